@@ -1,0 +1,25 @@
+"""The errors that people read: what went wrong, where, and what to do next."""
+
+
+class HooktrayError(Exception):
+    """A problem of the user's, shown without a traceback; everything else is our bug."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class ConfigError(HooktrayError):
+    """A file that the user wrote says something we cannot take."""
+
+
+class DoorError(HooktrayError):
+    """The tray cannot be reached, or does not answer as it should."""
+
+
+class StoreError(HooktrayError):
+    """The database cannot be opened or is not one of ours."""

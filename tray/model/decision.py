@@ -1,0 +1,150 @@
+"""What came out: verdicts, one hook's Outcome, the merged Decision, and the Answer an agent gets."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Verdict(enum.IntEnum):
+    """Ordered by strictness: the strictest of many wins. Abstain is not allow."""
+
+    ABSTAIN = 0
+    ALLOW = 1
+    ASK = 2
+    DENY = 3
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class Status(enum.StrEnum):
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    SKIPPED = "skipped"
+
+
+class Gate(enum.StrEnum):
+    """Why a hook that matched did not run."""
+
+    SWITCH_OFF = "switch off"
+    PAUSED = "paused"
+    DISABLED = "disabled"
+    NESTED = "nested"
+    LOOP_CAP = "loop cap"
+    BUSY = "busy"
+
+
+class Target(enum.StrEnum):
+    """What a rewrite replaces, as a whole."""
+
+    INPUT = "input"  # a tool's input: a mapping in the agent's own keys
+    OUTPUT = "output"
+    PROMPT = "prompt"
+    MESSAGE = "message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """A whole replacement, never a patch: `value` is what the agent shall use instead."""
+
+    target: Target
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a hook's process left behind, before anyone gives it a meaning.
+
+    `code` is None when there was no ordinary exit; then `cause` says why ("timed out", "killed by signal 9",
+    "cancelled", "not found: …", "stdout over 1048576 bytes"). Output is bytes, as the process wrote it.
+    """
+
+    code: int | None = None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    cause: str = ""
+    timed_out: bool = False
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one hook said, read in its own dialect. `problem` set = the hook failed and said nothing."""
+
+    verdict: Verdict = Verdict.ABSTAIN
+    reason: str = ""
+    rewrite: Rewrite | None = None
+    context: str = ""
+    notes: tuple[str, ...] = ()  # for the human only
+    stop: str | None = None  # the agent shall stop altogether; the text is the reason
+    retry: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One hook's turn for one event."""
+
+    hook: str
+    status: Status
+    reading: Reading = Reading()
+    cause: str = ""  # why it failed, timed out or was skipped
+    gate: Gate | None = None
+    ms: float = 0.0
+    stderr: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The one merged answer for an event. `remarks` says what became stricter, was dropped or conflicted."""
+
+    verdict: Verdict = Verdict.ABSTAIN
+    reason: str = ""
+    rewrite: Rewrite | None = None
+    context: str = ""
+    notes: tuple[str, ...] = ()
+    stop: str | None = None
+    retry: bool = False
+    outcomes: tuple[Outcome, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the relay writes: the agent's own stdout, stderr and exit code."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One row of the journal, already redacted: event, decision and answer."""
+
+    id: str
+    at: float  # seconds since the epoch
+    agent: str
+    session: str
+    project: str
+    event: str  # native name
+    kind: str
+    verdict: Verdict
+    reason: str
+    ms: float
+    hooks: tuple[Mapping[str, Any], ...] = ()  # name status verdict reason ms
+    rewrites: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    problem: str = ""
+    payload: str = ""
+    digest: str = ""  # SHA-256 of the exact payload
+    masked: int = 0
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    offline: bool = False
+    alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due

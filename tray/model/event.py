@@ -1,0 +1,142 @@
+"""What happened: an agent's event in canonical words, and what one event can carry back."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
+
+
+class EventKind(enum.StrEnum):
+    """The canonical names; the value is what `event:` in hooktray.yaml says."""
+
+    SESSION_START = "session_start"
+    SESSION_END = "session_end"
+    PROMPT = "prompt"
+    PROMPT_EXPANSION = "prompt_expansion"
+    SYSTEM_PROMPT = "system_prompt"
+    CONVERSATION_NEW = "conversation_new"
+    SLASH_COMMAND = "slash_command"
+    TOOL_BEFORE = "tool_before"
+    TOOL_AFTER = "tool_after"
+    TOOL_FAILED = "tool_failed"
+    TOOL_BATCH = "tool_batch"
+    TOOL_RESULT = "tool_result"
+    PERMISSION_REQUEST = "permission_request"
+    PERMISSION_DENIED = "permission_denied"
+    NOTIFICATION = "notification"
+    TURN_END = "turn_end"
+    TURN_FAILED = "turn_failed"
+    ROUND_END = "round_end"
+    SUBAGENT_START = "subagent_start"
+    SUBAGENT_END = "subagent_end"
+    COMPACT_BEFORE = "compact_before"
+    COMPACT_AFTER = "compact_after"
+    MODEL_BEFORE = "model_before"
+    MODEL_AFTER = "model_after"
+    OUTBOUND_MESSAGE = "outbound_message"
+    COMPLETION_CLAIM = "completion_claim"
+    TASK_CREATED = "task_created"
+    TASK_COMPLETED = "task_completed"
+    TEAMMATE_IDLE = "teammate_idle"
+    CONFIG_CHANGED = "config_changed"
+    OTHER = "other"
+
+
+class Can(enum.Flag):
+    """What an event can carry back to its agent. Nothing at all = observe-only."""
+
+    NOTHING = 0
+    ALLOW = enum.auto()
+    ASK = enum.auto()
+    DENY = enum.auto()
+    REWRITE_INPUT = enum.auto()
+    REWRITE_OUTPUT = enum.auto()
+    REWRITE_PROMPT = enum.auto()
+    REWRITE_MESSAGE = enum.auto()
+    CONTEXT = enum.auto()
+    NOTE = enum.auto()
+    STOP = enum.auto()
+    RETRY = enum.auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventSpec:
+    """One native event of one agent: its kind, its abilities and the agent's own time limit."""
+
+    kind: EventKind
+    can: Can = Can.NOTHING
+    timeout: float = 600.0  # seconds until the agent gives up
+    subject: str = ""  # the payload key that the agent's own matcher looks at
+    plain: bool = False  # the payload is text, not JSON
+
+    @property
+    def observe_only(self) -> bool:
+        return self.can is Can.NOTHING
+
+    @property
+    def deadline(self) -> float:
+        """Seconds after which the answer must have left (law 6)."""
+        return self.timeout - min(0.4 * self.timeout, 5.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knock:
+    """What a relay brings through the door: the address, where it stands, and the payload's exact bytes."""
+
+    agent: str
+    event: str
+    id: str
+    body: bytes
+    cwd: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    pid: int = 0  # of the relay, as the kernel says
+    parent: int = 0  # of the relay's parent: the agent, or its shell
+    problem: str = ""  # why `body` is not the whole payload; "" when it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool call in the agent's own names and argument keys."""
+
+    name: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    call: str = ""  # the agent's id of this call
+    output: Any = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened in an agent's life, in canonical words. `payload` and `body` are untouched."""
+
+    id: str
+    agent: str
+    name: str  # native
+    kind: EventKind
+    session: str = ""
+    cwd: str = ""
+    model: str = ""
+    topic: str = ""  # the kind's own sort: a notification's type, a session's source or reason or status
+    title: str = ""  # what the agent calls the session or the notification: slug, title, host
+    tool: Tool | None = None
+    prompt: str = ""  # what the user or the system said to the model
+    message: str = ""  # what the agent said: final response, notification, claim
+    url: str = ""
+    subagent: str = ""  # agent type, inside a subagent
+    repeated: bool = False  # the agent says it goes on because a hook refused its stop
+    tools: tuple[str, ...] = ()  # names of the tools used in this turn
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    body: bytes = b""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    pid: int = 0
+    problem: str = ""  # what was wrong with the input; hooks never see such an event
+
+    @property
+    def project(self) -> str:
+        """The last part of the working directory, else what the agent calls the session."""
+        return PurePath(self.cwd.replace("\\", "/")).name or self.title

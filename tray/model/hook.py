@@ -1,0 +1,102 @@
+"""What the user wants run: a Hook, when it matches, and where it was declared."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from tray.model.decision import Verdict
+
+
+class Failure(enum.StrEnum):
+    """What a failed hook means for the event it was asked about."""
+
+    ALLOW = "allow"
+    BLOCK = "block"
+
+
+class State(enum.StrEnum):
+    """Where a hook stands with the ledger."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    CHANGED = "changed"
+    REVOKED = "revoked"
+    DENIED = "denied"
+    INERT = "inert"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A place where hooks are declared."""
+
+    kind: str  # "hooktray", later "claude-code", "shelley", …
+    path: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """When a hook is asked. `event` is a canonical name, or a native one when `agents` names its agent."""
+
+    event: str
+    agents: tuple[str, ...] = ()  # empty = every agent
+    tool: str = ""  # exact list of names, else an unanchored pattern (Claude's rule)
+    pattern: str = ""  # searched in the payload's text values (Starchild's rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A process. `line` stays as the user wrote it; `shell` only where the dialect's own format says shell."""
+
+    line: str
+    folder: str  # relative words of the line are looked up here
+    shell: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A built-in answer, without a process."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """One declared hook. Its definition is what the user approves, together with the bytes it runs."""
+
+    name: str
+    source: Source
+    match: Match
+    action: Command | Rule
+    dialect: str = "starchild"
+    timeout: float = 20.0  # seconds
+    failure: Failure = Failure.ALLOW
+    enabled: bool = True
+    env: tuple[str, ...] = ()  # withheld variables that this hook shall have
+    files: tuple[str, ...] = ()  # globs of further files that belong to it
+    background: float = 600.0  # seconds that its background children may live on
+
+    @property
+    def key(self) -> str:
+        """Who it is across edits: the file that declares it and its name there."""
+        return f"{self.source.kind}:{self.source.path}#{self.name}"
+
+    @property
+    def definition(self) -> str:
+        """What is approved besides the bytes, as canonical JSON; the line number is not part of it."""
+        fields = asdict(self) | {"action": asdict(self.action), "kind": type(self.action).__name__}
+        fields["source"] = {"kind": self.source.kind, "path": self.source.path}
+        return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+
+
+def digest(definition: str, files: dict[str, str]) -> str:
+    """The approved unit's name: SHA-256 over the definition and each file's path and SHA-256."""
+    listing = json.dumps([definition, sorted(files.items())], ensure_ascii=False)
+    return hashlib.sha256(listing.encode()).hexdigest()
