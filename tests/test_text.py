@@ -1,0 +1,119 @@
+"""Foreign text is harmless when shown and holds no secret when kept."""
+
+from __future__ import annotations
+
+import sys
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tray.text import first_line, printable, sanitise
+
+HOSTILE = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from(
+            "\u200d\ufe0f\u0301\u0316\u0338\u202e\x1b[]0;m\\\x9b\x07 \n\t\ud800\u2adc\u0958\u1100\u1161😀👩🏽"
+        ),
+    )
+)
+
+LINES = [
+    ("plain text stays", "plain text stays"),
+    ("  two \t\r\n lines\u2028and\u3000more  ", "two lines and more"),
+    ("\x1b[31mred\x1b[0m \x9b1mbold\x9b0m", "red bold"),
+    ("\x1b]8;;http://x.example\x07link\x1b]8;;\x1b\\ end", "link end"),
+    ("\x1b]0;never closed", "0;never closed"),
+    ("\x1bPq#0\x1b\\sixel \x1b(Bset \x1bcreset", "sixel set reset"),
+    ("pay\u202efdp.exe\u2066x\u2069", "payfdp.exex"),
+    ("zero\u200bwidth\ufeff\u2060 \u00adsoft", "zerowidth soft"),
+    ("tag\U000e0041\U000e007fs", "tags"),
+    ("a\x00b\x7fc\x85d", "abc d"),
+    ("lone\ud800 non\ufffe\ufdd0char\U0010ffff", "lone nonchar"),
+    ("e\u200b\u0301te\u0301", "été"),
+    ("👩\u200d💻 \u2764\ufe0f\u200d🔥 a\u200db", "👩\u200d💻 \u2764\ufe0f\u200d🔥 ab"),
+    ("\u3164\u2800", ""),
+    ("z" + "\u0301\u0316" * 40, "ź" + "\u0316" * 4 + "\u0301" * 3),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), LINES)
+def test_a_line_shows_only_what_it_says(text: str, shown: str) -> None:
+    assert sanitise(text, 200) == shown
+
+
+def test_no_control_or_format_character_of_unicode_survives() -> None:
+    everything = " ".join(f"a{chr(code)}b" for code in range(sys.maxunicode + 1))
+
+    shown = sanitise(everything, sys.maxunicode * 8)
+
+    assert {char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} == set()
+    assert len(shown) > sys.maxunicode * 2
+
+
+@given(HOSTILE, st.integers(min_value=-1, max_value=40))
+def test_sanitising_is_bounded_clean_and_changes_nothing_the_second_time(text: str, limit: int) -> None:
+    shown = sanitise(text, limit)
+
+    assert len(shown) <= max(limit, 0)
+    assert sanitise(shown, limit) == shown
+    assert shown == unicodedata.normalize("NFC", shown).strip()
+    assert {char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs"}} <= {"\u200d"}
+
+
+@given(HOSTILE, st.integers(min_value=0, max_value=40))
+def test_printable_text_keeps_lines_and_nothing_else_that_commands(text: str, limit: int) -> None:
+    shown = printable(text, limit)
+
+    assert len(shown) <= limit
+    assert printable(shown, limit) == shown
+    assert {char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs"}} <= {"\u200d", "\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("abcd efg", 6, "abcd…"),
+        ("abq\u0301\u0316d", 5, "ab…"),
+        ("ab👩\u200d💻d", 5, "ab…"),
+        ("ab👍🏽cd", 4, "ab…"),
+        ("abc", 1, "…"),
+        ("abc", 0, ""),
+        ("x" + "\u0301" * 5000 + "secret part", 20, "x" + "\u0301" * 8 + "…"),
+    ],
+)
+def test_a_cut_is_marked_and_never_splits_a_letter(text: str, limit: int, shown: str) -> None:
+    assert sanitise(text, limit) == unicodedata.normalize("NFC", shown)
+
+
+def test_printable_keeps_the_shape_of_a_traceback() -> None:
+    text = '\x1b[1mTraceback\x1b[0m:\r\n\tFile "x"\rError\u2028end\n\n'
+
+    assert printable(text) == 'Traceback:\n    File "x"\nError\nend'
+
+
+def test_the_first_line_is_the_first_with_something_in_it() -> None:
+    assert first_line("\n \u200b\n\x1b[31m\n  no: -rf \n more") == "no: -rf"
+    assert first_line("\n\n") == ""
+
+
+@pytest.mark.parametrize("part", ["\u0300\u0316", "\x1b]", "\x1b[1;", "\x1b[ ", "\u200d", "👩\u200d", "é ", "\n"])
+def test_sanitising_takes_time_in_proportion(part: str) -> None:
+    small, large = (_seconds(part * count) for count in (5_000, 80_000))
+
+    assert large < 64 * small + 0.05  # 16 times the text; quadratic would be 256 times
+
+
+def _seconds(text: str) -> float:
+    def once() -> float:
+        start = time.perf_counter()
+        sanitise(text, 500)
+        printable(text)
+        return time.perf_counter() - start
+
+    return min(once() for _ in range(3))
