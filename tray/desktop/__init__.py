@@ -1,0 +1,1 @@
+"""The tray icon and its menu, on whatever the desktop offers."""

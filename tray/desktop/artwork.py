@@ -1,0 +1,159 @@
+"""The tray icon: one description per state, told apart by shape, drawn to pixels by Pillow and to SVG."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+from PIL import Image, ImageDraw
+
+Point = tuple[float, float]
+
+
+class IconState(enum.StrEnum):
+    ON = "on"
+    OFF = "off"
+    PAUSED = "paused"
+    ATTENTION = "attention"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A stroke through points, with round ends and corners; `cut` takes ink away instead of laying it."""
+
+    points: tuple[Point, ...]
+    width: float = 2
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """A stroke along a circle, in degrees clockwise from three o'clock."""
+
+    centre: Point
+    radius: float
+    start: float
+    end: float
+    width: float = 2
+    cut: bool = False
+
+
+Shape = Line | Arc
+
+# All figures stand on a square of 16 units, so that at 16 pixels every straight edge meets the pixel grid.
+GRID = 16
+TRAY = Line(((1, 11), (1, 14), (15, 14), (15, 11)))
+BOW: tuple[Shape, ...] = (Line(((11, 4), (11, 7))), Arc((8, 7), 3, 0, 180), Line(((5, 7), (5, 5))))
+EYE = Arc((11, 2.5), 1.5, 0, 360, width=1)
+BARB = Line(((5, 5), (7, 7)), width=1.5)
+SHAPES: dict[IconState, tuple[Shape, ...]] = {
+    IconState.ON: (TRAY, EYE, *BOW, BARB),
+    IconState.OFF: (TRAY, Arc((8, 6), 4, 0, 360)),
+    IconState.PAUSED: (TRAY, Line(((5, 2), (5, 9)), width=3), Line(((11, 2), (11, 9)), width=3)),
+    IconState.ATTENTION: (TRAY, Line(((8, 2), (8, 5)), width=3.5), Line(((8, 10), (8, 10)), width=3.5)),
+}
+
+# Middle tones that stand out by 3:1 against a light and a dark panel alike, for when nobody says which one it is;
+# then the tone for a light panel and the one for a dark panel.
+COLOURS: dict[IconState, tuple[str, str, str]] = {
+    IconState.ON: ("#158e80", "#0f5f57", "#6fd8c8"),
+    IconState.OFF: ("#7f7f7f", "#565656", "#b4b4b4"),
+    IconState.PAUSED: ("#5a7ed0", "#34508f", "#a9c0f5"),
+    IconState.ATTENTION: ("#cc5f0e", "#9a4300", "#ffab5e"),
+}
+CRISP = 64  # up to this size strokes are moved to whole pixels
+FINE = 1024  # pixels that a picture is drawn on before it is reduced
+
+
+def colour(state: IconState, dark: bool | None = None) -> str:
+    """The ink for a dark panel, a light one, or one that nobody knows."""
+    either, on_light, on_dark = COLOURS[state]
+    if dark is None:
+        return either
+    return on_dark if dark else on_light
+
+
+def draw(state: IconState, size: int, *, dark: bool | None = None) -> Image.Image:
+    """The picture at one size, transparent around the ink."""
+    factor = max(1, FINE // size)
+    mask = Image.new("L", (size * factor, size * factor), 0)
+    pen = ImageDraw.Draw(mask)
+    for shape in SHAPES[state]:
+        _stroke(pen, shape, size, factor)
+    picture = Image.new("RGBA", (size, size), colour(state, dark))
+    picture.putalpha(mask.reduce(factor))
+    return picture
+
+
+def _stroke(pen: ImageDraw.ImageDraw, shape: Shape, size: int, factor: int) -> None:
+    """Draw one shape as a row of round dabs joined by thick lines."""
+    width = _width(shape.width, size)
+    points = [(x * factor, y * factor) for x, y in _points(shape, width, size)]
+    thick, fill = width * factor, 0 if shape.cut else 255
+    for one, other in pairwise(points):
+        _bar(pen, one, other, thick, fill)
+    for x, y in points:
+        pen.ellipse((x - thick / 2, y - thick / 2, x + thick / 2 - 1, y + thick / 2 - 1), fill=fill)
+
+
+def _bar(pen: ImageDraw.ImageDraw, one: Point, other: Point, thick: float, fill: int) -> None:
+    """Upright and level bars are rectangles, because Pillow's lines come out a fraction too wide."""
+    (left, right), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
+    if left == right:
+        pen.rectangle((left - thick / 2, top, left + thick / 2 - 1, bottom), fill=fill)
+    elif top == bottom:
+        pen.rectangle((left, top - thick / 2, right, top + thick / 2 - 1), fill=fill)
+    else:
+        pen.line((one, other), fill=fill, width=round(thick))
+
+
+def _points(shape: Shape, width: float, size: int) -> list[Point]:
+    """A shape's way in pixels of the wanted size."""
+    if isinstance(shape, Line):
+        return [(_place(x, width, size), _place(y, width, size)) for x, y in shape.points]
+    (x, y), radius = shape.centre, shape.radius
+    left, right = _place(x - radius, width, size), _place(x + radius, width, size)
+    middle, radius, level = (left + right) / 2, (right - left) / 2, _place(y, width, size)
+    steps = [math.radians(shape.start + (shape.end - shape.start) * step / 48) for step in range(49)]
+    return [(middle + radius * math.cos(turn), level + radius * math.sin(turn)) for turn in steps]
+
+
+def _width(width: float, size: int) -> float:
+    scaled = width * size / GRID
+    return max(1.0, round(scaled)) if size <= CRISP else scaled
+
+
+def _place(at: float, width: float, size: int) -> float:
+    """A stroke's middle, moved so that its edges lie between two pixels."""
+    scaled = at * size / GRID
+    return round(scaled - width / 2) + width / 2 if size <= CRISP else scaled
+
+
+def svg(state: IconState, *, dark: bool | None = None) -> str:
+    """The same description as a scalable picture."""
+    ink = "".join(_path(shape, "#fff" if not shape.cut else "#000") for shape in SHAPES[state])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {GRID} {GRID}" width="256" height="256">'
+        f"<title>Hooktray: {state}</title>"
+        f'<mask id="ink" maskUnits="userSpaceOnUse" x="0" y="0" width="{GRID}" height="{GRID}">'
+        f'<g fill="none" stroke-linecap="round" stroke-linejoin="round">{ink}</g></mask>'
+        f'<rect width="{GRID}" height="{GRID}" fill="{colour(state, dark)}" mask="url(#ink)"/></svg>\n'
+    )
+
+
+def _path(shape: Shape, ink: str) -> str:
+    return f'<path d="{_way(shape)}" stroke="{ink}" stroke-width="{shape.width:g}"/>'
+
+
+def _way(shape: Shape) -> str:
+    if isinstance(shape, Line):
+        return "M" + "L".join(f"{x:g} {y:g}" for x, y in shape.points)
+    (x, y), radius = shape.centre, shape.radius
+    (x0, y0), (x1, y1) = (
+        (x + radius * math.cos(math.radians(turn)), y + radius * math.sin(math.radians(turn)))
+        for turn in (shape.start, shape.end)
+    )
+    large = int(shape.end - shape.start > 180)
+    return f"M{x0:.3f} {y0:.3f}A{radius:g} {radius:g} 0 {large} 1 {x1:.3f} {y1:.3f}"
