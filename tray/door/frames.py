@@ -1,0 +1,180 @@
+"""The wire between relay and tray as bytes <-> values, pure; a C relay speaks it too, so it stays trivial.
+
+To the tray:    b"HKT1"  kind (b"E" event, b"C" control)  u32 size of head  u64 size of body  head  body
+Head:           "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent event id cwd parent token)
+To the relay:   b"A"  u32 milliseconds it may wait in all        as soon as the head was read
+                b"R"  exit code (one byte)  u32 size of stdout  u32 size of stderr  stdout  stderr
+
+Numbers are big-endian. A control body is a JSON object, and so is the stdout of its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tray.model.decision import Answer
+
+MAGIC = b"HKT1"
+EVENT = b"E"
+CONTROL = b"C"
+HEAD_LIMIT = 1024 * 1024
+CONTROL_LIMIT = 1024 * 1024
+
+_LEAD = struct.Struct(">4scIQ")
+_ACK = struct.Struct(">cI")
+_REPLY = struct.Struct(">cBII")
+LEAD_SIZE = _LEAD.size
+ACK_SIZE = _ACK.size
+REPLY_SIZE = _REPLY.size
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_U32 = 2**32 - 1
+
+
+class FrameError(ValueError):
+    """Bytes that are not what the wire says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The fixed first bytes of a frame."""
+
+    kind: bytes
+    head: int  # bytes
+    body: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Who knocks, from where: the fields, then the caller's environment."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
+    head = encode_head(Head(fields, environment))
+    return _LEAD.pack(MAGIC, EVENT, len(head), len(body)) + head + body
+
+
+def encode_control(request: Mapping[str, Any], token: str = "") -> bytes:
+    head = encode_head(Head({"token": token} if token else {}))
+    body = json.dumps(request).encode()
+    return _LEAD.pack(MAGIC, CONTROL, len(head), len(body)) + head + body
+
+
+def decode_lead(data: bytes) -> Lead:
+    if len(data) != LEAD_SIZE:
+        raise FrameError(f"a frame opens with {LEAD_SIZE} bytes, got {len(data)}")
+    magic, kind, head, body = _LEAD.unpack(data)
+    if magic != MAGIC:
+        raise FrameError(f"expected the magic {MAGIC!r}, got {magic!r}")
+    if kind not in (EVENT, CONTROL):
+        raise FrameError(f"expected the kind E or C, got {kind!r}")
+    if head > HEAD_LIMIT:
+        raise FrameError(f"a head of {head} bytes is over the limit of {HEAD_LIMIT}")
+    if kind == CONTROL and body > CONTROL_LIMIT:
+        raise FrameError(f"a request of {body} bytes is over the limit of {CONTROL_LIMIT}")
+    return Lead(kind, head, body)
+
+
+def encode_head(head: Head) -> bytes:
+    if any(not key or "=" in key for key in head.fields):
+        raise FrameError("a key of the head is empty or has an equals sign")
+    lines = [*_lines(head.fields), b"", *_lines(head.environment)]
+    if any(b"\0" in line for line in lines):
+        raise FrameError("a value of the head has a NUL in it")
+    return b"".join(line + b"\0" for line in lines)
+
+
+def decode_head(data: bytes) -> Head:
+    if data and not data.endswith(b"\0"):
+        raise FrameError("the head does not end with a NUL")
+    lines = data.split(b"\0")[:-1]
+    if b"" not in lines:
+        raise FrameError("the head has no empty string between its fields and the environment")
+    border = lines.index(b"")
+    return Head(_fields(lines[:border]), _environment(lines[border + 1 :]))
+
+
+def event_id(head: Head) -> str:
+    """The relay's own id of its event; it names a row of the journal, so it is held to a plain form."""
+    found = head.fields.get("id", "")
+    if not _ID.fullmatch(found):
+        raise FrameError(f"expected an id of letters and digits, got {found!r}")
+    return found
+
+
+def decode_request(body: bytes) -> Mapping[str, Any]:
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"the request is not JSON: {error}") from None
+    if not isinstance(request, dict):
+        raise FrameError("the request is not a JSON object")
+    return request
+
+
+def encode_ack(milliseconds: int) -> bytes:
+    return _ACK.pack(b"A", max(0, min(milliseconds, _U32)))
+
+
+def decode_ack(data: bytes) -> int:
+    if len(data) != ACK_SIZE or data[:1] != b"A":
+        raise FrameError(f"expected an acknowledgement, got {data[:ACK_SIZE]!r}")
+    return int(_ACK.unpack(data)[1])
+
+
+def encode_answer(answer: Answer) -> bytes:
+    if not 0 <= answer.code <= 255:
+        raise FrameError(f"an exit code is 0 to 255, got {answer.code}")
+    if max(len(answer.stdout), len(answer.stderr)) > _U32:
+        raise FrameError("an answer over 4 GiB does not fit the frame")
+    return _REPLY.pack(b"R", answer.code, len(answer.stdout), len(answer.stderr)) + answer.stdout + answer.stderr
+
+
+def answer_size(data: bytes) -> int:
+    """How long the whole answer is that opens with these `REPLY_SIZE` bytes."""
+    if len(data) != REPLY_SIZE or data[:1] != b"R":
+        raise FrameError(f"expected an answer, got {data[:REPLY_SIZE]!r}")
+    _, _, stdout, stderr = _REPLY.unpack(data)
+    return int(REPLY_SIZE + stdout + stderr)
+
+
+def decode_answer(data: bytes) -> Answer:
+    size = answer_size(data[:REPLY_SIZE])
+    if len(data) != size:
+        raise FrameError(f"the answer says {size} bytes, got {len(data)}")
+    _, code, length, _ = _REPLY.unpack(data[:REPLY_SIZE])
+    return Answer(stdout=data[REPLY_SIZE : REPLY_SIZE + length], stderr=data[REPLY_SIZE + length :], code=code)
+
+
+def _lines(pairs: Mapping[str, str]) -> list[bytes]:
+    return [f"{key}={value}".encode("utf-8", "surrogateescape") for key, value in pairs.items()]
+
+
+def _fields(lines: list[bytes]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        key, equals, value = line.decode("utf-8", "surrogateescape").partition("=")
+        if not equals or not key:
+            raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
+        if key in found:
+            raise FrameError(f"the head names {key!r} twice")
+        found[key] = value
+    return found
+
+
+def _environment(lines: list[bytes]) -> dict[str, str]:
+    """As getenv sees it: the first of two wins, an entry without an equals sign is nobody's variable."""
+    found: dict[str, str] = {}
+    for line in lines:
+        text = line.decode("utf-8", "surrogateescape")
+        border = text.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
+        if border > 0:
+            found.setdefault(text[:border], text[border + 1 :])
+    return found
