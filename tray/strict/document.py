@@ -1,0 +1,150 @@
+"""What both formats share: the document with its marks, the bounds, numbers, and errors that name a place."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tray.errors import ConfigError
+
+NODES = 100_000  # values of a document, keys included
+DIGITS = 100  # characters of a number
+
+_QUOTE = "put it in quotes if it is text"
+
+Path = tuple[str | int, ...]
+
+
+class Mark(NamedTuple):
+    """A place in a text, counted from 1 as editors do."""
+
+    line: int
+    column: int
+
+
+TOP = Mark(1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a file says, and where.
+
+    `marks` holds the place of each entry (its key, or the item of a list), `values` the place of its value.
+    """
+
+    value: Any
+    path: str
+    marks: Mapping[Path, Mark] = field(default_factory=dict)
+    values: Mapping[Path, Mark] = field(default_factory=dict)
+
+    def where(self, at: Path, *, value: bool = False) -> str:
+        """`file:line:column` of the entry, or of its value; of the nearest entry around it when it is not there."""
+        marks = self.values if value else self.marks
+        known = next((marks[at[:size]] for size in range(len(at), -1, -1) if at[:size] in marks), TOP)
+        return _place(self.path, known)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is most like this one, "" when none is near."""
+    spelled = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(word[:DIGITS].lower(), spelled, n=1, cutoff=0.6)
+    return spelled[close[0]] if close else ""
+
+
+def _place(path: str, mark: Mark) -> str:
+    return f"{path if path.isprintable() else repr(path)[1:-1]}:{mark.line}:{mark.column}"
+
+
+def _wrong(path: str, mark: Mark, what: str, hint: str) -> ConfigError:
+    return ConfigError(f"{_place(path, mark)}: {what}", hint=hint)
+
+
+def shown(value: str, size: int = 40) -> str:
+    """The value in quotes, short; repr leaves no control, format or bidi character in it."""
+    return repr(value if len(value) <= size else value[: size - 1] + "…")
+
+
+def decoded(text: str | bytes, path: str, limit: int) -> str:
+    """The text without its byte order mark, once it is known to be short enough and UTF-8."""
+    size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
+    if size > limit:
+        raise _wrong(path, TOP, f"the file has {size} bytes, {limit} are allowed", "make it smaller, or split it")
+    if isinstance(text, str):
+        return text.removeprefix("\ufeff")
+    try:
+        return text.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        before = text[: error.start].decode("utf-8").removeprefix("\ufeff")
+        what = f"the byte 0x{text[error.start]:02x} is not UTF-8"
+        raise _wrong(path, Ruler(before).mark(len(before)), what, "save the file as UTF-8") from None
+
+
+class Ruler:
+    """Turns offsets into marks; quick when asked in rising order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = self._begin = 0
+        self._line = 1
+
+    def mark(self, at: int) -> Mark:
+        if at < self._at:
+            return Ruler(self._text).mark(at)
+        breaks = self._text.count("\n", self._at, at)
+        if breaks:
+            self._line += breaks
+            self._begin = self._text.rindex("\n", self._at, at) + 1
+        self._at = at
+        return Mark(self._line, at - self._begin + 1)
+
+
+class Reader:
+    """What both formats share: the marks, the number of nodes, numbers and the errors."""
+
+    def __init__(self, path: str, depth: int) -> None:
+        self._path = path
+        self._depth = depth
+        self._nodes = 0
+        self._marks: dict[Path, Mark] = {(): TOP}
+        self._values: dict[Path, Mark] = {}
+
+    def _wrong(self, mark: Mark, what: str, hint: str) -> ConfigError:
+        return _wrong(self._path, mark, what, hint)
+
+    def _document(self, value: Any) -> Document:
+        return Document(value=value, path=self._path, marks=self._marks, values=self._values)
+
+    def _enter(self, at: Path, mark: Mark) -> None:
+        self._values[at] = mark
+        self._marks.setdefault(at, mark)
+        self._count(mark)
+
+    def _descend(self, at: Path, mark: Mark) -> None:
+        if len(at) >= self._depth:
+            raise self._wrong(mark, f"nested deeper than {self._depth} levels", "make it flatter")
+
+    def _count(self, mark: Mark) -> None:
+        self._nodes += 1
+        if self._nodes > NODES:
+            raise self._wrong(mark, f"more than {NODES} keys and values", "split the file")
+
+    def _key(self, at: Path, mark: Mark) -> None:
+        self._count(mark)
+        if at in self._marks:
+            what = f"the key {shown(str(at[-1]))} is given twice, first in line {self._marks[at].line}"
+            raise self._wrong(mark, what, "keep one of the two")
+        self._marks[at] = mark
+
+    def _number(self, text: str, mark: Mark, *, whole: bool) -> int | float:
+        if len(text) > DIGITS:
+            what = f"the number {shown(text)} has {len(text)} characters, {DIGITS} are allowed"
+            raise self._wrong(mark, what, _QUOTE)
+        if whole:
+            return int(text)
+        value = float(text)
+        if math.isinf(value):
+            raise self._wrong(mark, f"the number {shown(text)} is too large", _QUOTE)
+        return value
