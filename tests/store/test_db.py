@@ -1,0 +1,223 @@
+"""Opening the database: made right, brought up to date, refused with a cure, or set aside when damaged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tray.errors import StoreError
+from tray.store.db import VERSION, Database, open_db
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o700)
+    return folder / "hooktray.db"
+
+
+def set_version(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def note(database: Database, value: str) -> None:
+    with database.write() as connection:
+        connection.execute("INSERT INTO meta VALUES ('note', ?)", (value,))
+
+
+def noted(database: Database) -> list[str]:
+    with database.connect() as connection:
+        return [row["value"] for row in connection.execute("SELECT value FROM meta WHERE key = 'note'")]
+
+
+def test_a_new_database_has_wal_small_vacuum_steps_and_our_version(path: Path) -> None:
+    database = open_db(path, migrate=True)
+
+    with database.connect() as connection:
+        pragmas = [
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "auto_vacuum", "user_version", "synchronous", "foreign_keys")
+        ]
+    assert pragmas == ["wal", 2, VERSION, 1, 1]
+    assert database.damaged is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
+def test_nobody_else_can_read_the_database_or_its_companions(path: Path) -> None:
+    old = os.umask(0)
+    try:
+        database = open_db(path, migrate=True)
+        with database.write() as connection:
+            connection.execute("INSERT INTO meta VALUES ('note', 'x')")
+            modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    finally:
+        os.umask(old)
+
+    assert modes == {"hooktray.db": 0o600, "hooktray.db-wal": 0o600, "hooktray.db-shm": 0o600}
+
+
+def test_opening_again_keeps_what_is_there(path: Path) -> None:
+    note(open_db(path, migrate=True), "kept")
+
+    assert noted(open_db(path, migrate=True)) == ["kept"]
+    assert noted(open_db(path, migrate=False)) == ["kept"]
+
+
+def test_a_failed_transaction_leaves_nothing(path: Path) -> None:
+    database = open_db(path, migrate=True)
+
+    with pytest.raises(StoreError, match="UNIQUE"), database.write() as connection:
+        connection.executemany("INSERT INTO meta VALUES ('note', ?)", [("half",), ("again",)])
+
+    assert noted(database) == []
+
+
+def test_an_error_of_sqlite_says_which_file_and_what_to_do(path: Path) -> None:
+    database = replace(open_db(path, migrate=True), pragmas=("max_page_count = 1",))
+
+    with pytest.raises(StoreError, match=r"hooktray\.db: database or disk is full\n  check the free space"):
+        note(database, "x" * 100_000)
+
+
+def test_a_link_is_refused(path: Path) -> None:
+    real = path.with_name("real.db")
+    open_db(real, migrate=True)
+    path.symlink_to(real)
+
+    with pytest.raises(StoreError, match="not a link"):
+        open_db(path, migrate=True)
+
+
+def test_a_dangling_link_is_refused_and_nothing_is_made_behind_it(path: Path) -> None:
+    path.symlink_to(path.with_name("elsewhere.db"))
+
+    with pytest.raises(StoreError, match="not a link"):
+        open_db(path, migrate=True)
+
+    assert [file.name for file in path.parent.iterdir()] == ["hooktray.db"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
+def test_a_folder_that_others_can_look_into_is_refused(path: Path) -> None:
+    path.parent.chmod(0o755)
+
+    with pytest.raises(StoreError, match="chmod 700"):
+        open_db(path, migrate=True)
+
+
+def test_a_newer_database_is_refused_and_left_alone(path: Path) -> None:
+    note(open_db(path, migrate=True), "kept")
+    set_version(path, VERSION + 1)
+
+    for migrate in (True, False):
+        with pytest.raises(StoreError, match="newer than"):
+            open_db(path, migrate=migrate)
+
+    set_version(path, VERSION)
+    assert noted(open_db(path, migrate=True)) == ["kept"]
+
+
+def test_only_the_tray_brings_a_database_up_to_date(path: Path) -> None:
+    path.touch(mode=0o600)  # version 0
+
+    with pytest.raises(StoreError, match="hooktray run"):
+        open_db(path, migrate=False)
+    open_db(path, migrate=True)
+
+    assert open_db(path, migrate=False).path == path
+
+
+def test_without_a_database_the_one_shot_engine_makes_none(path: Path) -> None:
+    with pytest.raises(StoreError, match="no database yet"):
+        open_db(path, migrate=False)
+
+    assert not path.exists()
+
+
+def test_a_database_of_another_program_is_refused(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+
+    with pytest.raises(StoreError, match="not one of ours"):
+        open_db(path, migrate=True)
+
+
+def test_several_starts_at_once_make_one_database(path: Path) -> None:
+    code = "import sys, pathlib; from tray.store.db import open_db; open_db(pathlib.Path(sys.argv[1]), migrate=True)"
+    starts = [
+        os.posix_spawn(sys.executable, [sys.executable, "-c", code, str(path)], dict(os.environ)) for _ in range(4)
+    ]
+    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in starts]
+
+    assert codes == [0, 0, 0, 0]
+    assert open_db(path, migrate=False).damaged is None
+
+
+def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_begun(path: Path) -> None:
+    path.write_bytes(b"not a database at all" * 100)
+
+    database = open_db(path, migrate=True, clock=lambda: 0.0)
+
+    assert database.damaged == path.with_name("hooktray.db.damaged-19700101-000000")
+    assert database.damaged.read_bytes().startswith(b"not a database")
+    assert noted(database) == []
+
+
+def test_two_damaged_files_in_one_second_are_both_kept(path: Path) -> None:
+    for word in (b"one", b"two"):
+        path.write_bytes(word * 1000)
+        open_db(path, migrate=True, clock=lambda: 0.0)
+
+    kept = sorted(file.read_bytes()[:3] for file in path.parent.glob("*.damaged-*"))
+    assert kept == [b"one", b"two"]
+
+
+def test_a_damaged_file_is_only_reported_by_the_one_shot_engine(path: Path) -> None:
+    path.write_bytes(b"not a database at all" * 100)
+
+    with pytest.raises(StoreError, match="damaged"):
+        open_db(path, migrate=False)
+
+    assert [file.name for file in path.parent.iterdir()] == ["hooktray.db"]
+
+
+def test_a_damaged_ledger_is_noticed_at_the_start(path: Path) -> None:
+    database = open_db(path, migrate=True)
+    with database.write() as connection:
+        connection.executemany("INSERT INTO ledger (act, definition) VALUES ('approve', ?)", [("x" * 900,)] * 50)
+        root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ledger'").fetchone()[0]
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+    assert open_db(path, migrate=True).damaged is not None
+    assert open_db(path, migrate=True).damaged is None
+
+
+def test_a_condemned_file_is_set_aside_at_the_next_start(path: Path) -> None:
+    open_db(path, migrate=True).condemn()
+
+    assert open_db(path, migrate=True).damaged is not None
+    assert open_db(path, migrate=True).damaged is None
+
+
+def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
+    open_db(path, migrate=True)
+    whole = path.read_bytes()
+
+    for position in range(100):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1 :])
+        try:
+            open_db(path, migrate=True)
+        except StoreError as e:
+            assert "newer" in str(e) or "not one of ours" in str(e)  # noqa: PT017
+        path.unlink()
+        open_db(path, migrate=True)
+        path.unlink()

@@ -1,0 +1,1 @@
+"""What survives a restart: the journal, the switch and the ledger, in one SQLite file."""
