@@ -1,0 +1,72 @@
+"""The words of running a process: the Job, what its pipes and its process tree offer, and how an ending is told."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tray.model.decision import Result
+
+STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer
+STDERR_LIMIT = 64 * 1024  # bytes; what comes later is thrown away
+CHUNK = 64 * 1024  # bytes moved at once: what a pipe holds
+GRACE = 0.1  # seconds between SIGTERM and SIGKILL
+REAP = 1.0  # seconds that a killed process may take to vanish before we stop looking
+MARK = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One process to run. `argv` is what starts, as it stands: the words already point at the approved copy."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: bytes = b""
+    timeout: float = 20.0  # seconds
+    background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
+
+
+class Gone(Protocol):
+    """The agent's end of the line: readable or hung up means that the agent has stopped waiting."""
+
+    def fileno(self) -> int: ...
+
+
+class Pipes(Protocol):
+    """The three streams of one process. `take` is called once, after the exit, and never waits for a grandchild."""
+
+    @property
+    def over(self) -> bool: ...
+    def take(self) -> tuple[bytes, bytes]: ...
+
+
+class Tree(Protocol):
+    """A process with everything that came out of it."""
+
+    @property
+    def pid(self) -> int: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+    def sweep(self) -> None: ...
+    def left(self) -> bool: ...
+
+
+def ended(code: int) -> tuple[int | None, str]:
+    """A return code as Result says it: the code of an ordinary exit, or the cause of any other."""
+    if code >= 0:
+        return code, ""
+    try:
+        return None, f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return None, f"killed by signal {-code}"
+
+
+def cancelled() -> Result:
+    return Result(cause="cancelled")
+
+
+def late() -> Result:
+    return Result(cause="timed out before it could start", timed_out=True)

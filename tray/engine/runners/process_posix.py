@@ -1,0 +1,294 @@
+"""Runs the hooks of one event on Linux and macOS: started together, polled together in the calling thread."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import secrets
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO, Protocol
+
+from tray.engine.runners.background import Background
+from tray.engine.runners.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT, Gone, Job, cancelled, late
+from tray.engine.runners.turn import Turn, spawn
+from tray.model.decision import Result
+
+if sys.platform != "win32":
+    from tray.engine.runners.tree import PosixTree
+
+assert sys.platform != "win32"
+
+LONGEST = 3600.0  # seconds in one poll
+READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
+
+
+class Poll:
+    """select.poll with one action for each descriptor."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._actions: dict[int, Callable[[], None]] = {}
+
+    def add(self, fd: int, mask: int, action: Callable[[], None]) -> None:
+        self._actions[fd] = action
+        self._poll.register(fd, mask)
+
+    def drop(self, fd: int) -> None:
+        if self._actions.pop(fd, None) is not None:
+            self._poll.unregister(fd)
+
+    def wait(self, until: float) -> None:
+        """Wait until the moment `until` (time.monotonic()) at most, and act on what came."""
+        seconds = min(max(until - time.monotonic(), 0.0), LONGEST)
+        for fd, _ in self._poll.poll(math.ceil(seconds * 1000)):
+            action = self._actions.get(fd)  # an earlier action of this round may have dropped it
+            if action is not None:
+                action()
+
+
+class PollPipes:
+    """The streams of one process, moved as far as they go without waiting."""
+
+    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes, poll: Poll) -> None:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self._stdin, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
+        self._poll = poll
+        self._rest = memoryview(stdin)
+        self._out, self._err = bytearray(), bytearray()
+        for file in (self._stdin, self._stdout, self._stderr):
+            os.set_blocking(file.fileno(), False)
+
+    def watch(self, overflow: Callable[[], None]) -> None:
+        """Begin; `overflow` is told when stdout says too much."""
+        self._overflow = overflow
+        self._poll.add(self._stdout.fileno(), READABLE, self._hear_stdout)
+        self._poll.add(self._stderr.fileno(), READABLE, self._hear_stderr)
+        self._feed()
+        if not self._stdin.closed:
+            self._poll.add(self._stdin.fileno(), select.POLLOUT | select.POLLERR, self._feed)
+
+    @property
+    def over(self) -> bool:
+        return len(self._out) > STDOUT_LIMIT
+
+    def take(self) -> tuple[bytes, bytes]:
+        """What is in the pipes now, in one read each: a grandchild that holds them must not delay us."""
+        if not self._stdout.closed:
+            self._out += read(self._stdout, STDOUT_LIMIT + 1 - len(self._out)) or b""
+        if not self._stderr.closed:
+            self._err += read(self._stderr, STDERR_LIMIT - len(self._err)) or b""
+        for file in (self._stdin, self._stdout, self._stderr):
+            self._close(file)
+        return bytes(self._out[:STDOUT_LIMIT]), bytes(self._err)
+
+    def _feed(self) -> None:
+        try:
+            while self._rest:
+                self._rest = self._rest[os.write(self._stdin.fileno(), self._rest[:CHUNK]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            pass  # EPIPE: it does not read, and need not
+        self._close(self._stdin)
+
+    def _hear_stdout(self) -> None:
+        chunk = read(self._stdout, CHUNK)
+        if chunk is None:
+            return
+        self._out += chunk
+        if self.over:
+            self._close(self._stdout)
+            self._overflow()
+        elif not chunk:
+            self._close(self._stdout)
+
+    def _hear_stderr(self) -> None:
+        chunk = read(self._stderr, CHUNK)
+        if chunk is None:
+            return
+        self._err += chunk[: STDERR_LIMIT - len(self._err)]
+        if not chunk:
+            self._close(self._stderr)
+
+    def _close(self, file: IO[bytes]) -> None:
+        if not file.closed:
+            self._poll.drop(file.fileno())
+            file.close()
+
+
+def read(file: IO[bytes], size: int) -> bytes | None:
+    """Up to `size` bytes; empty at the end, None when there is nothing yet."""
+    try:
+        return os.read(file.fileno(), size)
+    except BlockingIOError:
+        return None
+
+
+class Watch(Protocol):
+    """Something that polls as readable once the process has gone."""
+
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+Watcher = Callable[[subprocess.Popen[bytes]], Watch]
+
+
+class Pidfd:
+    """The kernel's own handle on a process; Linux only."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class Waiter:
+    """Where there is no pidfd: a short thread that waits for the process, then closes its end of a pipe."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        self._fd, self._end = os.pipe()
+        self._thread = threading.Thread(target=self._wait, name="hook-waiter", daemon=True)
+        self._thread.start()
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def close(self) -> None:
+        if self._child.returncode is not None:
+            self._thread.join()
+        os.close(self._fd)
+
+    def _wait(self) -> None:
+        self._child.wait()
+        os.close(self._end)
+
+
+def watch(child: subprocess.Popen[bytes]) -> Watch:
+    if sys.platform == "linux":
+        with contextlib.suppress(
+            AttributeError, OSError
+        ):  # not every Python is built with it, not every sandbox has it
+            return Pidfd(os.pidfd_open(child.pid))
+    return Waiter(child)
+
+
+class Round:
+    """The hooks of one event: their places in the answer, and the poll that they share."""
+
+    def __init__(self, deadline: float, background: Background | None, watcher: Watcher) -> None:
+        self._deadline, self._background, self._watcher = deadline, background, watcher
+        self._poll = Poll()
+        self._live: dict[Turn, Watch] = {}
+        self._places: list[Turn | Result] = []
+
+    def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
+        mark = secrets.token_hex(8)
+        child = spawn(job, mark)
+        if isinstance(child, Result):
+            self._places.append(child)
+            return
+        pipes = PollPipes(child, job.stdin, self._poll)
+        turn = Turn(job, child, pipes, PosixTree(child.pid, mark), self._deadline, self._background)
+        try:
+            exit_ = self._watcher(child)
+        except (OSError, RuntimeError) as error:  # no descriptor or no thread left
+            child.kill()
+            child.wait()
+            pipes.take()
+            self._places.append(Result(cause=f"could not be watched: {error}"))
+            return
+        self._live[turn] = exit_
+        self._places.append(turn)
+        self._poll.add(exit_.fileno(), READABLE, turn.exited)
+        pipes.watch(turn.overflow)
+        if spawned is not None:
+            spawned(child.pid)
+
+    def finish(self, gone: Gone | None = None) -> tuple[Result, ...]:
+        """Move every stream and meet every deadline until all turns are over."""
+        if gone is not None:
+            self._listen(gone.fileno())
+        while self._live:
+            self._poll.wait(min(turn.due for turn in self._live))
+            now = time.monotonic()
+            for turn in list(self._live):
+                turn.step(now)
+                if turn.result is not None:
+                    self._drop(turn)
+        return tuple(self._result(place) for place in self._places)
+
+    def cancel(self) -> None:
+        for turn in self._live:
+            turn.cancel()
+
+    def _listen(self, fd: int) -> None:
+        def heard() -> None:
+            self._poll.drop(fd)
+            self.cancel()
+
+        if fd < 0:
+            self.cancel()
+        else:
+            self._poll.add(fd, READABLE, heard)
+
+    def _drop(self, turn: Turn) -> None:
+        exit_ = self._live.pop(turn)
+        self._poll.drop(exit_.fileno())
+        exit_.close()
+
+    @staticmethod
+    def _result(place: Turn | Result) -> Result:
+        result = place.result if isinstance(place, Turn) else place
+        assert result is not None
+        return result
+
+
+def given_up(gone: Gone | None) -> bool:
+    """Whether the agent has already stopped waiting."""
+    if gone is None:
+        return False
+    poll = select.poll()
+    fd = gone.fileno()
+    if fd < 0:
+        return True
+    poll.register(fd, READABLE)
+    return bool(poll.poll(0))
+
+
+def run(
+    jobs: Sequence[Job],
+    deadline: float,
+    gone: Gone | None,
+    spawned: Callable[[int], None] | None = None,
+    *,
+    background: Background | None = None,
+    watcher: Watcher = watch,
+) -> tuple[Result, ...]:
+    """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
+    if given_up(gone):
+        return tuple(cancelled() for _ in jobs)
+    if time.monotonic() >= deadline:
+        return tuple(late() for _ in jobs)
+    event = Round(deadline, background, watcher)
+    try:
+        for job in jobs:
+            event.start(job, spawned)
+        return event.finish(gone)
+    except BaseException:
+        event.cancel()
+        event.finish()
+        raise

@@ -1,0 +1,257 @@
+"""Runs the hooks of one event where pipes cannot be polled: threads move the streams and tell the calling thread.
+
+Made for Windows, and not run there yet; nothing but the process tree is Windows' own, so the tests run it on Linux.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from tray.engine.runners.background import Background
+from tray.engine.runners.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT, Gone, Job, Tree, cancelled, late
+from tray.engine.runners.turn import Turn, spawn
+from tray.model.decision import Result
+
+if sys.platform == "win32":
+    import psutil
+
+    FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+
+    class WindowsTree:
+        """The descendants of a process, by the parents' numbers, which outlive the parents on Windows."""
+
+        def __init__(self, pid: int, mark: str) -> None:
+            self.pid = pid
+            self._process: psutil.Process | None = None
+            with contextlib.suppress(psutil.Error):
+                self._process = psutil.Process(pid)
+
+        def terminate(self) -> None:
+            self.kill()  # a process without a console cannot be asked
+
+        def kill(self) -> None:
+            children = self._children()
+            for process in [self._process, *children] if self._process else children:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+
+        def sweep(self) -> None:
+            self.kill()
+
+        def left(self) -> bool:
+            return any(child.is_running() for child in self._children())
+
+        def _children(self) -> list[psutil.Process]:
+            try:
+                return self._process.children(recursive=True) if self._process else []
+            except psutil.Error:
+                return []
+
+    def tree(pid: int, mark: str) -> Tree:
+        return WindowsTree(pid, mark)
+else:
+    from tray.engine.runners.tree import PosixTree
+
+    FLAGS = 0
+
+    def tree(pid: int, mark: str) -> Tree:
+        return PosixTree(pid, mark)
+
+
+QUIET = 0.05  # seconds without a word after the exit: then a grandchild holds the pipe
+LOOKS = 4  # times that a pipe may still bring something after the exit
+LONGEST = 3600.0
+
+
+class Stream(threading.Thread):
+    """Keeps the first `limit` bytes of a pipe, and throws away the rest for as long as somebody holds it."""
+
+    def __init__(self, file: IO[bytes], limit: int, overflow: Callable[[], None]) -> None:
+        super().__init__(name="hook-stream", daemon=True)
+        self._file, self._limit, self._overflow = file, limit, overflow
+        self._lock = threading.Lock()
+        self._kept = bytearray()
+
+    def run(self) -> None:
+        with self._file, contextlib.suppress(OSError, ValueError):
+            while chunk := self._file.read(CHUNK):
+                with self._lock:
+                    room = self._limit - len(self._kept)
+                    self._kept += chunk[:room]
+                if 0 <= room < len(chunk):
+                    self._overflow()
+
+    def take(self) -> bytes:
+        """What came, once the pipe is closed or silent."""
+        for _ in range(LOOKS):
+            before = len(self._kept)
+            self.join(QUIET)
+            if not self.is_alive() or len(self._kept) == before:
+                break
+        with self._lock:
+            return bytes(self._kept)
+
+
+class ThreadPipes:
+    """The streams of one process, each moved by a thread that ends with its pipe."""
+
+    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes) -> None:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self.over = False
+        self._overflow: Callable[[], None] = lambda: None
+        self._stdout = Stream(child.stdout, STDOUT_LIMIT, self._flooded)
+        self._stderr = Stream(child.stderr, STDERR_LIMIT, lambda: None)
+        self._feeder = threading.Thread(target=feed, args=(child.stdin, stdin), name="hook-stdin", daemon=True)
+
+    def watch(self, overflow: Callable[[], None]) -> None:
+        self._overflow = overflow
+        for thread in (self._stdout, self._stderr, self._feeder):
+            thread.start()
+
+    def take(self) -> tuple[bytes, bytes]:
+        return self._stdout.take(), self._stderr.take()
+
+    def _flooded(self) -> None:
+        if not self.over:
+            self.over = True
+            self._overflow()
+
+
+def feed(file: IO[bytes], stdin: bytes) -> None:
+    """Write all of it; a process that does not read is no error."""
+    rest = memoryview(stdin)
+    with contextlib.suppress(OSError, ValueError), file:
+        while rest:
+            rest = rest[file.write(rest[:CHUNK]) :]
+
+
+class GoneWatch:
+    """A thread that waits for the agent to give up, and can be told to stop waiting."""
+
+    def __init__(self, gone: Gone, heard: Callable[[], None]) -> None:
+        self._gone, self._heard = gone, heard
+        self._stop, self._stopped = socket.socketpair()
+        self._thread = threading.Thread(target=self._wait, name="hook-gone", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.close()
+        self._thread.join()
+        self._stopped.close()
+
+    def _wait(self) -> None:
+        try:
+            ready, _, _ = select.select([self._gone.fileno(), self._stopped.fileno()], [], [])
+        except (OSError, ValueError):
+            return  # not a socket, or closed: nothing to hear
+        if self._stopped.fileno() not in ready:
+            self._heard()
+
+
+class Round:
+    """The hooks of one event: their places in the answer, and the queue that their threads write to."""
+
+    def __init__(self, deadline: float, background: Background | None) -> None:
+        self._deadline, self._background = deadline, background
+        self._news: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._live: dict[Turn, threading.Thread] = {}
+        self._places: list[Turn | Result] = []
+
+    def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
+        mark = secrets.token_hex(8)
+        child = spawn(job, mark, FLAGS)
+        if isinstance(child, Result):
+            self._places.append(child)
+            return
+        pipes = ThreadPipes(child, job.stdin)
+        turn = Turn(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
+        waiter = threading.Thread(target=self._wait, args=(child, turn), name="hook-waiter", daemon=True)
+        self._live[turn] = waiter
+        self._places.append(turn)
+        waiter.start()
+        pipes.watch(lambda: self._news.put(turn.overflow))
+        if spawned is not None:
+            spawned(child.pid)
+
+    def finish(self, gone: Gone | None = None) -> tuple[Result, ...]:
+        """Hear what the threads say and meet every deadline until all turns are over."""
+        listener = None if gone is None else GoneWatch(gone, lambda: self._news.put(self.cancel))
+        try:
+            while self._live:
+                self._step()
+        finally:
+            if listener is not None:
+                listener.close()
+        return tuple(self._result(place) for place in self._places)
+
+    def cancel(self) -> None:
+        for turn in self._live:
+            turn.cancel()
+
+    def _step(self) -> None:
+        until = min(turn.due for turn in self._live)
+        with contextlib.suppress(queue.Empty):
+            self._news.get(timeout=min(max(until - time.monotonic(), 0.0), LONGEST))()
+        now = time.monotonic()
+        for turn in list(self._live):
+            turn.step(now)
+            if turn.result is not None:
+                waiter = self._live.pop(turn)
+                if not turn.abandoned:
+                    waiter.join()
+
+    def _wait(self, child: subprocess.Popen[bytes], turn: Turn) -> None:
+        child.wait()
+        self._news.put(turn.exited)
+
+    @staticmethod
+    def _result(place: Turn | Result) -> Result:
+        result = place.result if isinstance(place, Turn) else place
+        assert result is not None
+        return result
+
+
+def given_up(gone: Gone | None) -> bool:
+    """Whether the agent has already stopped waiting."""
+    if gone is None:
+        return False
+    try:
+        return bool(select.select([gone.fileno()], [], [], 0)[0])
+    except (OSError, ValueError):
+        return gone.fileno() < 0
+
+
+def run(
+    jobs: Sequence[Job],
+    deadline: float,
+    gone: Gone | None,
+    spawned: Callable[[int], None] | None = None,
+    *,
+    background: Background | None = None,
+) -> tuple[Result, ...]:
+    """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
+    if given_up(gone):
+        return tuple(cancelled() for _ in jobs)
+    if time.monotonic() >= deadline:
+        return tuple(late() for _ in jobs)
+    event = Round(deadline, background)
+    try:
+        for job in jobs:
+            event.start(job, spawned)
+        return event.finish(gone)
+    except BaseException:
+        event.cancel()
+        event.finish()
+        raise

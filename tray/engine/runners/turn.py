@@ -1,0 +1,144 @@
+"""One job's process from its spawn to its Result: time-outs, endings, and what is left behind."""
+
+from __future__ import annotations
+
+import enum
+import subprocess
+import threading
+import time
+
+from tray.engine.runners import process as words
+from tray.engine.runners import script
+from tray.engine.runners.background import Background
+from tray.engine.runners.process import Job, Pipes, Tree
+from tray.model.decision import Result
+
+
+class Stage(enum.Enum):
+    RUNNING = enum.auto()
+    ENDING = enum.auto()  # asked to end
+    KILLED = enum.auto()
+
+
+class Turn:
+    """Driven by its runner: `step` at `due`, `exited` when the process is gone, `cancel` and `overflow` as they come.
+
+    It is over when `result` is there.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        child: subprocess.Popen[bytes],
+        pipes: Pipes,
+        tree: Tree,
+        deadline: float,
+        background: Background | None,
+    ) -> None:
+        self.result: Result | None = None
+        self.abandoned = False  # over, but its process could not be waited for
+        self._started = time.perf_counter()
+        self._limit = time.monotonic() + job.timeout
+        self._deadline = deadline
+        self.due = min(self._limit, deadline)
+        self._job, self._child, self._pipes, self._tree, self._background = job, child, pipes, tree, background
+        self._stage = Stage.RUNNING
+        self._cause = ""
+        self._timed_out = False
+
+    def step(self, now: float) -> None:
+        """Do what is due, if anything is."""
+        if self.result is not None or now < self.due:
+            return
+        if self._stage is Stage.RUNNING:
+            self._time_out(now)
+        elif self._stage is Stage.ENDING:
+            self._kill(now)
+        else:
+            self._abandon()
+
+    def cancel(self) -> None:
+        self._fail("cancelled")
+
+    def overflow(self) -> None:
+        self._fail(f"stdout over {words.STDOUT_LIMIT} bytes")
+
+    def exited(self) -> None:
+        """The process has gone: take what it said and see to what it left behind."""
+        code = self._child.poll()
+        if self.result is not None or code is None:
+            return
+        ms = self._ms()
+        stdout, stderr = self._pipes.take()
+        if self._pipes.over and not self._cause:
+            self._cause = f"stdout over {words.STDOUT_LIMIT} bytes"
+        number, cause = (None, self._cause) if self._cause else words.ended(code)
+        self._settle(clean=not cause)
+        self.result = Result(code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms)
+
+    def _time_out(self, now: float) -> None:
+        self._timed_out = True
+        if self._limit <= self._deadline:
+            self._cause = f"timed out after {self._job.timeout:g} s"
+        else:
+            self._cause = f"timed out after {self._ms() / 1000:.2g} s: the agent waits no longer"
+        if now >= self._deadline:
+            self._kill(now)
+            return
+        self._tree.terminate()
+        self._stage = Stage.ENDING
+        self.due = min(now + words.GRACE, self._deadline)
+
+    def _fail(self, cause: str) -> None:
+        if self.result is None and not self._cause:
+            self._cause = cause
+            self._kill(time.monotonic())
+
+    def _kill(self, now: float) -> None:
+        self._tree.kill()
+        self._stage = Stage.KILLED
+        self.due = now + words.REAP
+
+    def _abandon(self) -> None:
+        # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
+        self.abandoned = True
+        self._tree.sweep()
+        threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
+        stdout, stderr = self._pipes.take()
+        self.result = Result(
+            stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
+        )
+
+    def _settle(self, *, clean: bool) -> None:
+        """A clean hook may leave children for a while, if somebody watches over them; any other leaves nothing."""
+        if not clean or self._job.background <= 0:
+            self._tree.sweep()
+        elif self._tree.left():
+            if self._background is None:
+                self._tree.sweep()
+            else:
+                self._background.add(self._tree, time.monotonic() + self._job.background)
+
+    def _ms(self) -> float:
+        return (time.perf_counter() - self._started) * 1000
+
+
+def spawn(job: Job, mark: str, flags: int = 0) -> subprocess.Popen[bytes] | Result:
+    """Start the job in a session of its own; a Result when there is nothing that could be started."""
+    if lacking := script.missing(job.argv, job.cwd):
+        return Result(cause=lacking)
+    try:
+        return subprocess.Popen(
+            job.argv,
+            bufsize=0,
+            close_fds=True,
+            creationflags=flags,
+            cwd=job.cwd or None,
+            env={**job.environment, words.MARK: mark},
+            start_new_session=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except (OSError, ValueError) as error:
+        return Result(cause=script.refused(job.argv, job.cwd, error))
