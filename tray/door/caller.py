@@ -1,0 +1,180 @@
+"""One connection at the door: its frame arrives bit by bit, its acknowledgement early, its answer whole."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import sys
+import time
+from collections.abc import Callable
+
+from tray.door import frames
+from tray.door.address import Peer
+from tray.door.frames import Head, Lead
+from tray.model.decision import Answer
+from tray.model.event import PAYLOAD_LIMIT, Knock
+
+CHUNK = 256 * 1024
+STALL = 10.0  # seconds without progress until a caller is given up
+PATIENCE = 60.0  # seconds that a whole frame may take, however steadily it drips in
+
+
+class HungUp(Exception):  # noqa: N818  it is no error: relays go when their agent ends them
+    """The caller has closed its end before it was answered."""
+
+
+class Gone:
+    """Tells that the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def is_set(self) -> bool:
+        # After its frame a relay sends nothing: what can be read is its end, or a caller that is no relay.
+        return self.fileno() < 0 or _readable(self._connection)
+
+
+class Caller:
+    """Reads one frame, without a limit of its own on how many threads do so: the listener decides who waits where.
+
+    `greet` is called once, as soon as the head is there: it checks the token and says how long the caller may wait.
+    """
+
+    def __init__(self, connection: socket.socket, peer: Peer, greet: Callable[[Lead, Head], float]) -> None:
+        self._connection = connection
+        self.peer = peer
+        self.gone = Gone(connection)
+        self._greet = greet
+        self._unread = bytearray()
+        self._kept: list[bytes] = []
+        self._received = 0  # bytes of the body, kept or not
+        self._until = time.monotonic() + PATIENCE
+        self.lead: Lead | None = None
+        self.head: Head | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the frame is all there."""
+        return self.head is not None and self.lead is not None and self._received == self.lead.body
+
+    @property
+    def control(self) -> bool:
+        return self.lead is not None and self.lead.kind == frames.CONTROL
+
+    def wait(self) -> None:
+        """Read the rest of the frame, as long as it keeps coming."""
+        if not self.read(STALL, renewed=True):
+            raise HungUp
+
+    def read(self, seconds: float, *, renewed: bool = False) -> bool:
+        """True when the whole frame is there, False when the time is over; progress may renew the time."""
+        until = time.monotonic() + seconds
+        while not self._complete():
+            self._connection.settimeout(max(until - time.monotonic(), 0.001))
+            try:
+                received = self._connection.recv(CHUNK)
+            except TimeoutError:
+                return False
+            except OSError as error:
+                raise HungUp from error
+            if not received:
+                raise HungUp
+            self._unread += received
+            if renewed:
+                until = min(time.monotonic() + seconds, self._until)
+        return True
+
+    def knock(self) -> Knock:
+        """What an event's frame says. A body over the limit is not cut short: it is not there at all."""
+        assert self.lead is not None
+        assert self.head is not None
+        fields, limit, size = self.head.fields, PAYLOAD_LIMIT, self.lead.body
+        parent = fields.get("parent", "")
+        return Knock(
+            agent=fields.get("agent", ""),
+            event=fields.get("event", ""),
+            id=frames.event_id(self.head),
+            body=self.body(),
+            cwd=fields.get("cwd", ""),
+            environment=self.head.environment,
+            pid=self.peer.pid,
+            parent=int(parent) if parent.isascii() and parent.isdigit() and len(parent) < 10 else 0,
+            problem=f"payload of {size} bytes is over the limit of {limit}" if size > limit else "",
+        )
+
+    def body(self) -> bytes:
+        return b"".join(self._kept)
+
+    def answer(self, answer: Answer) -> None:
+        """Best effort: a caller that does not take its answer has gone."""
+        data = frames.encode_answer(answer)
+        with contextlib.suppress(OSError):
+            self._connection.settimeout(STALL)
+            self._connection.sendall(data)
+
+    def cancel(self) -> None:
+        """Make `gone` true for whoever works for this caller; an answer can still be sent."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RD)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _complete(self) -> bool:
+        if self.lead is None and len(self._unread) >= frames.LEAD_SIZE:
+            self.lead = frames.decode_lead(self._take(frames.LEAD_SIZE))
+        if self.lead is None:
+            return False
+        if self.head is None and len(self._unread) >= self.lead.head:
+            self.head = frames.decode_head(self._take(self.lead.head))
+            self._acknowledge(self._greet(self.lead, self.head))
+        if self.head is None:
+            return False
+        return self._collect(self.lead.body)
+
+    def _collect(self, size: int) -> bool:
+        """Move what has arrived into the body; past the payload limit it is counted and thrown away."""
+        if self._unread:
+            self._received += len(self._unread)
+            if size <= PAYLOAD_LIMIT:
+                self._kept.append(bytes(self._unread))
+            self._unread.clear()
+        if self._received > size:
+            raise frames.FrameError(f"{self._received - size} bytes follow the frame")
+        return self._received == size
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(self._unread[:size])
+        del self._unread[:size]
+        return taken
+
+    def _acknowledge(self, seconds: float) -> None:
+        """Nothing is done for a relay that has gone elsewhere while this tray was hung."""
+        if _hung_up(self._connection):
+            raise HungUp
+        try:
+            self._connection.settimeout(STALL)
+            self._connection.sendall(frames.encode_ack(int(seconds * 1000)))
+        except OSError as error:
+            raise HungUp from error
+
+
+def _readable(connection: socket.socket) -> bool:
+    if sys.platform == "win32":
+        return bool(select.select([connection], [], [], 0)[0])
+    poll = select.poll()  # select() would refuse descriptors above 1023
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _hung_up(connection: socket.socket) -> bool:
+    """Whether the other end is closed, with or without bytes still to be read (only Linux sees past those)."""
+    if sys.platform == "linux":
+        poll = select.poll()
+        poll.register(connection, select.POLLRDHUP)
+        return bool(poll.poll(0))
+    return _readable(connection) and connection.recv(1, socket.MSG_PEEK) == b""

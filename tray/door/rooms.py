@@ -1,0 +1,62 @@
+"""A bounded number of threads for callers that take time, each cancelled and seen off at the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from tray.door.caller import Caller
+
+
+class Rooms:
+    """`take` a room, then `start` somebody in it or give it `back`; a room is free again when its thread ends."""
+
+    def __init__(self, limit: int, name: str) -> None:
+        self._name = name
+        self._free = threading.BoundedSemaphore(limit)
+        self._lock = threading.Lock()
+        self._inside: dict[threading.Thread, Caller] = {}
+
+    def take(self) -> bool:
+        return self._free.acquire(blocking=False)
+
+    def back(self) -> None:
+        self._free.release()
+
+    def start(self, caller: Caller, work: Callable[[], None]) -> bool:
+        """Run `work` in the room that was taken, then close the caller; False when the system has no thread left."""
+        thread = threading.Thread(target=self._run, args=(caller, work), name=self._name, daemon=True)
+        with self._lock:
+            self._inside[thread] = caller
+        try:
+            thread.start()
+        except RuntimeError:
+            self._leave(thread)
+            return False
+        return True
+
+    def clear(self, until: float) -> None:
+        """Cancel everyone inside and wait for them until that moment of the monotonic clock."""
+        with self._lock:
+            inside = dict(self._inside)
+        for caller in inside.values():
+            caller.cancel()
+        join(list(inside), until)
+
+    def _run(self, caller: Caller, work: Callable[[], None]) -> None:
+        try:
+            work()
+        finally:
+            caller.close()
+            self._leave(threading.current_thread())
+
+    def _leave(self, thread: threading.Thread) -> None:
+        with self._lock:
+            del self._inside[thread]
+        self._free.release()
+
+
+def join(threads: list[threading.Thread], until: float) -> None:
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
