@@ -1,0 +1,179 @@
+"""What every dialect needs of JSON: strict reading, compact writing, and fields that may be of any type."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tray.model.decision import Result
+from tray.model.event import EventKind, EventSpec, Knock, Tool
+
+DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
+NAME_LIMIT = 128  # characters; a longer "event name" is not one
+BLOCKED = "Blocked by a hook"  # agents want a reason with every refusal
+UNKNOWN = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
+NOT_RUN = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
+KINDS = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+
+
+def loads(raw: bytes) -> Any:
+    """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
+    try:
+        value = json.loads(
+            raw.decode("utf-8-sig"), parse_constant=_constant, parse_float=_float, object_pairs_hook=_object
+        )
+        return _shallow(value, raw)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg.rstrip(':')} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise ValueError(f"JSON nested more than {DEPTH_LIMIT} deep") from None
+
+
+def _constant(word: str) -> Any:
+    raise ValueError(f"not JSON: {word} is no number")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError("not JSON: a number is too large")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("JSON that has a key twice in one object")
+    return fields
+
+
+def _shallow(value: Any, raw: bytes) -> Any:
+    if raw.count(b"{") + raw.count(b"[") <= DEPTH_LIMIT:
+        return value
+    level = [value]
+    for _ in range(DEPTH_LIMIT + 1):
+        level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
+        if not level:
+            return value
+    raise ValueError(f"JSON nested more than {DEPTH_LIMIT} deep")
+
+
+def _children(node: Any) -> Iterable[Any]:
+    if isinstance(node, dict):
+        return node.values()
+    return node if isinstance(node, list) else ()
+
+
+def mapping(raw: bytes) -> dict[str, Any]:
+    """The one JSON object that `raw` is. Raises ValueError with a phrase that follows "payload is" or "output is"."""
+    if not raw.strip():
+        raise ValueError("empty")
+    value = loads(raw)
+    if not isinstance(value, dict):
+        raise ValueError(f"a JSON {KINDS[type(value)]}, not an object")
+    return value
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON; text that UTF-8 cannot hold (half a surrogate pair) goes out escaped."""
+    try:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def line(value: Any) -> bytes:
+    return dumps(value) + b"\n"
+
+
+def unwritable(value: Any) -> str:
+    """Why `value` cannot be written as JSON; "" when it can."""
+    try:
+        loads(dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return "is not JSON"
+    return ""
+
+
+def text(fields: Mapping[str, Any], *keys: str) -> str:
+    """The first of `keys` that holds a text with something in it; safe to encode."""
+    for key in keys:
+        value = fields.get(key)
+        if isinstance(value, str) and value:
+            return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return ""
+
+
+def name(fields: Mapping[str, Any], key: str) -> str:
+    """An event's name as the payload says it; "" when that is missing or no name at all."""
+    word = text(fields, key)
+    return word if len(word) <= NAME_LIMIT else ""
+
+
+def inner(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = fields.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = fields.get(key)
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def tool(fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str) -> Tool | None:
+    """The tool call of a payload, its fields being called so; None when it names no tool."""
+    title = text(fields, name)
+    if not title:
+        return None
+    return Tool(name=title, input=inner(fields, input), call=text(fields, call), output=fields.get(output))
+
+
+def frame(knock: Knock, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an Event that come with the knock, whatever the dialect."""
+    return {
+        "id": knock.id,
+        "agent": knock.agent,
+        "payload": payload,
+        "body": knock.body,
+        "environment": knock.environment,
+        "pid": knock.pid,
+    }
+
+
+def filled(**fields: Any) -> dict[str, Any]:
+    """Those fields that say something."""
+    return {key: value for key, value in fields.items() if value not in ("", None, ())}
+
+
+def variables(**values: str) -> dict[str, str]:
+    """Those environment variables that a process can be given."""
+    return {key: value for key, value in values.items() if value and "\0" not in value and _encodes(value)}
+
+
+def _encodes(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def not_run(result: Result) -> str:
+    """Why nothing the process said can count, in every dialect; "" when it came to an ordinary end."""
+    if result.cause or result.code is None:
+        return result.cause or "ended without an exit code"
+    if result.code < 0:
+        return f"killed by signal {-result.code}"
+    return NOT_RUN.get(result.code, "")
+
+
+def stderr(result: Result) -> str:
+    return result.stderr.decode("utf-8", "replace").strip()
+
+
+def joined(notes: Iterable[str]) -> str:
+    return "\n".join(note for note in notes if note)
