@@ -1,0 +1,110 @@
+"""What a hook in Starchild's dialect said; answers in Claude's form are translated as the agent itself does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tray.dialects import tools, wire
+from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
+from tray.model.event import Event, EventKind
+
+STARCHILD = "starchild"
+IGNORED = "The hook's output is {}; ignored."
+# `approve` and `allow` say no more than nothing here; Claude's own permissionDecision does (it is explicit).
+DECISIONS = {"": Verdict.ABSTAIN, "allow": Verdict.ABSTAIN, "approve": Verdict.ABSTAIN, "block": Verdict.DENY}
+PERMISSIONS = {
+    "": Verdict.ABSTAIN,
+    "allow": Verdict.ALLOW,
+    "ask": Verdict.ASK,
+    "defer": Verdict.ASK,
+    "deny": Verdict.DENY,
+}
+TEXTS = (
+    "add_warning",
+    "additionalContext",
+    "context",
+    "decision",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "reason",
+    "stopReason",
+    "systemMessage",
+)
+OBJECTS = ("hookSpecificOutput", "tool_input", "updatedInput")
+
+
+def read(event: Event, result: Result) -> Reading:
+    if problem := wire.not_run(result):
+        return Reading(problem=problem)
+    said = result.stdout.strip()
+    if result.code == 2 and not said and wire.stderr(result):
+        return Reading(verdict=Verdict.DENY, reason=wire.stderr(result))
+    if result.code not in (0, 2):
+        return Reading(problem=f"exit {result.code}")
+    reading = _output(event, said)
+    if result.code == 2 and reading.verdict is not Verdict.DENY:
+        return Reading(problem="exit 2 without a refusal on either stream")
+    return reading
+
+
+def _output(event: Event, said: bytes) -> Reading:
+    if not said:
+        return Reading()
+    try:
+        answer = wire.mapping(said)
+    except ValueError as error:
+        return Reading(notes=(IGNORED.format(error),))
+    if fault := _fault(answer):
+        return Reading(problem=f"output {fault}")
+    return _reading(event, answer)
+
+
+def _fault(answer: Mapping[str, Any]) -> str:
+    for fields in (answer, wire.inner(answer, "hookSpecificOutput")):
+        for keys, kind, word in ((TEXTS, str, "text"), (OBJECTS, dict, "object")):
+            wrong = [key for key in keys if fields.get(key) is not None and not isinstance(fields[key], kind)]
+            if wrong:
+                return f"has a {wrong[0]} that is no {word}"
+        if wire.text(fields, "permissionDecision") not in PERMISSIONS:
+            return "has a permissionDecision that is none of allow, ask, deny"
+    if wire.text(answer, "decision") not in DECISIONS:
+        return "has a decision that is not block"
+    return ""
+
+
+def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
+    # Older Claude hooks say at the top what today stands inside hookSpecificOutput.
+    specific = {**answer, **wire.inner(answer, "hookSpecificOutput")}
+    verdict, reason = _verdict(event, answer, specific)
+    notes = wire.filled(told=wire.text(answer, "systemMessage"), warned=wire.text(answer, "add_warning"))
+    return Reading(
+        verdict=verdict,
+        reason=reason,
+        rewrite=_rewrite(event, answer, specific),
+        context=wire.text(answer, "context") or wire.text(specific, "additionalContext"),
+        notes=tuple(notes.values()),
+    )
+
+
+def _verdict(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> tuple[Verdict, str]:
+    reason = wire.text(answer, "reason")
+    found = [(DECISIONS[wire.text(answer, "decision")], reason)]
+    if answer.get("continue") is False:
+        found.append((Verdict.DENY, wire.text(answer, "stopReason") or reason))
+    if event.kind is EventKind.TOOL_BEFORE:
+        said = wire.text(specific, "permissionDecisionReason") or reason
+        found += [(PERMISSIONS[wire.text(fields, "permissionDecision")], said) for fields in (specific, answer)]
+    verdict = max(each for each, _ in found)
+    reasons = (text for each, text in found if each is verdict and text)
+    return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
+
+
+def _rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
+    """The given keys are put over the tool's input, in the agent's own spelling."""
+    given = answer.get("tool_input") or specific.get("updatedInput")
+    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not given:
+        return None
+    own = tools.translate_back(event.agent, STARCHILD, event.tool.name, event.tool.input, given)
+    value = dict(event.tool.input) | own
+    return None if value == event.tool.input else Rewrite(target=Target.INPUT, value=value)
