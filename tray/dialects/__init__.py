@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from tray.dialects import claude_code, shelley, starchild, wire, x_code
+from tray.dialects.fitting import Fit
 from tray.model.decision import Answer, Decision, Reading, Result
-from tray.model.event import Event, EventSpec, Knock
+from tray.model.event import Can, Event, EventSpec, Knock
 
 
 class Dialect(Protocol):
     """What each module of this package offers.
 
     Towards the agent: `title` says which event a payload is (the agent's own word, "" when it has none), `parse`
-    reads a knock, `render` writes a fitted decision, `neutral` is the answer when nobody had an opinion or we failed.
+    reads a knock, `render` writes a fitted decision, `neutral` is the answer when nobody had an opinion or we failed,
+    `carries` says why a rewrite of a kind that the event takes cannot be carried all the same ("" when it can).
     Towards a hook written in this dialect: `stdin` and `environment` for any agent's event, `read` for what the
-    hook's process left behind.
+    hook's process left behind. `sample` is a synthetic payload; KeyError for an event without one.
     """
 
     EVENTS: Mapping[str, EventSpec]
@@ -29,3 +32,84 @@ class Dialect(Protocol):
     def environment(self, event: Event) -> Mapping[str, str]: ...
     def read(self, event: Event, result: Result) -> Reading: ...
     def sample(self, name: str) -> bytes: ...
+
+
+DIALECTS: dict[str, Dialect] = {
+    "claude-code": claude_code,
+    "shelley": shelley,
+    "starchild": starchild,
+    "x-code": x_code,
+}
+
+
+def parse(knock: Knock) -> Event:
+    """The event of a knock. Never raises: what is wrong with the input is the event's `problem`."""
+    dialect = DIALECTS.get(knock.agent)
+    if dialect is None:
+        return _broken(knock, f"unknown agent {knock.agent!r}; known agents: {', '.join(DIALECTS)}")
+    if knock.problem:
+        return _broken(knock, knock.problem)
+    try:
+        payload = _payload(dialect, knock)
+    except ValueError as error:
+        return _broken(knock, str(error))
+    return dialect.parse(knock, dialect.title(payload) or knock.event, payload)
+
+
+def _payload(dialect: Dialect, knock: Knock) -> Mapping[str, Any]:
+    """A plain event's text stands under `prompt`, so that matchers find it like any other."""
+    if dialect.EVENTS.get(knock.event, wire.UNKNOWN).plain:
+        return {"prompt": _plain(knock.body)}
+    if not knock.body.strip():
+        raise ValueError("empty payload")
+    try:
+        return wire.mapping(knock.body)
+    except ValueError as error:
+        raise ValueError(f"payload is {error}") from None
+
+
+def _plain(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"payload is not UTF-8: byte {error.start} cannot be read") from None
+
+
+def _broken(knock: Knock, problem: str) -> Event:
+    return Event(
+        **wire.frame(knock, {}),
+        name=knock.event,
+        kind=spec(knock.agent, knock.event).kind,
+        cwd=knock.cwd,
+        problem=problem,
+    )
+
+
+def spec(agent: str, name: str) -> EventSpec:
+    dialect = DIALECTS.get(agent)
+    return dialect.EVENTS.get(name, wire.UNKNOWN) if dialect else wire.UNKNOWN
+
+
+def neutral(agent: str, name: str, body: bytes) -> Answer:
+    """The answer that changes nothing: for when nobody had an opinion, or we failed."""
+    dialect = DIALECTS.get(agent)
+    return dialect.neutral(name, body) if dialect else Answer()
+
+
+def fit(event: Event, decision: Decision) -> Decision:
+    """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
+    dialect = DIALECTS.get(event.agent)
+    if dialect is None or event.problem:
+        return Fit(f"{event.name or 'an event'} of {event.agent}", Can.NOTHING)(decision)
+    can = spec(event.agent, event.name).can
+    return Fit(f"{event.name} of {event.agent}", can, dialect.carries(event, decision))(decision)
+
+
+def render(event: Event, decision: Decision) -> Answer:
+    """The agent's own words for a decision; whatever it cannot carry is fitted first."""
+    dialect = DIALECTS.get(event.agent)
+    if dialect is None or event.problem:
+        return neutral(event.agent, event.name, event.body)
+    if spec(event.agent, event.name).observe_only:
+        return dialect.neutral(event.name, event.body)
+    return dialect.render(event, fit(event, decision))

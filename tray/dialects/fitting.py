@@ -1,0 +1,85 @@
+"""Law 2: what an event cannot carry becomes stricter, never looser, and a remark says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tray.model.decision import Decision, Target, Verdict
+from tray.model.event import Can
+
+TARGETS = {
+    Target.INPUT: Can.REWRITE_INPUT,
+    Target.OUTPUT: Can.REWRITE_OUTPUT,
+    Target.PROMPT: Can.REWRITE_PROMPT,
+    Target.MESSAGE: Can.REWRITE_MESSAGE,
+}
+THINGS = {
+    Target.INPUT: "a tool's input",
+    Target.OUTPUT: "a tool's output",
+    Target.PROMPT: "a prompt",
+    Target.MESSAGE: "a message",
+}
+VERDICTS = {Verdict.ALLOW: Can.ALLOW, Verdict.ASK: Can.ASK, Verdict.DENY: Can.DENY}
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One event's measure: who it is in a sentence, what it can carry, and why it cannot carry this rewrite."""
+
+    who: str  # "PreToolUse of x-code"
+    can: Can
+    refusal: str = ""  # "" = the rewrite itself is fine
+
+    def __call__(self, decision: Decision) -> Decision:
+        """The order matters: what becomes a refusal first makes the later steps moot."""
+        return self._context(self._retry(self._verdict(self._rewrite(self._stop(decision)))))
+
+    def _stop(self, decision: Decision) -> Decision:
+        if decision.stop is None or Can.STOP in self.can:
+            return decision
+        if Can.DENY not in self.can:
+            return self._remark(replace(decision, stop=None), "stop the agent: dropped")
+        kept = decision.reason if decision.verdict is Verdict.DENY else ""
+        denied = replace(decision, stop=None, verdict=Verdict.DENY, reason=kept or decision.stop)
+        return self._remark(denied, "stop the agent: made deny")
+
+    def _rewrite(self, decision: Decision) -> Decision:
+        if decision.rewrite is None:
+            return decision
+        if decision.verdict is Verdict.DENY and Can.DENY in self.can:
+            return replace(decision, rewrite=None)  # moot beside a refusal
+        fault = self._fault(decision.rewrite.target)
+        if not fault:
+            return decision
+        bare = replace(decision, rewrite=None)
+        if Can.DENY not in self.can:
+            return self._remark(bare, f"{fault}: dropped")
+        why = f"A hook's rewrite cannot be carried: {self.who} cannot {fault}"
+        return self._remark(replace(bare, verdict=Verdict.DENY, reason=why), f"{fault}: made deny")
+
+    def _fault(self, target: Target) -> str:
+        if TARGETS[target] not in self.can:
+            return f"rewrite {THINGS[target]}"
+        return f"carry the rewrite, which {self.refusal}" if self.refusal else ""
+
+    def _verdict(self, decision: Decision) -> Decision:
+        verdict = decision.verdict
+        if verdict is Verdict.ABSTAIN or VERDICTS[verdict] in self.can:
+            return decision
+        if verdict is Verdict.ASK and Can.DENY in self.can:
+            return self._remark(replace(decision, verdict=Verdict.DENY, rewrite=None), "ask: made deny")
+        silent = replace(decision, verdict=Verdict.ABSTAIN, reason="")
+        return self._remark(silent, f"{verdict.word}: nothing was said")
+
+    def _retry(self, decision: Decision) -> Decision:
+        if not decision.retry or Can.RETRY in self.can:
+            return decision
+        return self._remark(replace(decision, retry=False), "ask for a retry: dropped")
+
+    def _context(self, decision: Decision) -> Decision:
+        if not decision.context or Can.CONTEXT in self.can:
+            return decision
+        return self._remark(replace(decision, context=""), "take context: dropped")
+
+    def _remark(self, decision: Decision, lost: str) -> Decision:
+        return replace(decision, remarks=(*decision.remarks, f"{self.who} cannot {lost}"))
