@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,6 +36,7 @@ MIGRATIONS = (
     CREATE INDEX journal_agent ON journal (agent);
     CREATE INDEX journal_session ON journal (session);
     CREATE INDEX journal_event ON journal (event);
+    CREATE INDEX journal_offline ON journal (offline) WHERE offline = 1;
 
     CREATE TABLE switch (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
     CREATE TABLE pause (agent TEXT, session TEXT, until REAL NOT NULL, PRIMARY KEY (agent, session));
@@ -89,6 +90,8 @@ class Database:
             with closing(self.open(busy=busy)) as connection:
                 yield connection
         except sqlite3.Error as e:
+            if is_damage(e):
+                self.condemn()
             raise _store_error(self.path, e) from e
 
     @contextmanager
@@ -102,7 +105,8 @@ class Database:
 
     def condemn(self) -> None:
         """Have the file set aside at the next start: it turned out damaged while others were using it."""
-        _mark(self.path).touch(mode=0o600)
+        with suppress(OSError):
+            _mark(self.path).touch(mode=0o600)
 
 
 @contextmanager
@@ -220,6 +224,7 @@ def _check(connection: sqlite3.Connection) -> None:
         word = connection.execute(f"PRAGMA quick_check({table})").fetchone()[0]
         if word != "ok":
             raise Damaged(f"{table}: {word}")
+    connection.execute("SELECT * FROM journal ORDER BY seq DESC LIMIT 50").fetchall()  # too large to read through
 
 
 def _is_header_broken(path: Path) -> bool:

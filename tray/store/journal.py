@@ -1,0 +1,164 @@
+"""The journal: the record of every event, decision and answer, newest first."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tray.errors import StoreError
+from tray.model.decision import Answer, Record, Verdict
+from tray.store import rows
+from tray.store.db import Database
+from tray.store.writer import Committed, Work, Writer
+
+log = logging.getLogger(__name__)
+
+CHUNK = 500  # rows deleted in one transaction, so that the writer gets its turn in between
+DAY = 86_400.0
+SEEN = "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+
+
+class Journal:
+    """Appends through one writer thread, which the first row starts; reads on the caller's thread.
+
+    `wait` is how long an answer that blocks or rewrites waits for its row (law 7). With `offline` the rows are
+    marked as written while the tray was not running. `trouble` may neither block nor raise.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        wait: float = 0.05,
+        offline: bool = False,
+        trouble: Callable[[str], None] = log.warning,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self._offline = offline
+        self._trouble = trouble
+        self._clock = clock
+        self._writer = Writer(database, wait=wait, trouble=trouble)
+
+    @property
+    def dropped(self) -> int:
+        """Rows that could not be kept, ever."""
+        return self._writer.dropped
+
+    @property
+    def late(self) -> int:
+        """Answers that left before their row was committed, since the start."""
+        return self._writer.late
+
+    def append(self, record: Record, *, commit: bool) -> Committed:
+        """Take a row. With `commit`, it is on disk when this returns DONE; LATE means: go on, it will be."""
+        work = self._work(record)
+        if work is None:
+            self._writer.drop()
+            return Committed.DROPPED
+        return self._writer.put(work, commit=commit)
+
+    def append_now(self, record: Record, *, wait: float = 5.0) -> Committed:
+        """Write a row on this thread, without the writer; trying once more after LATE is harmless."""
+        work = self._work(record)
+        if work is None:
+            return Committed.DROPPED
+        try:
+            with self._database.write(busy=wait) as connection:
+                connection.execute(work.sql, work.values)
+        except StoreError as e:
+            self._trouble(e.message)
+            return Committed.LATE
+        return Committed.DONE
+
+    def alerted(self, id: str, word: str) -> None:
+        """Note what became of the alert for this event."""
+        self._writer.put(Work("UPDATE journal SET alerted = ? WHERE id = ?", (word, id), is_row=False))
+
+    def close(self, limit: float = 5.0) -> None:
+        """Write what waits, but give up after `limit` seconds."""
+        self._writer.close(limit)
+
+    def recent(
+        self,
+        limit: int = 50,
+        before: str = "",
+        *,
+        agent: str = "",
+        event: str = "",
+        session: str = "",
+        verdict: Verdict | None = None,
+        hook: str = "",
+        project: str = "",
+        text: str = "",
+    ) -> list[Record]:
+        """The newest rows that fit; the next page begins `before` the id of the last row of this one."""
+        filters = {"before": before, "agent": agent, "event": event, "session": session, "verdict": verdict}
+        sql, values = rows.query(limit, filters | {"hook": hook, "project": project, "text": text})
+        with self._database.connect() as connection:
+            return [rows.record(row) for row in connection.execute(sql, values)]
+
+    def get(self, id: str) -> Record | None:
+        """The row of this id, or of the only id that begins so."""
+        if not id:
+            return None
+        with self._database.connect() as connection:
+            found = connection.execute(f"{rows.SELECT} WHERE id = ?", (id,)).fetchall()
+            if not found:
+                span = (id, id + chr(0x10FFFF))
+                found = connection.execute(f"{rows.SELECT} WHERE id > ? AND id < ? LIMIT 2", span).fetchall()
+        return rows.record(found[0]) if len(found) == 1 else None
+
+    def answer_of(self, id: str, *, digest: str = "") -> Answer | None:
+        """The answer already given to this event, so that nobody decides twice; `digest` = only for this payload."""
+        with self._database.connect() as connection:
+            row = connection.execute("SELECT answer, digest FROM journal WHERE id = ?", (id,)).fetchone()
+        if row is None or digest not in ("", row["digest"]):
+            return None
+        return rows.answer(row)
+
+    def count(self) -> int:
+        with self._database.connect() as connection:
+            number: int = connection.execute("SELECT count(*) FROM journal").fetchone()[0]
+        return number
+
+    def offline_rows(self) -> list[Record]:
+        """What was written while the tray was not running and not returned by an earlier call, oldest first."""
+        with self._database.write() as connection:
+            last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
+            seen = connection.execute("SELECT value FROM meta WHERE key = 'offline_seen'").fetchone()
+            span = (seen["value"] if seen else 0, last)
+            sql = f"{rows.SELECT} WHERE offline = 1 AND seq > ? AND seq <= ? ORDER BY seq"
+            found = connection.execute(sql, span).fetchall()
+            connection.execute(SEEN, (last,))
+        return [rows.record(row) for row in found]
+
+    def prune(self, keep: int, days: float) -> int:
+        """Delete all but the newest `keep` rows, and those older than `days`; says how many went."""
+        with self._database.connect() as connection:
+            edge = connection.execute(
+                "SELECT seq FROM journal ORDER BY seq DESC LIMIT 1 OFFSET ?", (keep,)
+            ).fetchone()
+        gone = self._delete("seq <= ?", edge["seq"]) if edge else 0
+        return gone + self._delete("at < ?", self._clock() - days * DAY)
+
+    def _delete(self, where: str, value: float) -> int:
+        sql = f"DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {where} LIMIT {CHUNK})"
+        gone = 0
+        while True:
+            with self._database.write() as connection:
+                count = connection.execute(sql, (value,)).rowcount
+            gone += count
+            with self._database.connect() as connection:  # execute() would free a single page
+                connection.executescript(f"PRAGMA incremental_vacuum({CHUNK})")
+            if count < CHUNK:
+                return gone
+
+    def _work(self, record: Record) -> Work | None:
+        try:
+            return Work(rows.INSERT, rows.values(replace(record, offline=record.offline or self._offline)))
+        except (TypeError, ValueError, RecursionError) as e:
+            self._trouble(f"a row of the journal cannot be stored: {e}")
+            return None

@@ -1,0 +1,113 @@
+"""A Record as a row of the journal and back, and the one query that reads rows; pure."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from tray.model.decision import Answer, Record, Verdict
+from tray.model.event import EventKind
+
+PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
+LISTS = ("hooks", "rewrites", "notes", "remarks")
+COLUMNS = (
+    *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
+    *("problem", "payload", "digest", "masked", "answer", "offline", "alerted"),
+)
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
+# The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
+INSERT = (
+    f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT (id) DO NOTHING"
+)
+KINDS = frozenset(kind.value for kind in EventKind)
+CONDITIONS = {
+    "before": "seq < (SELECT seq FROM journal WHERE id = :before)",
+    "agent": "agent = :agent",
+    "event": "event = :event",
+    "kind": "kind = :kind",
+    "session": "session = :session",
+    "project": "project = :project",
+    "verdict": "verdict = :verdict",
+    "hook": "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.name') = :hook)",
+    "text": " OR ".join(f"{name} LIKE :text ESCAPE '\\'" for name in ("payload", "reason", "hooks", "answer")),
+}
+
+
+def values(record: Record) -> tuple[object, ...]:
+    """What INSERT takes. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
+    row: dict[str, object] = {name: getattr(record, name) for name in COLUMNS}
+    row |= {name: _json(row[name]) for name in (*LISTS, "answer")}
+    row |= {
+        "verdict": int(record.verdict),
+        "payload": cut(record.payload),
+    }
+    return tuple(_clean(value) if isinstance(value, str) else value for value in row.values())
+
+
+def record(row: sqlite3.Row) -> Record:
+    fields: dict[str, Any] = {name: row[name] for name in COLUMNS}
+    fields |= {name: tuple(json.loads(row[name])) for name in LISTS}
+    fields |= {
+        "verdict": Verdict(row["verdict"]),
+        "answer": json.loads(row["answer"]),
+        "offline": bool(row["offline"]),
+    }
+    return Record(**fields)
+
+
+def answer(row: sqlite3.Row) -> Answer | None:
+    """The very bytes that the agent got, or None when the row does not hold them (masked, shortened, none given)."""
+    words = json.loads(row["answer"])
+    if not {"stdout", "stderr", "code"} <= words.keys() or not words.get("exact", True):
+        return None
+    return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])
+
+
+def query(limit: int, filters: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+    """The newest rows that fit all filters, a filter being a key of CONDITIONS; an empty one does not count.
+
+    Ordered by seq and never by time: a wall clock may jump back. `event` is a canonical name, else a native one.
+    """
+    wanted = {name: value for name, value in filters.items() if value not in (None, "")}
+    if wanted.get("event") in KINDS:
+        wanted["kind"] = wanted.pop("event")
+    where = " AND ".join(f"({CONDITIONS[name]})" for name in wanted)
+    if "text" in wanted:
+        wanted["text"] = f"%{_literal(str(wanted['text']))}%"
+    return f"{SELECT}{f' WHERE {where}' if where else ''} ORDER BY seq DESC LIMIT :limit", wanted | {"limit": limit}
+
+
+def cut(payload: str) -> str:
+    """At most PAYLOAD_LIMIT bytes, saying so when something is missing."""
+    whole = payload.encode("utf-8", "replace")
+    if len(whole) <= PAYLOAD_LIMIT:
+        return payload
+    kept = whole[:PAYLOAD_LIMIT].decode("utf-8", "ignore")
+    return f"{kept}… [cut: {PAYLOAD_LIMIT} of {len(whole)} bytes]"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_word)
+
+
+def _word(value: object) -> object:
+    """Bytes that are not text survive; anything else that JSON does not know is kept as people would read it."""
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else str(value)
+
+
+def _bytes(word: str | dict[str, str]) -> bytes:
+    return word.encode() if isinstance(word, str) else base64.b64decode(word["base64"])
+
+
+def _clean(text: str) -> str:
+    """SQLite refuses half a surrogate pair, and JSON from outside may hold one."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _literal(text: str) -> str:
+    for sign in "\\%_":
+        text = text.replace(sign, f"\\{sign}")
+    return _clean(text)

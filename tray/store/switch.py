@@ -1,0 +1,107 @@
+"""The master switch: on or off, pauses, muted sounds. Read from memory, on disk before a change counts."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tray.model.decision import Gate
+from tray.store.db import Database
+
+SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
+LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """Until when no hook runs: for one agent, for one session, or for everybody."""
+
+    until: float
+    agent: str = ""  # "" = every agent
+    session: str = ""  # "" = every session
+
+    def covers(self, session: str, agent: str) -> bool:
+        return self.agent in ("", agent) and self.session in ("", session)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """How things stand. `paused_until` is of the pause that is for everybody; `pauses` are all that still last."""
+
+    enabled: bool = True
+    paused_until: float | None = None
+    muted: bool = False
+    pauses: tuple[Pause, ...] = ()
+
+
+class Switch:
+    """One process changes it, the tray; everyone else loads it."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._state = State()
+        self.load()
+
+    def load(self) -> State:
+        """Read it again from the disk."""
+        with self._lock, self._database.connect() as connection:
+            self._state = _read(connection)
+        return self.state()
+
+    def state(self) -> State:
+        now, state = self._clock(), self._state
+        pauses = tuple(pause for pause in state.pauses if pause.until > now)
+        everybody = next((pause.until for pause in pauses if pause.covers("", "")), None)
+        return State(enabled=state.enabled, paused_until=everybody, muted=state.muted, pauses=pauses)
+
+    def gate(self, now: float, session: str = "", agent: str = "") -> Gate | None:
+        """Why no hook may run at `now`, or None."""
+        state = self._state
+        if not state.enabled:
+            return Gate.SWITCH_OFF
+        if any(pause.until > now and pause.covers(session, agent) for pause in state.pauses):
+            return Gate.PAUSED
+        return None
+
+    def turn(self, on: bool, way: str) -> None:
+        """On means on: it also ends every pause."""
+        statements = [(SET, ("enabled", int(on))), *([("DELETE FROM pause", ())] if on else [])]
+        self._change(statements, "on" if on else "off", way)
+
+    def pause(self, until: float, *, agent: str = "", session: str = "", way: str) -> None:
+        whom = "".join(f" {word}" for word in (agent, session) if word)
+        self._change([(PAUSE, (agent, session, until))], f"pause{whom}", way)
+
+    def resume(self, way: str) -> None:
+        """End every pause."""
+        self._change([("DELETE FROM pause", ())], "resume", way)
+
+    def mute(self, on: bool, way: str = "") -> None:
+        self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", way)
+
+    def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, way: str) -> None:
+        now = self._clock()
+        with self._lock:
+            with self._database.write(durable=True) as connection:
+                connection.execute("DELETE FROM pause WHERE until <= ?", (now,))
+                for sql, values in statements:
+                    connection.execute(sql, values)
+                connection.execute(LOG, (now, what, way))
+                state = _read(connection)
+            self._state = state
+
+
+def _read(connection: sqlite3.Connection) -> State:
+    words = dict(connection.execute("SELECT key, value FROM switch").fetchall())
+    pauses = connection.execute("SELECT until, agent, session FROM pause").fetchall()
+    return State(
+        enabled=bool(words.get("enabled", True)),
+        muted=bool(words.get("muted", False)),
+        pauses=tuple(Pause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
+    )

@@ -1,0 +1,219 @@
+"""The one thread that writes the journal: it takes what waits, commits it together, and tells who waited.
+
+It sleeps while there is nothing to write. When writing fails it keeps what it has and tries again, further and
+further apart; then nobody waits for it any more, and what exceeds the bounds is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from tray.store.db import Database, is_damage, transaction
+
+ROWS = 10_000  # that may wait; more are dropped
+SIZE = 64 * 1024 * 1024  # characters that may wait
+BATCH = 500  # statements in one transaction
+BUSY = 0.25  # seconds; longer would keep close() waiting
+PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
+AGAIN = 3600.0  # seconds before the same trouble is told again
+COUNT_DROPPED = (
+    "INSERT INTO meta VALUES ('dropped', ?) ON CONFLICT (key) DO UPDATE SET value = value + excluded.value"
+)
+
+
+class Committed(enum.Enum):
+    """What became of a row by the time its caller goes on."""
+
+    DONE = "done"
+    LATE = "late"  # wanted before the answer, and not there in time; it is still going to be written
+    QUEUED = "queued"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One statement. Only rows are counted when they have to be dropped."""
+
+    sql: str
+    values: tuple[object, ...]
+    is_row: bool = True
+
+    @property
+    def size(self) -> int:
+        return sum(len(value) for value in self.values if isinstance(value, str))
+
+
+class Writer:
+    """`trouble` is told once an hour about each distinct trouble; it may neither block nor raise."""
+
+    def __init__(self, database: Database, *, wait: float, trouble: Callable[[str], None]) -> None:
+        self._database = database
+        self._wait = wait
+        self._trouble = trouble
+        self._told: dict[str, float] = {}
+        lock = threading.Lock()
+        self._work = threading.Condition(lock)  # there is something to do
+        self._done = threading.Condition(lock)  # something was done, or nobody shall wait
+        self._queue: deque[Work] = deque()
+        self._size = 0
+        self._taken = 0  # statements ever accepted
+        self._written = 0  # of them committed, in the same order
+        self._stalled = False
+        self._closing = False
+        self._end = 0.0
+        self._late = 0
+        self._dropped = _dropped(database)  # of these, so many are not yet on disk:
+        self._unsaved = 0
+        self._thread: threading.Thread | None = None
+
+    @property
+    def dropped(self) -> int:
+        """Rows that could not be kept, since the database was made."""
+        with self._work:
+            return self._dropped
+
+    @property
+    def late(self) -> int:
+        """Answers that left before their row was committed, since the start."""
+        with self._work:
+            return self._late
+
+    def put(self, work: Work, *, commit: bool = False) -> Committed:
+        """Queue it. With `commit`, wait for it, but not for long and not when another has waited in vain."""
+        with self._work:
+            if self._closing or len(self._queue) >= ROWS or self._size >= SIZE:
+                self._drop(work.is_row)
+                return Committed.DROPPED
+            self._queue.append(work)
+            self._size += work.size
+            self._taken += 1
+            self._wake()
+            if not commit:
+                return Committed.QUEUED
+            number = self._taken
+            self._done.wait_for(lambda: self._written >= number or self._stalled, self._wait)
+            if self._written >= number:
+                return Committed.DONE
+            self._late += 1
+            self._stalled = True
+            self._done.notify_all()
+        self._tell("answers leave before they are written down: writing takes too long")
+        return Committed.LATE
+
+    def drop(self) -> None:
+        """Count a row that could not even be queued."""
+        with self._work:
+            self._drop(True)
+
+    def close(self, limit: float) -> None:
+        """Write what waits, but give up after `limit` seconds."""
+        with self._work:
+            self._closing = True
+            self._end = time.monotonic() + limit
+            self._work.notify()
+            thread = self._thread
+        if thread is not None:
+            thread.join(limit + 2 * BUSY)
+        with self._work:
+            left = sum(work.is_row for work in self._queue)
+        if left:
+            self._tell(f"{left} rows could not be written before the end")
+
+    def _drop(self, is_row: bool) -> None:
+        self._dropped += is_row
+        self._unsaved += is_row
+        if not self._closing:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._thread is None:  # begun by the first row: who only reads has no thread
+            self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+            self._thread.start()
+        self._work.notify()
+
+    def _run(self) -> None:
+        connection: sqlite3.Connection | None = None
+        tries = 0
+        while (job := self._next()) is not None:
+            try:
+                if connection is None:
+                    connection = self._database.open(busy=BUSY)
+                _commit(connection, *job)
+            except sqlite3.Error as e:
+                _close(connection)  # a fresh one sees a file that was mended or put back
+                connection = None
+                self._failed(e)
+                self._rest(tries)
+                tries += 1
+            else:
+                self._finished(*job)
+                tries = 0
+        _close(connection)
+
+    def _next(self) -> tuple[list[Work], int] | None:
+        """What to write now; it stays in the queue until it is written. None = the end."""
+        with self._work:
+            self._work.wait_for(lambda: self._queue or self._unsaved or self._closing)
+            is_over = self._closing and time.monotonic() >= self._end
+            if is_over or not (self._queue or self._unsaved):
+                return None
+            return list(islice(self._queue, BATCH)), self._unsaved
+
+    def _finished(self, batch: list[Work], dropped: int) -> None:
+        with self._work:
+            for work in batch:
+                self._queue.popleft()
+                self._size -= work.size
+            self._written += len(batch)
+            self._unsaved -= dropped
+            self._stalled = False
+            self._done.notify_all()
+
+    def _failed(self, error: sqlite3.Error) -> None:
+        if is_damage(error):
+            self._database.condemn()
+        self._tell(f"{self._database.path}: {error}")
+
+    def _rest(self, tries: int) -> None:
+        pause = min(PAUSE[0] * 2 ** min(tries, 10), PAUSE[1])
+        with self._work:
+            if self._closing:
+                self._work.wait(PAUSE[0])
+            else:
+                self._work.wait_for(lambda: self._closing, pause)
+
+    def _tell(self, text: str) -> None:
+        now = time.monotonic()
+        with self._work:
+            if now - self._told.get(text, -AGAIN) < AGAIN:
+                return
+            self._told[text] = now
+        self._trouble(text)
+
+
+def _commit(connection: sqlite3.Connection, batch: list[Work], dropped: int) -> None:
+    with transaction(connection):
+        for work in batch:
+            connection.execute(work.sql, work.values)
+        if dropped:
+            connection.execute(COUNT_DROPPED, (dropped,))
+
+
+def _close(connection: sqlite3.Connection | None) -> None:
+    if connection is not None:
+        with contextlib.suppress(sqlite3.Error):
+            connection.close()
+
+
+def _dropped(database: Database) -> int:
+    with database.connect() as connection:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'dropped'").fetchone()
+    return row["value"] if row else 0
