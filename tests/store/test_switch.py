@@ -1,0 +1,192 @@
+"""The master switch: hot, durable, and never later than its own word."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tray.errors import StoreError
+from tray.model.decision import Gate
+from tray.store.db import Database, open_db
+from tray.store.switch import Pause, State, Switch
+
+TOGGLER = """
+import pathlib, sys
+from tray.store.db import open_db
+from tray.store.switch import Switch
+switch = Switch(open_db(pathlib.Path(sys.argv[1]), migrate=False))
+on = True
+while True:
+    on = not on
+    switch.turn(on, "test")
+    print("on" if on else "off", flush=True)
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return open_db(tmp_path / "hooktray.db", migrate=True)
+
+
+def test_hooks_are_on_until_someone_says_otherwise(database: Database) -> None:
+    switch = Switch(database)
+
+    assert switch.state() == State(enabled=True, paused_until=None, muted=False)
+    assert switch.gate(0.0, "s", "shelley") is None
+
+
+def test_off_holds_at_once_and_after_a_restart(database: Database) -> None:
+    switch = Switch(database)
+
+    switch.turn(False, "menu")
+
+    assert switch.gate(0.0) is Gate.SWITCH_OFF
+    assert Switch(database).gate(0.0) is Gate.SWITCH_OFF
+
+
+def test_off_comes_before_paused(database: Database) -> None:
+    switch = Switch(database, clock=lambda: 100.0)
+    switch.pause(200.0, way="menu")
+    switch.turn(False, "menu")
+
+    assert switch.gate(100.0) is Gate.SWITCH_OFF
+
+
+def test_on_means_on(database: Database) -> None:
+    switch = Switch(database, clock=lambda: 100.0)
+    switch.pause(200.0, way="menu")
+    switch.turn(False, "menu")
+
+    switch.turn(True, "cli")
+
+    assert switch.gate(100.0) is None
+    assert Switch(database, clock=lambda: 100.0).state() == State()
+
+
+def test_a_pause_ends_by_itself(database: Database) -> None:
+    now = [100.0]
+    switch = Switch(database, clock=lambda: now[0])
+
+    switch.pause(200.0, way="menu")
+
+    assert [switch.gate(at) for at in (100.0, 199.9, 200.0)] == [Gate.PAUSED, Gate.PAUSED, None]
+    assert switch.state().paused_until == 200.0
+    now[0] = 200.0
+    assert switch.state() == State()
+
+
+def test_a_pause_of_one_agent_or_session_leaves_the_others_alone(database: Database) -> None:
+    switch = Switch(database, clock=lambda: 100.0)
+
+    switch.pause(200.0, agent="shelley", way="cli")
+    switch.pause(300.0, session="s1", way="cli")
+
+    for one in (switch, Switch(database, clock=lambda: 100.0)):
+        assert one.gate(150.0, "other", "shelley") is Gate.PAUSED
+        assert one.gate(250.0, "s1", "claude-code") is Gate.PAUSED
+        assert one.gate(150.0, "other", "claude-code") is None
+        assert one.state().paused_until is None
+        assert set(one.state().pauses) == {Pause(until=200.0, agent="shelley"), Pause(until=300.0, session="s1")}
+
+
+def test_a_pause_that_is_over_leaves_the_file_with_the_next_change(database: Database) -> None:
+    now = [100.0]
+    switch = Switch(database, clock=lambda: now[0])
+    switch.pause(200.0, agent="shelley", way="cli")
+
+    now[0] = 200.0
+    switch.mute(True)
+
+    with database.connect() as connection:
+        assert connection.execute("SELECT count(*) FROM pause").fetchone()[0] == 0
+
+
+def test_resume_ends_every_pause(database: Database) -> None:
+    switch = Switch(database, clock=lambda: 100.0)
+    switch.pause(200.0, way="menu")
+    switch.pause(200.0, agent="shelley", way="menu")
+
+    switch.resume("menu")
+
+    assert switch.gate(150.0, "s", "shelley") is None
+
+
+def test_muted_sounds_stay_muted_after_a_restart(database: Database) -> None:
+    Switch(database).mute(True)
+
+    assert Switch(database).state().muted
+
+
+def test_each_change_is_logged_with_its_way(database: Database) -> None:
+    switch = Switch(database, clock=lambda: 100.0)
+    switch.turn(False, "menu")
+    switch.pause(200.0, agent="shelley", way="terminal")
+    switch.resume("page")
+
+    with database.connect() as connection:
+        rows = [tuple(row) for row in connection.execute("SELECT at, what, way FROM switch_log ORDER BY seq")]
+    assert rows == [(100.0, "off", "menu"), (100.0, "pause shelley", "terminal"), (100.0, "resume", "page")]
+
+
+def test_a_change_that_cannot_be_written_does_not_count(database: Database) -> None:
+    with database.write() as connection:  # every free byte is taken
+        connection.execute("INSERT INTO meta VALUES ('ballast', ?)", ("x" * 100_000,))
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    switch = Switch(replace(database, pragmas=(f"max_page_count = {pages}",)))
+
+    with pytest.raises(StoreError, match="full"):
+        switch.turn(False, "x" * 10_000)
+
+    assert switch.gate(0.0) is None
+    assert Switch(database).gate(0.0) is None
+
+
+def test_after_off_returned_no_thread_finds_the_gate_open(database: Database) -> None:
+    switch = Switch(database)
+    answers: list[Gate | None] = []
+
+    for _ in range(100):
+        switch.turn(True, "test")
+        switch.turn(False, "test")
+        threads = [threading.Thread(target=lambda: answers.append(switch.gate(0.0))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert answers == [Gate.SWITCH_OFF] * 400
+
+
+def test_concurrent_changes_leave_memory_and_file_agreeing(database: Database) -> None:
+    switch = Switch(database)
+    threads = [threading.Thread(target=switch.turn, args=(bool(number % 2), "test")) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert switch.state() == Switch(database).state()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_killed_tray_loses_no_change_it_confirmed(database: Database) -> None:
+    for _ in range(5):
+        with subprocess.Popen(
+            [sys.executable, "-c", TOGGLER, str(database.path)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            first = [process.stdout.readline() for _ in range(10)]
+            process.send_signal(signal.SIGKILL)
+            words = [*first, *process.stdout.readlines()]
+        confirmed = sum(word.endswith("\n") for word in words)
+        with database.write() as connection:
+            done = connection.execute("DELETE FROM switch_log").rowcount
+
+        assert done in (confirmed, confirmed + 1)  # one may be committed, but not yet confirmed
+        assert Switch(database).state().enabled == (done % 2 == 0)
