@@ -1,4 +1,4 @@
-"""Pure: makes foreign text safe to show (sanitise, printable, first_line) and safe to keep (redact)."""
+"""Makes foreign text safe to show: nothing in it hides, moves or commands."""
 
 from __future__ import annotations
 
