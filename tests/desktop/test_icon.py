@@ -1,0 +1,168 @@
+"""Which icon is chosen where, and that the plain ones run what is posted until they are stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from desktop.watcher import Watcher
+
+from tray.desktop.artwork import IconState
+from tray.desktop.headless import Headless
+from tray.desktop.icon import Backend, Icon, backend, choose
+from tray.desktop.linux import Screen, screen, session_bus
+from tray.desktop.menu import Action, MenuState, menu
+
+DEADLINE = 10.0
+NO_SCREEN, SCREEN, OLD_TRAY = Screen(), Screen(display=True), Screen(display=True, xembed=True)
+
+
+@pytest.mark.parametrize(
+    ("bus", "watcher", "look", "choice"),
+    [
+        (True, True, NO_SCREEN, Backend.SNI),
+        (True, True, SCREEN, Backend.SNI),
+        (True, True, OLD_TRAY, Backend.SNI),
+        (True, False, NO_SCREEN, Backend.SNI),
+        (True, False, SCREEN, Backend.SNI),
+        (True, False, OLD_TRAY, Backend.PYSTRAY),
+        (False, False, OLD_TRAY, Backend.PYSTRAY),
+        (False, False, SCREEN, Backend.PYSTRAY),
+        (False, False, NO_SCREEN, Backend.HEADLESS),
+    ],
+)
+def test_the_choice_on_linux(bus: bool, watcher: bool, look: Screen, choice: Backend) -> None:
+    assert backend(bus=bus, watcher=watcher, look=look) is choice
+
+
+@pytest.fixture
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="loop")
+    thread.start()
+    yield loop
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(DEADLINE)
+    loop.close()
+
+
+@pytest.fixture
+def bus() -> Iterator[str]:
+    argv = ["dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as daemon:
+        assert daemon.stdout
+        yield daemon.stdout.readline().strip()
+        daemon.terminate()
+
+
+def chosen(loop: asyncio.AbstractEventLoop | None, **environment: str) -> Icon:
+    def act(action: Action) -> None:
+        raise AssertionError(action)
+
+    return choose(loop, act, lambda: None, environment=environment)
+
+
+def test_without_display_and_bus_it_is_headless_and_says_why(loop: asyncio.AbstractEventLoop) -> None:
+    icon = chosen(loop)
+
+    assert (icon.name, icon.reason) == ("headless", "no display and no D-Bus session: running headless")
+    assert not icon.visible
+
+
+# Xlib leaves its sockets open when nobody answers.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_bus_and_a_display_that_do_not_answer_are_none(loop: asyncio.AbstractEventLoop, tmp_path: Path) -> None:
+    icon = chosen(loop, DBUS_SESSION_BUS_ADDRESS=f"unix:path={tmp_path}/bus", DISPLAY=":4711")
+
+    assert icon.name == "headless"
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp:host=127.0.0.1", "unix:", "unix:path=/dev/null;nonsense:a=b"])
+def test_an_address_that_is_none_does_not_stop_the_tray(loop: asyncio.AbstractEventLoop, address: str) -> None:
+    assert chosen(loop, DBUS_SESSION_BUS_ADDRESS=address).name == "headless"
+
+
+def test_with_a_bus_the_icon_waits_there_for_a_host(loop: asyncio.AbstractEventLoop, bus: str) -> None:
+    icon = chosen(loop, DBUS_SESSION_BUS_ADDRESS=bus)
+
+    assert icon.name == "sni"
+    assert icon.reason == "no tray host yet: the icon appears when one starts"
+    icon.stop()
+
+
+def test_with_a_host_the_icon_is_up_at_once(loop: asyncio.AbstractEventLoop, bus: str) -> None:
+    watcher = asyncio.run_coroutine_threadsafe(Watcher.start(bus), loop).result(DEADLINE)
+
+    icon = chosen(loop, DBUS_SESSION_BUS_ADDRESS=bus)
+
+    assert (icon.name, icon.reason, icon.visible) == ("sni", "", True)
+    icon.stop()
+    asyncio.run_coroutine_threadsafe(watcher.stop(), loop).result(DEADLINE)
+
+
+def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
+    icon = choose(
+        None, lambda action: None, lambda: None, headless=True, environment={"DBUS_SESSION_BUS_ADDRESS": bus}
+    )
+
+    assert (icon.name, icon.reason) == ("headless", "headless, as asked for")
+
+
+def test_a_headless_icon_keeps_what_it_shows_last() -> None:
+    icon = Headless("no screen")
+    rows = menu(MenuState(now=0.0))
+
+    icon.show(IconState.ON, "on", rows)
+    icon.show(IconState.OFF, "off", rows)
+
+    assert [(shown.state, shown.tooltip) for shown in icon.shown] == [(IconState.OFF, "off")]
+
+
+def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> None:
+    icon, order, ran = Headless(""), list[int](), set[int]()
+
+    def note(turn: int) -> None:
+        order.append(turn)
+        ran.add(threading.get_ident())
+
+    def post() -> None:
+        for turn in range(50):
+            icon.post(partial(note, turn))
+
+    thread = threading.Thread(target=post)
+    thread.start()
+    thread.join()
+    icon.stop()
+    icon.run()
+
+    assert order == list(range(50))
+    assert ran == {threading.get_ident()}
+
+
+def test_the_session_bus_is_found_in_the_run_folder_too(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "bus"))
+
+        assert session_bus({"XDG_RUNTIME_DIR": str(tmp_path)}) == f"unix:path={tmp_path}/bus"
+    assert session_bus({"XDG_RUNTIME_DIR": str(tmp_path / "none")}) == ""
+    assert session_bus({"DBUS_SESSION_BUS_ADDRESS": "unix:abstract=x"}) == "unix:abstract=x"
+
+
+def test_no_display_is_no_screen() -> None:
+    assert screen({}) == NO_SCREEN
+    assert screen({"DISPLAY": "no display"}) == NO_SCREEN
+
+
+def test_choosing_an_icon_does_not_import_pystray_where_it_is_not_used() -> None:
+    code = (
+        "import sys, tray.desktop.icon, tray.desktop.sni; sys.exit('pystray' in sys.modules or 'Xlib' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], timeout=30, check=False).returncode == 0

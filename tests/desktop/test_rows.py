@@ -1,0 +1,105 @@
+"""Rows on the wire: numbers stay, and only what changed is told."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tray.desktop.menu import Item, Kind, Mute, Quit, Toggle
+from tray.desktop.rows import ROOT, Change, Row, Table
+
+ENABLED = Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=True, action=Toggle())
+DISABLED = Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=False, action=Toggle())
+LINE = Item(id="line", kind=Kind.SEPARATOR)
+QUIT = Item(id="quit", kind=Kind.ACTION, label="Quit", action=Quit())
+
+
+def recent(*names: str) -> Item:
+    rows = tuple(Item(id=f"recent/{name}", kind=Kind.ACTION, label=name, action=Mute()) for name in names)
+    return Item(id="recent", kind=Kind.SUBMENU, label="Recent", children=rows)
+
+
+def row(table: Table, label: str) -> tuple[int, Row]:
+    return next((number, row) for number, row in table.rows.items() if row.properties.get("label") == label)
+
+
+def test_the_same_menu_again_changes_nothing() -> None:
+    table = Table()
+    table.update((ENABLED, LINE, QUIT))
+
+    assert table.update((ENABLED, LINE, QUIT)) == Change()
+
+
+def test_a_check_mark_is_told_without_a_new_layout() -> None:
+    table = Table()
+    table.update((ENABLED, QUIT))
+
+    change = table.update((DISABLED, QUIT))
+
+    number, _ = row(table, "Hooks enabled")
+    assert change.parents == ()
+    assert [(changed, shown["toggle-state"]) for changed, shown in change.rows] == [(number, 0)]
+
+
+def test_a_new_row_is_told_to_its_parent_and_the_others_keep_their_numbers() -> None:
+    table = Table()
+    table.update((recent("a", "b"), QUIT))
+    before = {label: row(table, label)[0] for label in ("Recent", "a", "b", "Quit")}
+
+    change = table.update((recent("c", "a", "b"), QUIT))
+
+    assert change == Change(parents=(before["Recent"],))
+    assert {label: row(table, label)[0] for label in before} == before
+
+
+def test_a_number_is_not_given_to_another_row_after_its_row_is_gone() -> None:
+    table = Table()
+    table.update((recent("a"),))
+    gone, _ = row(table, "a")
+
+    table.update((recent("b"),))
+    table.update((recent("a"),))
+
+    assert gone not in table.rows
+
+
+def test_an_underscore_is_no_shortcut() -> None:
+    table = Table()
+    table.update((Item(id="x", kind=Kind.ACTION, label="tool_before", action=Quit()),))
+
+    assert row(table, "tool__before")
+
+
+def test_a_disabled_row_has_nothing_to_click() -> None:
+    table = Table()
+    table.update((Item(id="x", kind=Kind.ACTION, label="Quit", enabled=False, action=Quit()),))
+
+    assert row(table, "Quit")[1].action is None
+
+
+names = st.lists(st.sampled_from("abcdefg"), unique=True, max_size=5)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(names, max_size=6))
+def test_what_is_told_is_enough_to_follow(menus: list[list[str]]) -> None:
+    """A host that only heard the changes, and reads again the parents it was told, sees what we show."""
+    table, seen = Table(), {ROOT: Row({"children-display": "submenu"})}
+
+    for shown in menus:
+        change = table.update((recent(*shown), QUIT))
+        seen |= {number: Row(dict(properties), seen[number].children) for number, properties in change.rows}
+        for parent in change.parents:
+            seen |= subtree(table, parent)
+
+    assert visible(seen) == visible(table.rows) or not menus
+
+
+def subtree(table: Table, number: int) -> dict[int, Row]:
+    below = [subtree(table, child) for child in table.rows[number].children]
+    return {number: table.rows[number]} | {key: value for part in below for key, value in part.items()}
+
+
+def visible(rows: dict[int, Row], number: int = ROOT) -> list[object]:
+    row = rows[number]
+    return [number, dict(row.properties), *(visible(rows, child) for child in row.children)]

@@ -1,0 +1,332 @@
+"""The StatusNotifierItem on a real session bus, with a real watcher and a foreign process that tries to click."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+from dbus_fast import Message, MessageType
+from dbus_fast.aio import MessageBus
+from desktop.watcher import WATCHER, Watcher, plain
+
+from tray.desktop.artwork import IconState
+from tray.desktop.menu import Action, Item, MenuState, Mute, Toggle, menu
+from tray.desktop.sni import Sni
+
+T = TypeVar("T")
+DEADLINE = 10.0
+STATE = MenuState(now=0.0, status="On, 2 hooks")
+ITEM, MENU = f"org.kde.StatusNotifierItem-{os.getpid()}-1", "com.canonical.dbusmenu"
+
+FOREIGNER = """
+import asyncio, sys
+from dbus_fast import Message, Variant
+from dbus_fast.aio import MessageBus
+async def main(address, name, member, interface, number):
+    bus = await MessageBus(bus_address=address).connect()
+    event = [int(number), "clicked", Variant("i", 0), 0]
+    body, signature = (event, "isvu") if member == "Event" else ([[event]], "a(isvu)")
+    reply = await bus.call(Message(destination=name, path="/MenuBar", interface=interface or None, member=member,
+                                   signature=signature, body=body))
+    print(reply.error_name)
+    bus.disconnect()
+    await bus.wait_for_disconnect()
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def wait(condition: Callable[[], T], what: str) -> T:
+    end = time.monotonic() + DEADLINE
+    while not (value := condition()):
+        assert time.monotonic() < end, f"{what}: not within {DEADLINE:g} s"
+        time.sleep(0.01)
+    return value
+
+
+class Stage:
+    """A session bus, a loop in a thread, an icon whose main thread is another thread, and hosts."""
+
+    def __init__(self) -> None:
+        self.daemon = subprocess.Popen(
+            ["dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self.daemon.stdout
+        self.address = self.daemon.stdout.readline().strip()
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="loop")
+        self.thread.start()
+        self.acted: list[Action] = []
+        self.openings = 0
+        self.trusted = True
+        self.icon = Sni(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusted)
+        self.main = threading.Thread(target=self.icon.run, name="main")
+        self.main.start()
+        self.watchers: list[Watcher] = []
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(DEADLINE)
+
+    def open(self) -> None:
+        self.openings += 1
+
+    def watcher(self, *names: str) -> Watcher:
+        watcher = self.do(Watcher.start(self.address, *names))
+        self.watchers.append(watcher)
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        self.watchers.remove(watcher)
+        self.do(watcher.stop())
+
+    def foreign_click(self, number: int, member: str = "Event", interface: str = MENU) -> str:
+        argv = [sys.executable, "-c", FOREIGNER, self.address, ITEM, member, interface, str(number)]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
+        return done.stdout.strip()
+
+    def flush(self) -> None:
+        """Everything posted to the icon's main thread has run."""
+        done = threading.Event()
+        self.icon.post(done.set)
+        assert done.wait(DEADLINE)
+
+    def close(self) -> None:
+        self.icon.stop()
+        self.main.join(DEADLINE)
+        for watcher in self.watchers:
+            self.do(watcher.stop())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(DEADLINE)
+        self.loop.close()
+        self.daemon.terminate()
+        self.daemon.communicate(timeout=DEADLINE)
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    stage = Stage()
+    yield stage
+    stage.close()
+
+
+@pytest.fixture
+def host(stage: Stage) -> Watcher:
+    """A watcher with the icon's menu on it."""
+    watcher = stage.watcher()
+    assert stage.icon.start()
+    stage.icon.show(IconState.ON, "2 hooks", menu(STATE))
+    wait(lambda: len(stage.do(watcher.rows(ITEM))) > 5, "the menu is there")
+    return watcher
+
+
+def number(stage: Stage, host: Watcher, label: str) -> int:
+    return next(int(row[0]) for row in stage.do(host.rows(ITEM)) if row[1].get("label") == label)
+
+
+def test_the_icon_registers_and_shows_pixels_and_a_tooltip(stage: Stage, host: Watcher) -> None:
+    shown = stage.do(host.properties(ITEM, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
+
+    assert host.registered == [ITEM]
+    assert (shown["Title"], shown["Status"], shown["Menu"]) == ("Hooktray", "Active", "/MenuBar")
+    assert [(width, len(pixels)) for width, _, pixels in shown["IconPixmap"]] == [
+        (size, size * size * 4) for size in (16, 22, 24, 32, 48, 64)
+    ]
+    assert stage.icon.visible
+    assert stage.icon.reason == ""
+
+
+def test_attention_is_another_status_and_another_picture(stage: Stage, host: Watcher) -> None:
+    before = stage.do(host.properties(ITEM, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
+
+    stage.icon.show(IconState.ATTENTION, "1 hook <waits> & wants", menu(STATE))
+    wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "the host hears of it")
+
+    after = stage.do(host.properties(ITEM, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
+    assert after["Status"] == "NeedsAttention"
+    assert after["IconPixmap"] != before["IconPixmap"]
+    assert after["ToolTip"][3] == "1 hook &lt;waits&gt; &amp; wants"
+
+
+def test_the_host_reads_the_menu_as_it_is(stage: Stage, host: Watcher) -> None:
+    rows = stage.do(host.rows(ITEM))
+
+    assert [shown.get("label") for _, shown, _ in rows] == [item.label or None for item in menu(STATE)]
+    assert rows[2][1] == {"label": "Hooks enabled", "enabled": True, "toggle-type": "checkmark", "toggle-state": 1}
+
+
+def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> None:
+    error = stage.do(host.click(ITEM, number(stage, host, "Hooks enabled")))
+
+    wait(lambda: stage.acted, "the click arrives")
+    assert error == ""
+    assert stage.acted == [Toggle()]
+
+
+def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
+    unknown = stage.do(host.click_all(ITEM, [number(stage, host, "Mute sounds"), 4711]))
+
+    wait(lambda: stage.acted, "the click arrives")
+    assert stage.acted == [Mute()]
+    assert unknown == [4711]
+
+
+@pytest.mark.parametrize(
+    ("member", "interface"), [("Event", MENU), ("EventGroup", MENU), ("Event", ""), ("EventGroup", "")]
+)
+def test_a_click_of_a_foreign_process_is_refused(
+    stage: Stage, host: Watcher, member: str, interface: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        error = stage.foreign_click(number(stage, host, "Hooks enabled"), member, interface)
+
+    stage.flush()
+    assert error == "org.freedesktop.DBus.Error.AccessDenied"
+    assert stage.acted == []
+    assert stage.icon.refused == 1
+    assert "refused a click" in caplog.text
+
+
+def test_a_host_that_is_not_trusted_cannot_click(stage: Stage, host: Watcher) -> None:
+    stage.trusted = False
+
+    error = stage.do(host.click(ITEM, number(stage, host, "Hooks enabled")))
+
+    stage.flush()
+    assert error == "org.freedesktop.DBus.Error.AccessDenied"
+    assert stage.acted == []
+
+
+def test_a_host_without_the_watchers_name_can_click_under_its_own(stage: Stage, host: Watcher) -> None:
+    stage.do(host.rename(WATCHER, f"org.kde.StatusNotifierHost-{os.getpid()}"))
+
+    assert stage.do(host.click(ITEM, number(stage, host, "Hooks enabled"))) == ""
+    wait(lambda: stage.acted, "the click arrives")
+
+
+def test_who_is_no_host_any_more_cannot_click(stage: Stage, host: Watcher) -> None:
+    row = number(stage, host, "Hooks enabled")
+    stage.do(host.rename(WATCHER, ""))
+
+    assert stage.do(host.click(ITEM, row)) == "org.freedesktop.DBus.Error.AccessDenied"
+    stage.flush()
+    assert stage.acted == []
+
+
+def test_opening_the_menu_asks_for_fresh_rows(stage: Stage, host: Watcher) -> None:
+    stage.do(host.about_to_show(ITEM))
+    wait(lambda: stage.openings == 1, "the tray hears of it")
+
+    stage.do(host.event(ITEM, 0, "opened"))
+    wait(lambda: stage.openings == 2, "the tray hears of it")
+
+
+def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: Stage, host: Watcher) -> None:
+    row = number(stage, host, "Hooks enabled")
+    host.signals.clear()
+
+    stage.icon.show(IconState.OFF, "off", menu(replace(STATE, enabled=False, status="Off")))
+    wait(lambda: "ItemsPropertiesUpdated" in dict(host.signals), "the host hears of it")
+
+    shown = dict(dict(host.signals)["ItemsPropertiesUpdated"][0])
+    assert shown[row]["toggle-state"] == 0
+    assert "Off" in {properties.get("label") for properties in shown.values()}
+    assert "LayoutUpdated" not in dict(host.signals)
+
+
+def test_a_new_row_is_told_to_its_own_submenu(stage: Stage, host: Watcher) -> None:
+    pause = number(stage, host, "Pause")
+    host.signals.clear()
+
+    stage.icon.show(IconState.PAUSED, "paused", menu(replace(STATE, paused_until=600.0)))
+    wait(lambda: "LayoutUpdated" in dict(host.signals), "the host hears of it")
+
+    assert dict(host.signals)["LayoutUpdated"][1] == pause
+    assert number(stage, host, "Pause") == pause
+
+
+def test_a_host_that_starts_late_gets_the_icon(stage: Stage) -> None:
+    assert not stage.icon.start()
+    assert not stage.icon.visible
+    assert stage.icon.reason == "no tray host yet: the icon appears when one starts"
+
+    late = stage.watcher()
+
+    wait(lambda: late.registered == [ITEM], "the icon registers")
+    assert stage.icon.visible
+
+
+def test_a_host_that_restarts_gets_the_icon_again(stage: Stage, host: Watcher) -> None:
+    stage.leave(host)
+    wait(lambda: not stage.icon.visible, "the tray hears of it")
+
+    again = stage.watcher()
+
+    wait(lambda: again.registered == [ITEM], "the icon registers anew")
+    assert len(stage.do(again.rows(ITEM))) > 5
+
+
+def test_a_bus_that_goes_away_is_said_once_and_the_tray_goes_on(
+    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        stage.daemon.terminate()
+        wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
+    stage.watchers.clear()
+
+    stage.icon.show(IconState.OFF, "off", menu(STATE))
+    stage.flush()
+    assert not stage.icon.visible
+    assert caplog.text.count("the D-Bus session is gone") == 1
+
+
+def test_a_broken_call_gets_an_error_and_no_traceback(
+    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def ask() -> Message:
+        bus: MessageBus = host.bus
+        return await bus.call(
+            Message(
+                destination=ITEM,
+                path="/MenuBar",
+                interface=MENU,
+                member="GetLayout",
+                signature="iias",
+                body=[99, -1, []],
+            )
+        )
+
+    reply = stage.do(ask())
+
+    assert reply.message_type is MessageType.ERROR
+    assert plain(reply.body) == ["no row 99"]
+    assert caplog.text == ""
+
+
+def test_items_are_taken_from_the_thread_that_shows_them(stage: Stage, host: Watcher) -> None:
+    """Four threads show at once; what is published in the end is one of the menus, whole."""
+    menus: list[tuple[Item, ...]] = [menu(replace(STATE, status=f"Status {turn}")) for turn in range(4)]
+
+    def show(rows: tuple[Item, ...]) -> None:
+        for _ in range(25):
+            stage.icon.show(IconState.ON, "", rows)
+
+    threads = [threading.Thread(target=show, args=(rows,)) for rows in menus]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+
+    rows = stage.do(host.rows(ITEM))
+    assert rows[0][1]["label"] in {f"Status {turn}" for turn in range(4)}
+    assert len(rows) == len(menus[0])

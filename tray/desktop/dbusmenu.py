@@ -1,0 +1,127 @@
+"""com.canonical.dbusmenu: how a tray host reads the menu. Clicks do not come in here, see sni.py."""
+
+# dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.
+
+from collections.abc import Callable
+from itertools import count
+from typing import Annotated
+
+from dbus_fast import ErrorType, PropertyAccess, Variant
+from dbus_fast.annotations import DBusBool, DBusInt32, DBusSignature, DBusStr, DBusUInt32, DBusVariant
+from dbus_fast.errors import DBusError
+from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
+
+from tray.desktop.rows import ROOT, Change, Property, Table
+
+MENU = "com.canonical.dbusmenu"
+READ = PropertyAccess.READ
+LETTERS = {bool: "b", int: "i", str: "s"}
+
+Shown = dict[str, Variant]
+Node = list[int | Shown | list[Variant]]
+Numbers = Annotated[list[int], DBusSignature("ai")]
+Names = Annotated[list[str], DBusSignature("as")]
+Events = Annotated[list[tuple[int, str, Variant, int]], DBusSignature("a(isvu)")]
+
+
+class Menu(ServiceInterface):
+    """Publishes a table of rows; a host that has the menu open is told of every change."""
+
+    def __init__(self, opened: Callable[[], None]) -> None:
+        super().__init__(MENU)
+        self.table = Table()
+        self.opened = opened
+        self._revisions = count(2)
+        self._revision = 1
+
+    def tell(self, change: Change) -> None:
+        """Rows that changed are repainted in place; only parents whose children changed are read again."""
+        if change.rows:
+            self.ItemsPropertiesUpdated([[number, _variants(shown)] for number, shown in change.rows], [])
+        for parent in change.parents:
+            self._revision = next(self._revisions)
+            self.LayoutUpdated(self._revision, parent)
+
+    @dbus_method()
+    def GetLayout(  # noqa: N802
+        self, parent: DBusInt32, depth: DBusInt32, names: Names
+    ) -> Annotated[tuple[int, Node], DBusSignature("u(ia{sv}av)")]:
+        return self._revision, self._node(parent, depth, names)
+
+    @dbus_method()
+    def GetGroupProperties(  # noqa: N802
+        self, ids: Numbers, names: Names
+    ) -> Annotated[list[list[int | Shown]], DBusSignature("a(ia{sv})")]:
+        rows = self.table.rows
+        return [[number, _variants(rows[number].properties, names)] for number in ids or rows if number in rows]
+
+    @dbus_method()
+    def GetProperty(self, number: DBusInt32, name: DBusStr) -> DBusVariant:  # noqa: N802
+        row = self.table.rows.get(number)
+        if row is None or name not in row.properties:
+            raise DBusError(ErrorType.INVALID_ARGS, f"no property {name} of row {number}")
+        return _variants(row.properties)[name]
+
+    @dbus_method()
+    def Event(self, number: DBusInt32, kind: DBusStr, data: DBusVariant, time: DBusUInt32) -> None:  # noqa: N802
+        raise DBusError(ErrorType.ACCESS_DENIED, "events are taken from tray hosts only")
+
+    @dbus_method()
+    def EventGroup(self, events: Events) -> Numbers:  # noqa: N802
+        raise DBusError(ErrorType.ACCESS_DENIED, "events are taken from tray hosts only")
+
+    @dbus_method()
+    def AboutToShow(self, number: DBusInt32) -> DBusBool:  # noqa: N802
+        if number == ROOT:
+            self.opened()
+        return False
+
+    @dbus_method()
+    def AboutToShowGroup(  # noqa: N802
+        self, ids: Numbers
+    ) -> Annotated[tuple[list[int], list[int]], DBusSignature("aiai")]:
+        if ROOT in ids:
+            self.opened()
+        return [], [number for number in ids if number not in self.table.rows]
+
+    @dbus_property(READ)
+    def Version(self) -> DBusUInt32:  # noqa: N802
+        return 3
+
+    @dbus_property(READ)
+    def Status(self) -> DBusStr:  # noqa: N802
+        return "normal"
+
+    @dbus_property(READ)
+    def TextDirection(self) -> DBusStr:  # noqa: N802
+        return "ltr"
+
+    @dbus_property(READ)
+    def IconThemePath(self) -> Names:  # noqa: N802
+        return []
+
+    @dbus_signal()
+    def LayoutUpdated(  # noqa: N802
+        self, revision: int, parent: int
+    ) -> Annotated[tuple[int, int], DBusSignature("ui")]:
+        return revision, parent
+
+    @dbus_signal()
+    def ItemsPropertiesUpdated(  # noqa: N802
+        self, changed: list[list[int | Shown]], removed: list[list[int | list[str]]]
+    ) -> Annotated[tuple[list[list[int | Shown]], list[list[int | list[str]]]], DBusSignature("a(ia{sv})a(ias)")]:
+        return changed, removed
+
+    def _node(self, number: int, depth: int, names: list[str]) -> Node:
+        row = self.table.rows.get(number)
+        if row is None:
+            raise DBusError(ErrorType.INVALID_ARGS, f"no row {number}")
+        below = row.children if depth else ()
+        children = [Variant("(ia{sv}av)", self._node(child, depth - 1, names)) for child in below]
+        return [number, _variants(row.properties, names), children]
+
+
+def _variants(properties: dict[str, Property], names: list[str] | None = None) -> Shown:
+    return {
+        name: Variant(LETTERS[type(value)], value) for name, value in properties.items() if not names or name in names
+    }

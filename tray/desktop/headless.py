@@ -1,0 +1,42 @@
+"""The icon where there is no screen: it keeps what it was told to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.desktop.artwork import IconState
+from tray.desktop.mainloop import MainLoop
+from tray.desktop.menu import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One thing that would be on the screen."""
+
+    state: IconState
+    tooltip: str
+    items: tuple[Item, ...]
+
+
+class Headless:
+    name = "headless"
+    visible = False
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        self.shown: list[Shown] = []
+        self._loop = MainLoop()
+
+    def run(self) -> None:
+        self._loop.run()
+
+    def post(self, fn: Callable[[], None]) -> None:
+        self._loop.post(fn)
+
+    def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        """Only the last one is kept: a tray may be headless for months."""
+        self.shown[:] = [Shown(state, tooltip, items)]
+
+    def stop(self) -> None:
+        self._loop.stop()

@@ -1,0 +1,55 @@
+"""Who on the session bus is a tray host: the processes whose clicks count.
+
+A host is who owns the watcher's name, or a name that begins with org.kde.StatusNotifierHost-. Hosts are compared by
+process and not by connection, because some keep several connections (measured: xfce4-panel runs its tray in a process
+of its own, which owns the watcher's name and no host name at all).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from dbus_fast import Message, MessageType
+from dbus_fast.aio import MessageBus
+from dbus_fast.errors import DBusError
+
+BUS, BUS_PATH = "org.freedesktop.DBus", "/org/freedesktop/DBus"
+WATCHER = "org.kde.StatusNotifierWatcher"
+HOST_PREFIX = "org.kde.StatusNotifierHost-"
+PATIENCE = 5.0  # seconds for one answer of the bus
+
+
+async def ask(bus: MessageBus, member: str, signature: str = "", *body: Any) -> Any:
+    """One question to the bus itself; its first value."""
+    return await call(bus, BUS, BUS_PATH, BUS, member, signature, *body)
+
+
+async def call(
+    bus: MessageBus, name: str, path: str, interface: str, member: str, signature: str = "", *body: Any
+) -> Any:
+    """The first value of the answer, or None; an error and silence are raised."""
+    message = Message(
+        destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
+    )
+    async with asyncio.timeout(PATIENCE):
+        reply = await bus.call(message)
+    if reply is None:
+        return None
+    if reply.message_type is MessageType.ERROR:
+        raise DBusError(reply.error_name or "", str(reply.body[0]) if reply.body else member, reply)
+    return reply.body[0] if reply.body else None
+
+
+async def process(bus: MessageBus, name: str) -> int:
+    """The process behind a name as the bus saw it connect; 0 when there is none."""
+    try:
+        return int(await ask(bus, "GetConnectionUnixProcessID", "s", name))
+    except DBusError:
+        return 0
+
+
+async def hosts(bus: MessageBus) -> set[int]:
+    """The processes of all tray hosts that are there now."""
+    names = [name for name in await ask(bus, "ListNames") if name == WATCHER or name.startswith(HOST_PREFIX)]
+    return {await process(bus, name) for name in names} - {0}

@@ -1,0 +1,59 @@
+"""What a Linux desktop offers, and how it opens a file."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.errors import HooktrayError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What the X server says: that it is there, and whether an XEmbed tray is."""
+
+    display: bool = False
+    xembed: bool = False
+
+
+def session_bus(environment: Mapping[str, str]) -> str:
+    """The address of the D-Bus session; "" when there is none."""
+    if address := environment.get("DBUS_SESSION_BUS_ADDRESS", ""):
+        return address
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    return f"unix:path={runtime}/bus" if runtime and Path(runtime, "bus").is_socket() else ""
+
+
+def screen(environment: Mapping[str, str]) -> Screen:
+    """Ask the X server of the environment; Xlib is there because pystray brings it."""
+    name = environment.get("DISPLAY", "")
+    if not name:
+        return Screen()
+    from Xlib import X, display, error  # type: ignore[import-untyped]
+
+    try:
+        connection = display.Display(name)
+    except (error.DisplayError, error.ConnectionClosedError, OSError):
+        return Screen()
+    try:
+        selection = connection.intern_atom(f"_NET_SYSTEM_TRAY_S{connection.get_default_screen()}")
+        return Screen(display=True, xembed=connection.get_selection_owner(selection) != X.NONE)
+    finally:
+        connection.close()
+
+
+def open_file(path: Path) -> None:
+    """In the user's own viewer, which lives on by itself."""
+    if not shutil.which("xdg-open") or not shutil.which("setsid"):
+        raise HooktrayError("no program that opens files was found", hint=f"install xdg-utils, or read {path}")
+    subprocess.run(
+        ["setsid", "--fork", "xdg-open", path],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=10,
+        check=False,
+    )

@@ -1,0 +1,17 @@
+"""What macOS wants: every call that touches the screen on the main thread. Not run by our tests."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+
+def post(fn: Callable[[], None]) -> None:
+    """Run it on the main thread, in the run loop that the icon owns."""
+    import_module("PyObjCTools.AppHelper").callAfter(fn)
+
+
+def open_file(path: Path) -> None:
+    subprocess.run(["open", path], stdin=subprocess.DEVNULL, timeout=10, check=False)

@@ -1,0 +1,223 @@
+"""The icon as a StatusNotifierItem with a dbusmenu, spoken on the session bus without any toolkit.
+
+Hosts come and go: whenever somebody becomes the StatusNotifierWatcher, the item registers anew. The menu's rows keep
+their numbers, so an open menu is updated in place and stays open.
+
+Anybody on the session bus can call Event, so a click counts only when it comes from the process of a tray host
+(hosts.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before they get
+to the menu's methods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from dbus_fast import ErrorType, Message, MessageFlag, MessageType, NameFlag
+from dbus_fast.aio import MessageBus
+from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
+
+from tray.desktop.artwork import IconState
+from tray.desktop.dbusmenu import Menu
+from tray.desktop.hosts import BUS, WATCHER, ask, call, hosts, process
+from tray.desktop.mainloop import MainLoop
+from tray.desktop.menu import Action, Item
+from tray.desktop.rows import ROOT
+from tray.desktop.statusitem import MENU_PATH, StatusItem
+
+ITEM_PATH, WATCHER_PATH = "/StatusNotifierItem", "/StatusNotifierWatcher"
+START = 10.0  # seconds for getting onto the bus, and off it
+BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
+
+log = logging.getLogger(__name__)
+
+Click = tuple[int, str]  # a row's number and what happened to it
+
+
+class Sni:
+    """The icon. Its D-Bus side lives on the given loop; `act` and `opened` are called on the main thread."""
+
+    name = "sni"
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        address: str,
+        act: Callable[[Action], None],
+        opened: Callable[[], None],
+        trusts: Callable[[int], bool],
+    ) -> None:
+        self.reason = ""
+        self.refused = 0  # clicks that came from somebody else than a tray host
+        self._loop, self._address = loop, address
+        self._act, self._trusts = act, trusts
+        self._main = MainLoop()
+        self._item = StatusItem()
+        self._menu = Menu(lambda: self._main.post(opened))
+        self._bus: MessageBus | None = None
+        self._present = False  # somebody is the watcher
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
+
+    @property
+    def visible(self) -> bool:
+        """Whether a host has the icon now."""
+        return self._present and self._bus is not None
+
+    def start(self) -> bool:
+        """Get onto the bus; whether a watcher is there already. Raises one of BUS_ERRORS."""
+        present = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(START)
+        self.reason = "" if present else "no tray host yet: the icon appears when one starts"
+        return present
+
+    def run(self) -> None:
+        self._main.run()
+
+    def post(self, fn: Callable[[], None]) -> None:
+        self._main.post(fn)
+
+    def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and the icon with it
+            self._loop.call_soon_threadsafe(self._show, state, tooltip, items)
+
+    def stop(self) -> None:
+        """Leave the bus, then let `run` return."""
+        if not self._loop.is_closed():
+            leaving = asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
+            if not _inside(self._loop):
+                leaving.result(START)
+        self._main.stop()
+
+    async def _start(self) -> bool:
+        bus = self._bus = await MessageBus(bus_address=self._address, auth_timeout=START).connect()
+        bus.export(ITEM_PATH, self._item)
+        bus.export(MENU_PATH, self._menu)
+        bus.add_message_handler(self._hear)
+        await bus.request_name(self._own_name, NameFlag.DO_NOT_QUEUE)
+        # The match comes before the question, so that a watcher which arrives in between is not missed.
+        rule = f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
+        await ask(bus, "AddMatch", "s", rule)
+        self._watching = self._loop.create_task(self._watch(bus))
+        self._present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
+        if self._present:
+            await self._register(bus)
+        return self._present
+
+    @property
+    def _own_name(self) -> str:
+        return f"org.kde.StatusNotifierItem-{os.getpid()}-1"
+
+    async def _stop(self) -> None:
+        bus, self._bus = self._bus, None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if bus is not None:
+            bus.disconnect()
+        if self._watching is not None:
+            await self._watching
+
+    async def _watch(self, bus: MessageBus) -> None:
+        """Say it once when the bus is gone: the icon has vanished, the tray goes on."""
+        cause = "closed"
+        try:
+            await bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
+        except BUS_ERRORS as error:
+            cause = str(error) or type(error).__name__
+        if self._bus is bus:
+            self._bus = None
+            log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
+
+    async def _register(self, bus: MessageBus) -> None:
+        try:
+            await call(bus, WATCHER, WATCHER_PATH, WATCHER, "RegisterStatusNotifierItem", "s", self._own_name)
+        except BUS_ERRORS as error:
+            log.warning("the tray host did not take the icon: %s", error)
+
+    def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        change = self._menu.table.update(items)
+        self._item.update(state, tooltip)
+        self._menu.tell(change)
+
+    def _hear(self, message: Message) -> bool:
+        """Every message on its way in; true when it goes no further."""
+        bus = self._bus
+        if bus is None:
+            return False
+        if message.message_type is MessageType.SIGNAL:
+            if message.member == "NameOwnerChanged" and message.sender == BUS and message.body[0] == WATCHER:
+                self._watcher_changed(bus, bool(message.body[2]))
+            return False
+        if message.message_type is not MessageType.METHOD_CALL or message.path != MENU_PATH:
+            return False
+        # By member and not by interface: a call may leave the interface out.
+        clicks = _clicks(message)
+        if clicks is None:
+            return False
+        self._spawn(self._take(bus, message, clicks))
+        return True
+
+    def _watcher_changed(self, bus: MessageBus, present: bool) -> None:
+        self._present = present
+        if present:
+            self._spawn(self._register(bus))
+
+    async def _take(self, bus: MessageBus, message: Message, events: list[Click]) -> None:
+        """Do what was clicked, if a host says so, and answer."""
+        clicked = [number for number, kind in events if kind == "clicked"]
+        unknown = [number for number, _ in events if number not in self._menu.table.rows]
+        if clicked and not await self._is_host(bus, message.sender or ""):
+            self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
+            return
+        for number in clicked:
+            self._click(number)
+        if any(number == ROOT and kind == "opened" for number, kind in events):
+            self._menu.opened()
+        group = message.member == "EventGroup"
+        self._reply(
+            bus, message, Message.new_method_return(message, "ai" if group else "", [unknown] if group else [])
+        )
+
+    def _click(self, number: int) -> None:
+        row = self._menu.table.rows.get(number)
+        if row is None or row.action is None:
+            return
+        act, action = self._act, row.action
+        self._main.post(lambda: act(action))
+
+    async def _is_host(self, bus: MessageBus, sender: str) -> bool:
+        pid = await process(bus, sender)
+        if pid and pid in await hosts(bus) and self._trusts(pid):
+            return True
+        self.refused += 1
+        log.warning("refused a click on the menu from process %d, which is no tray host", pid)
+        return False
+
+    def _reply(self, bus: MessageBus, message: Message, reply: Message) -> None:
+        if MessageFlag.NO_REPLY_EXPECTED not in message.flags and bus.connected:
+            bus.send(reply)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _clicks(message: Message) -> list[Click] | None:
+    """What a call says about rows; None when it is another call, which the menu's own methods answer."""
+    if message.member == "Event" and message.signature == "isvu":
+        return [(message.body[0], message.body[1])]
+    if message.member == "EventGroup" and message.signature == "a(isvu)":
+        return [(event[0], event[1]) for event in message.body[0]]
+    return None
+
+
+def _inside(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False

@@ -1,0 +1,142 @@
+"""org.kde.StatusNotifierItem: the icon and its tooltip, as a tray host reads them. Everything else is the menu's."""
+
+# dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.
+
+import html
+from functools import cache
+from typing import Annotated
+
+from dbus_fast import PropertyAccess
+from dbus_fast.annotations import DBusBool, DBusInt32, DBusObjectPath, DBusSignature, DBusStr
+from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
+from PIL import Image
+
+from tray.desktop.artwork import IconState, draw
+from tray.text import sanitise
+
+MENU_PATH = "/MenuBar"
+PIXMAP_SIZES = (16, 22, 24, 32, 48, 64)
+TOOLTIP_LIMIT = 127  # characters
+READ = PropertyAccess.READ
+
+Pixmaps = list[tuple[int, int, bytes]]
+DBusPixmaps = Annotated[Pixmaps, DBusSignature("a(iiay)")]
+DBusToolTip = Annotated[tuple[str, Pixmaps, str, str], DBusSignature("(sa(iiay)ss)")]
+
+
+@cache
+def pixmaps(state: IconState) -> Pixmaps:
+    """ARGB in network byte order, as the specification wants it, in the sizes of common panels."""
+    return [(size, size, _argb(draw(state, size))) for size in PIXMAP_SIZES]
+
+
+def _argb(picture: Image.Image) -> bytes:
+    red, green, blue, alpha = picture.split()
+    return Image.merge("RGBA", (alpha, red, green, blue)).tobytes()
+
+
+class StatusItem(ServiceInterface):
+    """What a host draws."""
+
+    def __init__(self) -> None:
+        super().__init__("org.kde.StatusNotifierItem")
+        self.state = IconState.ON
+        self.tooltip = ""
+
+    def update(self, state: IconState, tooltip: str) -> None:
+        before = self.state, self.tooltip
+        self.state, self.tooltip = state, html.escape(sanitise(tooltip, TOOLTIP_LIMIT), quote=False)
+        if before[0] is not state:
+            self.NewIcon()
+            self.NewAttentionIcon()
+            self.NewStatus(_status(state))
+        if before != (self.state, self.tooltip):
+            self.NewToolTip()
+
+    @dbus_method()
+    def Activate(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
+        """Nothing: hosts that heed ItemIsMenu open the menu instead of calling this."""
+
+    @dbus_method()
+    def SecondaryActivate(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
+        """Nothing."""
+
+    @dbus_method()
+    def ContextMenu(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
+        """Nothing: the host shows the menu that it read."""
+
+    @dbus_method()
+    def Scroll(self, delta: DBusInt32, orientation: DBusStr) -> None:  # noqa: N802
+        """Nothing."""
+
+    @dbus_property(READ)
+    def Category(self) -> DBusStr:  # noqa: N802
+        return "ApplicationStatus"
+
+    @dbus_property(READ)
+    def Id(self) -> DBusStr:  # noqa: N802
+        return "hooktray"
+
+    @dbus_property(READ)
+    def Title(self) -> DBusStr:  # noqa: N802
+        return "Hooktray"
+
+    @dbus_property(READ)
+    def Status(self) -> DBusStr:  # noqa: N802
+        return _status(self.state)
+
+    @dbus_property(READ)
+    def WindowId(self) -> DBusInt32:  # noqa: N802
+        return 0
+
+    @dbus_property(READ)
+    def IconName(self) -> DBusStr:  # noqa: N802
+        return ""
+
+    @dbus_property(READ)
+    def IconPixmap(self) -> DBusPixmaps:  # noqa: N802
+        return pixmaps(self.state)
+
+    @dbus_property(READ)
+    def AttentionIconName(self) -> DBusStr:  # noqa: N802
+        return ""
+
+    @dbus_property(READ)
+    def AttentionIconPixmap(self) -> DBusPixmaps:  # noqa: N802
+        return pixmaps(self.state)
+
+    @dbus_property(READ)
+    def OverlayIconName(self) -> DBusStr:  # noqa: N802
+        return ""
+
+    @dbus_property(READ)
+    def ToolTip(self) -> DBusToolTip:  # noqa: N802
+        return "", [], "Hooktray", self.tooltip
+
+    @dbus_property(READ)
+    def ItemIsMenu(self) -> DBusBool:  # noqa: N802
+        return True
+
+    @dbus_property(READ)
+    def Menu(self) -> DBusObjectPath:  # noqa: N802
+        return MENU_PATH
+
+    @dbus_signal()
+    def NewIcon(self) -> None:  # noqa: N802
+        """The host reads the icon again."""
+
+    @dbus_signal()
+    def NewAttentionIcon(self) -> None:  # noqa: N802
+        """The host reads that icon again."""
+
+    @dbus_signal()
+    def NewToolTip(self) -> None:  # noqa: N802
+        """The host reads the tooltip again."""
+
+    @dbus_signal()
+    def NewStatus(self, status: str) -> DBusStr:  # noqa: N802
+        return status
+
+
+def _status(state: IconState) -> str:
+    return "NeedsAttention" if state is IconState.ATTENTION else "Active"
