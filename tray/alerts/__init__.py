@@ -1,0 +1,1 @@
+"""Alerts: which decision deserves which notification and sound, and the ways to deliver them."""
