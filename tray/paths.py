@@ -1,0 +1,80 @@
+"""Where configuration, state, logs and the door live, and that these folders are ours alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.errors import HooktrayError
+
+NAME = "hooktray"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """All places of one installation. `home` is the folder that holds them all, or None for the platform's own."""
+
+    config: Path  # the file hooktray.yaml
+    state: Path
+    logs: Path
+    home: Path | None = None
+
+    @property
+    def socket(self) -> Path:
+        return self.state / "door.sock"
+
+    @property
+    def database(self) -> Path:
+        return self.state / "hooktray.db"
+
+    @property
+    def copies(self) -> Path:
+        return self.state / "copies"
+
+    @property
+    def relay_conf(self) -> Path:
+        return self.state / "relay.conf"
+
+    @property
+    def last_good(self) -> Path:
+        """The last configuration that could be read, so that a broken one does not take the settings away."""
+        return self.state / "last-good.yaml"
+
+    def prepare(self) -> None:
+        """Make the folders; raise HooktrayError when one is not ours, is a link, or cannot be closed to others."""
+        for folder in (self.config.parent, self.state, self.logs, self.copies):
+            _own(folder)
+
+
+def locate(home: str | None = None) -> Paths:
+    """`home` (from --home) wins over $HOOKTRAY_HOME, which wins over the platform's own folders."""
+    chosen = home or os.environ.get("HOOKTRAY_HOME") or ""
+    if chosen:
+        root = Path(chosen).expanduser().absolute()
+        return Paths(config=root / "config" / "hooktray.yaml", state=root / "state", logs=root / "logs", home=root)
+    from platformdirs import PlatformDirs
+
+    dirs = PlatformDirs(NAME, appauthor=False)
+    return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
+
+
+def _own(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise HooktrayError(
+            f"{folder}: cannot make this folder: {error.strerror or error}",
+            hint="make it writable for you, or choose another place with --home DIR",
+        ) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise HooktrayError(f"{folder}: is not a real folder", hint="remove the file or link and start again")
+    if sys.platform == "win32":
+        return  # the profile folder is already closed to other users
+    if found.st_uid != os.getuid():
+        raise HooktrayError(f"{folder}: belongs to user {found.st_uid}", hint="use a folder of your own: --home DIR")
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)

@@ -1,0 +1,109 @@
+"""hooktray.yaml as a whole: settings and hooks, with the last good one in force when it is broken."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tray.errors import ConfigError
+from tray.model.hook import Hook
+from tray.paths import Paths
+from tray.settings import Settings
+from tray.settings import read as read_settings
+from tray.sources.hooktray import read as read_hooks
+from tray.strict import load_yaml
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What is in force. `problem` says why the file as it stands is not; "" when it is."""
+
+    settings: Settings = field(default_factory=Settings)
+    hooks: tuple[Hook, ...] = ()
+    problem: str = ""
+
+
+STARTER = """\
+# What your hooks are. Each one waits for your approval in the tray's menu before it runs.
+# Every key is explained in the README, section "Settings".
+#
+# hooks:
+#   - event: tool_before            # before a tool runs
+#     matcher: "rm -rf|mkfs"        # only when the tool's input says this
+#     command: ./guards/no-rm.sh    # looked up beside this file
+#
+#   - event: turn_end
+#     command: ./done.sh
+#
+# alerts:
+#   turn_end: {notify: true, sound: chime}
+"""
+
+
+def parse(text: str | bytes, path: str) -> Configuration:
+    """Settings and hooks of one text; raises ConfigError."""
+    document = load_yaml(text, path)
+    settings = read_settings(document)
+    return Configuration(settings=settings, hooks=tuple(read_hooks(document, settings.background)))
+
+
+def load(paths: Paths) -> Configuration:
+    """Never raises: a broken file leaves the last good one in force, and says so in `problem`."""
+    try:
+        text = paths.config.read_bytes()
+    except FileNotFoundError:
+        return Configuration()
+    except OSError as error:
+        return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror or error}")
+    try:
+        configuration = parse(text, str(paths.config))
+    except ConfigError as error:
+        return _last_good(paths, str(error))
+    remember(paths, text)
+    return configuration
+
+
+def touched(paths: Paths) -> object:
+    """A cheap sign that the file may have changed."""
+    try:
+        status = paths.config.stat()
+    except OSError:
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def remember(paths: Paths, text: bytes) -> None:
+    """Keep this text as the last good one, if we can; the configuration counts either way."""
+    try:
+        if paths.last_good.exists() and paths.last_good.read_bytes() == text:
+            return
+        write_whole(paths.last_good, text)
+    except OSError:
+        return
+
+
+def write_whole(path: Path, text: bytes, mode: int = 0o600) -> None:
+    """A file is there as a whole or not at all."""
+    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(text)
+    os.chmod(draft, mode)  # noqa: PTH101
+    Path(draft).replace(path)
+
+
+def start(paths: Paths) -> bool:
+    """Write the commented starter file where there is none; True when it was written."""
+    if paths.config.exists():
+        return False
+    write_whole(paths.config, STARTER.encode())
+    return True
+
+
+def _last_good(paths: Paths, problem: str) -> Configuration:
+    try:
+        good = parse(paths.last_good.read_bytes(), str(paths.config))
+    except (OSError, ConfigError):
+        return Configuration(problem=problem)
+    return Configuration(settings=good.settings, hooks=good.hooks, problem=problem)

@@ -1,0 +1,165 @@
+"""Our own `hooks:` of hooktray.yaml, a superset of the Starchild format."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import regex
+
+from tray.dialects import DIALECTS
+from tray.errors import ConfigError
+from tray.model.decision import Verdict
+from tray.model.event import EventKind
+from tray.model.hook import Command, Failure, Hook, Match, Rule, Source
+from tray.settings import convert, wrong
+from tray.strict import Document, nearest
+
+KINDS = tuple(kind.value for kind in EventKind)
+VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY, "block": Verdict.DENY}
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One item of `hooks:` as it is written."""
+
+    event: str
+    agent: str | list[str] = []
+    tool: str = ""
+    matcher: str = ""
+    type: Literal["command", "rule"] = "command"
+    command: str = ""
+    decision: Literal["allow", "ask", "deny", "block"] | None = None
+    reason: str = ""
+    name: str = ""
+    dialect: str = "starchild"
+    timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = 20.0
+    failure: Literal["allow", "block"] = "allow"
+    enabled: bool = True
+    env: list[str] = []
+    files: list[str] = []
+    background: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 600.0
+
+
+KEYS = tuple(field.name for field in msgspec.structs.fields(Entry))
+
+
+def read(document: Document, background: float = 600.0) -> list[Hook]:
+    """The hooks of a loaded hooktray.yaml, in order; one ConfigError that lists all that is wrong."""
+    value = document.value.get("hooks") if isinstance(document.value, dict) else None
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise wrong(document, ("hooks",), "expected a list of hooks", "begin each hook with `- event: …`")
+    hooks: list[Hook] = []
+    errors: list[ConfigError] = []
+    for index, entry in enumerate(value):
+        try:
+            hooks.append(_hook(document, index, entry, background))
+        except ConfigError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else ConfigError("\n".join(str(error) for error in errors))
+    return _unique(hooks)
+
+
+def _hook(document: Document, index: int, value: Any, background: float) -> Hook:
+    at = ("hooks", index)
+    if isinstance(value, dict) and "background" not in value:
+        value = {**value, "background": background}
+    entry = convert(document, at, value, Entry)
+    if entry.dialect not in DIALECTS:
+        raise wrong(document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", _known(entry.dialect, DIALECTS))
+    action = _action(document, at, entry)
+    return Hook(
+        name=entry.name or _name(entry, action),
+        source=Source(kind="hooktray", path=document.path, line=_line(document, at)),
+        match=_match(document, at, entry),
+        action=action,
+        dialect=entry.dialect,
+        timeout=entry.timeout,
+        failure=Failure(entry.failure),
+        enabled=entry.enabled,
+        env=tuple(entry.env),
+        files=tuple(entry.files),
+        background=entry.background,
+    )
+
+
+def _match(document: Document, at: tuple[Any, ...], entry: Entry) -> Match:
+    agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
+    for agent in agents:
+        if agent not in DIALECTS:
+            raise wrong(document, (*at, "agent"), f"unknown agent `{agent}`", _known(agent, DIALECTS))
+    native = [name for agent in agents for name in DIALECTS[agent].EVENTS]
+    if entry.event not in KINDS and entry.event not in native:
+        known = [*KINDS, *(native or [name for dialect in DIALECTS.values() for name in dialect.EVENTS])]
+        hint = _known(entry.event, known)
+        if not agents and entry.event in known:
+            hint = "a native event name needs `agent:` beside it"
+        raise wrong(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
+    for key in ("tool", "matcher"):
+        _pattern(document, (*at, key), getattr(entry, key))
+    return Match(event=entry.event, agents=agents, tool=entry.tool, pattern=entry.matcher)
+
+
+def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        place = f" at its character {error.pos + 1}" if error.pos is not None else ""
+        raise wrong(
+            document, at, f"`{pattern}` is not a pattern: {error.msg}{place}", "escape it with `\\`"
+        ) from None
+
+
+def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Command | Rule:
+    if entry.type == "rule":
+        if entry.decision is None:
+            raise wrong(document, at, "a rule needs a decision", "add `decision: deny`, `ask` or `allow`")
+        return Rule(verdict=VERDICTS[entry.decision], reason=entry.reason)
+    if not entry.command.strip():
+        raise wrong(document, at, "a command hook needs a command", "add `command: ./guard.py`, or `type: rule`")
+    try:
+        first = shlex.split(entry.command)[0]
+    except ValueError as error:
+        raise wrong(document, (*at, "command"), f"cannot be split into words: {error}", "close the quotes") from None
+    folder = str(Path(document.path).absolute().parent)
+    bare = "/" not in first and "\\" not in first
+    return Command(line=entry.command, folder=folder, interpreter=(shutil.which(first) or "") if bare else "")
+
+
+def _name(entry: Entry, action: Command | Rule) -> str:
+    if isinstance(action, Rule):
+        return f"{entry.event} rule"
+    words = [word for word in shlex.split(entry.command) if not word.startswith("-")]
+    script = next((word for word in words if "/" in word or "." in word), words[0])
+    return Path(script.replace("\\", "/")).stem or script
+
+
+def _unique(hooks: Sequence[Hook]) -> list[Hook]:
+    """Names are unique per source: the second `guard` is `guard-2`."""
+    taken: set[str] = set()
+    unique = []
+    for hook in hooks:
+        name, count = hook.name, 1
+        while name in taken:
+            count += 1
+            name = f"{hook.name}-{count}"
+        taken.add(name)
+        unique.append(replace(hook, name=name))
+    return unique
+
+
+def _line(document: Document, at: tuple[Any, ...]) -> int:
+    mark = document.marks.get(at)
+    return mark.line if mark else 0
+
+
+def _known(word: str, known: Any) -> str:
+    likely = nearest(word, known)
+    return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)
