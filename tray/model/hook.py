@@ -6,6 +6,7 @@ import enum
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from tray.model.decision import Verdict
 
@@ -56,6 +57,7 @@ class Command:
 
     line: str
     folder: str  # relative words of the line are looked up here
+    interpreter: str = ""  # the program that the line's first word was found to be, when it is not a file of ours
     shell: bool = False
 
 
@@ -91,9 +93,35 @@ class Hook:
     @property
     def definition(self) -> str:
         """What is approved besides the bytes, as canonical JSON; the line number is not part of it."""
-        fields = asdict(self) | {"action": asdict(self.action), "kind": type(self.action).__name__}
+        fields = asdict(self) | {"kind": type(self.action).__name__}
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+
+
+def restore(definition: str) -> Hook:
+    """The hook of a definition that the ledger holds. Raises ValueError when it is not one of ours."""
+    try:
+        fields: dict[str, Any] = json.loads(definition)
+        action = ACTIONS[fields.pop("kind")](**fields.pop("action"))
+        match = fields.pop("match")
+        return Hook(
+            source=Source(**fields.pop("source")),
+            match=Match(**match | {"agents": tuple(match["agents"])}),
+            action=_rule(action) if isinstance(action, Rule) else action,
+            failure=Failure(fields.pop("failure")),
+            env=tuple(fields.pop("env")),
+            files=tuple(fields.pop("files")),
+            **fields,
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a hook's definition: {error!r}") from error
+
+
+ACTIONS: dict[str, type[Command] | type[Rule]] = {"Command": Command, "Rule": Rule}
+
+
+def _rule(rule: Rule) -> Rule:
+    return Rule(verdict=Verdict(rule.verdict), reason=rule.reason)
 
 
 def digest(definition: str, files: dict[str, str]) -> str:

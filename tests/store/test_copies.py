@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tray.errors import HooktrayError
+from tray.model.decision import Verdict
+from tray.model.hook import Command, Hook, Match, Rule, Source
+from tray.store import copies as module
+from tray.store.copies import Copies, DamagedError, signature, survey
+
+
+def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: str = "") -> Hook:
+    return Hook(
+        name="guard",
+        source=Source(kind="hooktray", path=str(folder / "hooktray.yaml")),
+        match=Match(event="tool_before"),
+        action=Command(line=line, folder=str(folder), interpreter=interpreter),
+        files=files,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Copies:
+    (tmp_path / "copies").mkdir()
+    return Copies(tmp_path / "copies")
+
+
+def script(path: Path, text: str = "#!/bin/sh\necho original\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_what_runs_is_the_copy_and_not_the_file(folder: Path, kept: Copies) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh one"))
+    kept.keep(unit)
+    guard.write_text("#!/bin/sh\necho edited\n")
+
+    argv = kept.argv(unit.hook, unit.digest)
+
+    assert argv[1:] == ("one",)
+    assert subprocess.run(argv, capture_output=True, check=True).stdout == b"original\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["append", "chmod", "definition"],
+)
+def test_one_byte_or_one_word_makes_another_digest(folder: Path, change: str) -> None:
+    guard = script(folder / "guard.sh")
+    before = survey(hook(folder, "./guard.sh"))
+    line = "./guard.sh"
+    if change == "append":
+        guard.write_bytes(guard.read_bytes() + b"\n")
+    elif change == "chmod":
+        guard.chmod(0o700)
+    else:
+        line = "./guard.sh x"
+
+    after = survey(hook(folder, line))
+
+    assert (after.digest != before.digest) is (change != "chmod")
+
+
+def test_a_touched_file_with_the_same_bytes_is_the_same_unit(folder: Path) -> None:
+    guard = script(folder / "guard.sh")
+    before = survey(hook(folder, "./guard.sh")).digest
+
+    os.utime(guard, (1, 1))
+
+    assert survey(hook(folder, "./guard.sh")).digest == before
+
+
+def test_listed_files_are_covered_and_keep_their_layout(folder: Path, kept: Copies) -> None:
+    script(folder / "bin" / "guard.sh", '#!/bin/sh\n. "$(dirname "$0")/../lib/words.sh"\necho "$WORD"\n')
+    script(folder / "lib" / "words.sh", "WORD=together\n")
+    unit = survey(hook(folder, "bin/guard.sh", files=("lib/*.sh",)))
+    kept.keep(unit)
+    script(folder / "lib" / "words.sh", "WORD=changed\n")
+
+    done = subprocess.run(kept.argv(unit.hook, unit.digest), capture_output=True, check=True)
+
+    assert done.stdout == b"together\n"
+    assert {Path(path).name for path in unit.covered} == {"guard.sh", "words.sh"}
+
+
+def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(folder: Path, kept: Copies) -> None:
+    script(folder / "guard.sh")
+    unit = survey(hook(folder, "sh guard.sh", interpreter="/bin/sh"))
+    kept.keep(unit)
+
+    argv = kept.argv(unit.hook, unit.digest)
+
+    assert argv[0] == "/bin/sh"
+    assert argv[1] == str(kept.path(unit.digest, str(folder / "guard.sh")))
+
+
+@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder"])
+def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
+    folder: Path, kept: Copies, damage: str
+) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+    copy = kept.path(unit.digest, str(guard))
+    manifest = kept.folder / unit.digest / module.MANIFEST
+    copy.parent.chmod(0o700)
+    if damage == "edit":
+        copy.chmod(0o700)
+        copy.write_text("#!/bin/sh\necho evil\n")
+    elif damage == "delete":
+        copy.unlink()
+    elif damage == "manifest":
+        manifest.write_text(manifest.read_text().replace("guard", "other"))
+    else:
+        manifest.unlink()
+
+    with pytest.raises(DamagedError, match=unit.digest[:8]):
+        kept.argv(unit.hook, unit.digest)
+
+
+def test_too_many_bytes_are_refused_with_the_file_that_was_one_too_much(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SIZE", 10)
+    script(folder / "guard.sh")
+
+    with pytest.raises(HooktrayError, match=r"guard\.sh"):
+        survey(hook(folder, "./guard.sh"))
+
+
+def test_keeping_the_same_unit_twice_leaves_one_copy_and_no_draft(folder: Path, kept: Copies) -> None:
+    script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+
+    kept.keep(unit)
+    kept.keep(unit)
+
+    assert [path.name for path in kept.folder.iterdir()] == [unit.digest]
+
+
+def test_a_rule_has_a_digest_and_no_files(folder: Path) -> None:
+    rule = Hook(
+        name="rule",
+        source=Source(kind="hooktray", path="x"),
+        match=Match(event="tool_before"),
+        action=Rule(verdict=Verdict.DENY),
+    )
+
+    assert survey(rule).covered == ()
+    assert survey(rule).digest
+
+
+def test_the_signature_sees_an_edit_whose_time_was_set_back(folder: Path) -> None:
+    guard = script(folder / "guard.sh", "#!/bin/sh\necho a\n")
+    before, status = signature(hook(folder, "./guard.sh")), guard.stat()
+
+    guard.write_text("#!/bin/sh\necho b\n")
+    os.utime(guard, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert signature(hook(folder, "./guard.sh")) != before

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tray.model.decision import Verdict
+from tray.model.hook import Command, Hook, Match, Rule, Source, restore
+from tray.store.db import Database, open_db
+from tray.store.ledger import Act, Ledger
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    tmp_path.chmod(0o700)
+    return open_db(tmp_path / "hooktray.db", migrate=True)
+
+
+def command(name: str) -> Hook:
+    return Hook(
+        name=name,
+        source=Source(kind="hooktray", path="/c/hooktray.yaml", line=3),
+        match=Match(event="tool_before", agents=("claude-code",), tool="Bash"),
+        action=Command(line=f"./{name}.sh", folder="/c"),
+        env=("MY_TOKEN",),
+    )
+
+
+def rule(name: str) -> Hook:
+    return Hook(
+        name=name,
+        source=Source(kind="hooktray", path="/c/hooktray.yaml"),
+        match=Match(event="tool_before"),
+        action=Rule(verdict=Verdict.ASK, reason="sure?"),
+    )
+
+
+def write(ledger: Ledger, act: Act, hook: Hook, digest: str, place: int = 0) -> None:
+    ledger.act(act, hook.key, digest, definition=hook.definition, position=(0, place), way="tray")
+
+
+@pytest.mark.parametrize("hook", [command("guard"), rule("ask")], ids=["command", "rule"])
+def test_an_approved_definition_comes_back_as_the_same_hook(database: Database, hook: Hook) -> None:
+    write(Ledger(database), Act.APPROVE, hook, "d1")
+
+    (approved,) = Ledger(database).in_order()
+
+    assert approved.hook.definition == hook.definition
+    assert restore(hook.definition) == restore(approved.hook.definition)
+    assert (approved.digest, approved.way) == ("d1", "tray")
+
+
+def test_a_line_number_is_no_part_of_a_definition() -> None:
+    moved = Hook(**{**_fields(command("guard")), "source": Source(kind="hooktray", path="/c/hooktray.yaml", line=9)})
+
+    assert moved.definition == command("guard").definition
+
+
+def test_the_last_word_counts(database: Database) -> None:
+    ledger, guard = Ledger(database), command("guard")
+
+    write(ledger, Act.APPROVE, guard, "d1")
+    write(ledger, Act.DENY, guard, "d2")
+    assert [one.digest for one in ledger.in_order()] == ["d1"]
+
+    write(ledger, Act.APPROVE, guard, "d2")
+    assert [one.digest for one in ledger.in_order()] == ["d2"]
+    assert ledger.book.denied == frozenset()
+
+    write(ledger, Act.REVOKE, guard, "d2")
+    assert ledger.in_order() == ()
+    assert dict(ledger.book.revoked) == {guard.key: "d2"}
+
+
+def test_rules_come_first_then_the_declared_order(database: Database) -> None:
+    ledger = Ledger(database)
+    write(ledger, Act.APPROVE, command("second"), "d2", 2)
+    write(ledger, Act.APPROVE, command("first"), "d1", 1)
+    write(ledger, Act.APPROVE, rule("rule"), "d3", 3)
+
+    assert [one.hook.name for one in ledger.in_order()] == ["rule", "first", "second"]
+
+
+def test_every_act_makes_a_new_version_and_a_link_of_the_chain(database: Database) -> None:
+    ledger = Ledger(database)
+    write(ledger, Act.APPROVE, command("a"), "d1")
+    first = ledger.book.version
+    write(ledger, Act.REVOKE, command("a"), "d1")
+
+    with database.connect() as connection:
+        chain = [row[0] for row in connection.execute("SELECT chain FROM ledger ORDER BY seq")]
+
+    assert ledger.book.version > first
+    assert len(set(chain)) == 2
+    assert all(len(link) == 64 for link in chain)
+
+
+def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -> None:
+    ledger, guard = Ledger(database), command("guard")
+    write(ledger, Act.APPROVE, guard, "d1")
+    with database.write() as connection:
+        connection.execute("UPDATE ledger SET definition = ?", ('{"kind": "Command"}',))
+
+    assert Ledger(database).in_order() == ()
+
+
+def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
+    ledger = Ledger(database)
+    ledger.act(Act.APPROVE, "setting:when_down", "d1", definition="", position=(0, 0), way="tray")
+
+    assert ledger.in_order() == ()
+    assert dict(ledger.book.settings) == {"setting:when_down": "d1"}
+
+
+def _fields(hook: Hook) -> dict[str, object]:
+    return {name: getattr(hook, name) for name in hook.__slots__}
+
+
+def test_the_file_is_ours_alone(database: Database) -> None:
+    assert oct(database.path.stat().st_mode & 0o777) == "0o600"
