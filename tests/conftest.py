@@ -1,0 +1,56 @@
+"""What every test lives with: a home of its own, no leaked thread, no leaked process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from house import House
+
+KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "CI")
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty HOME, and nothing of the developer's environment."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name not in KEPT and not name.startswith(("PYTEST_", "COV_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    """The whole engine on real files."""
+    house = House(tmp_path)
+    yield house
+    house.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Threads and child processes that a test starts end with it."""
+    threads = set(threading.enumerate())
+    children = set(psutil.Process().children(recursive=True))
+    yield
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and (_new_threads(threads) or _new_children(children)):
+        threading.Event().wait(0.01)
+    assert not _new_threads(threads), "threads were left running"
+    assert not _new_children(children), "processes were left running"
+
+
+def _new_threads(before: set[threading.Thread]) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread not in before and thread.is_alive()]
+
+
+def _new_children(before: set[psutil.Process]) -> list[psutil.Process]:
+    now = psutil.Process().children(recursive=True)
+    return [child for child in now if child not in before and child.status() != psutil.STATUS_ZOMBIE]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from tray.engine.merge import failed, merge, settle
+from tray.model.decision import Outcome, Reading, Rewrite, Status, Target, Verdict
+from tray.model.hook import Failure, Hook, Match, Rule, Source
+
+
+def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
+    return Hook(
+        name=name,
+        source=Source(kind="hooktray", path="/c/hooktray.yaml"),
+        match=Match(event="tool_before"),
+        action=Rule(verdict=Verdict.DENY),
+        failure=failure,
+    )
+
+
+def said(name: str, **reading: object) -> Outcome:
+    return Outcome(hook=name, status=Status.OK, reading=Reading(**reading))  # type: ignore[arg-type]
+
+
+def rewrite(value: str) -> Rewrite:
+    return Rewrite(target=Target.INPUT, value={"command": value})
+
+
+def test_nobody_with_an_opinion_is_an_abstention_and_not_an_allow() -> None:
+    assert merge([said("a"), said("b")]).verdict is Verdict.ABSTAIN
+    assert merge([]).verdict is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_the_strictest_verdict_wins_whoever_spoke_first(order: tuple[int, ...]) -> None:
+    outcomes = [
+        said("a", verdict=Verdict.ALLOW, reason="fine"),
+        said("b", verdict=Verdict.DENY, reason="no"),
+        said("c", verdict=Verdict.ASK, reason="sure?"),
+    ]
+
+    decision = merge([outcomes[index] for index in order])
+
+    assert (decision.verdict, decision.reason) == (Verdict.DENY, "no")
+
+
+def test_reasons_of_the_winning_verdict_stand_in_declared_order() -> None:
+    decision = merge([said("a", verdict=Verdict.DENY, reason="one"), said("b", verdict=Verdict.DENY, reason="two")])
+
+    assert decision.reason == "one\ntwo"
+
+
+def test_the_last_declared_rewrite_counts_and_the_conflict_is_noted() -> None:
+    decision = merge([said("a", rewrite=rewrite("x")), said("b", rewrite=rewrite("y"))])
+
+    assert decision.rewrite == rewrite("y")
+    assert decision.remarks == ("several rewrites (a, b): the last declared, b, counts",)
+
+
+def test_contexts_are_joined_by_a_blank_line_and_notes_kept_apart() -> None:
+    decision = merge([said("a", context="one", notes=("n",)), said("b"), said("c", context="two", notes=("m",))])
+
+    assert decision.context == "one\n\ntwo"
+    assert decision.notes == ("n", "m")
+
+
+def test_a_stop_without_words_is_still_a_stop() -> None:
+    assert merge([said("a", stop="")]).stop == ""
+    assert merge([said("a", stop="x"), said("b", stop="")]).stop == "x"
+    assert merge([said("a")]).stop is None
+
+
+def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:
+    outcome = settle(hook(), Reading(problem="exited with 1"), timed_out=False, ms=1)
+
+    assert outcome.status is Status.FAILED
+    assert outcome.reading.verdict is Verdict.ABSTAIN
+    assert outcome.cause == "exited with 1"
+
+
+def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
+    outcome = failed(hook(failure=Failure.BLOCK), "timed out after 2 s", timed_out=True)
+
+    assert outcome.status is Status.TIMED_OUT
+    assert outcome.reading.verdict is Verdict.DENY
+    assert merge([outcome]).reason == "the hook guard failed: timed out after 2 s"

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.model.decision import Answer, Verdict
+from tray.model.event import Knock
+from tray.model.hook import State
+
+DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
+
+
+def test_a_hook_that_denies_blocks_in_the_agents_own_form(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+
+    answer = house.tool("rm -rf /")
+
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    assert (house.last.verdict, house.last.reason) == (Verdict.DENY, "guard: no")
+
+
+def test_an_unapproved_hook_never_runs(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}", approved=False)
+
+    assert house.tool() == {}
+    assert not (tmp_path / "ran").exists()
+    assert house.standing("guard").state is State.PENDING
+
+
+def test_after_an_edit_the_approved_copy_goes_on_and_the_change_is_flagged(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    script = house.paths.config.parent / "guard.sh"
+    script.write_text("#!/bin/sh\nexit 0\n")
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert house.standing("guard").state is State.CHANGED
+
+
+@pytest.mark.parametrize("how", ["script deleted", "entry deleted", "switched off in the file", "file broken"])
+def test_nobody_switches_a_guard_off_by_touching_it(house: House, how: str) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    if how == "script deleted":
+        (house.paths.config.parent / "guard.sh").unlink()
+    elif how == "entry deleted":
+        house.configure({"hooks": []})
+    elif how == "switched off in the file":
+        house.configure(
+            {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh", "enabled": False}]}
+        )
+    else:
+        house.configure("hooks: [")
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_nobody_with_an_opinion_says_nothing(house: House) -> None:
+    house.hook("watch", on="tool_before", script="cat >/dev/null")
+
+    assert house.tool() == {}
+    assert house.last.verdict is Verdict.ABSTAIN
+    assert [hook["status"] for hook in house.last.hooks] == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("exit 1", "exit"),
+        ("kill -9 $$", "signal 9"),
+        ("exec ./missing", "12"),
+        ("cat >/dev/null; echo nonsense", ""),
+    ],
+)
+def test_broken_is_neither_deny_nor_allow(house: House, script: str, cause: str) -> None:
+    house.hook("guard", on="tool_before", script=script)
+
+    assert house.tool() == {}
+    assert house.last.hooks[0]["status"] == "failed"
+    assert cause in house.last.hooks[0]["cause"]
+
+
+def test_broken_is_deny_where_the_user_said_block(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 1", failure="block")
+
+    answer = house.tool()["hookSpecificOutput"]
+
+    assert answer["permissionDecision"] == "deny"
+    assert "guard failed" in answer["permissionDecisionReason"]
+
+
+def test_a_missing_interpreter_is_a_failure_and_not_its_exit_code_2(house: House) -> None:
+    house.hook("guard", on="tool_before", command="python3 ./nowhere.py")
+
+    assert house.tool() == {}
+    assert "not found" in house.last.hooks[0]["cause"]
+
+
+def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
+    house.hook("slow", on="tool_before", script="sleep 60", timeout=0.2)
+
+    assert house.tool() == {}
+    assert house.last.hooks[0]["status"] == "timed_out"
+
+
+def test_the_master_switch_skips_every_hook_and_the_journal_says_so(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
+    house.stores.switch.turn(False, "test")
+
+    assert house.tool() == {}
+    assert not (tmp_path / "ran").exists()
+    assert (house.last.hooks[0]["status"], house.last.hooks[0]["gate"]) == ("skipped", "switch off")
+
+    house.stores.switch.turn(True, "test")
+    assert house.tool() != {}
+
+
+def test_a_pause_skips_and_ends_by_itself(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    house.stores.switch.pause(9e9, way="test")
+
+    assert house.tool() == {}
+    assert house.last.hooks[0]["gate"] == "paused"
+
+    house.stores.switch.pause(1.0, way="test")
+    assert house.tool() != {}
+
+
+def test_a_rule_answers_without_a_process(house: House) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="ask", reason="sure?", matcher="curl .*\\| *sh")
+
+    assert house.tool("curl x | sh")["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert house.tool("curl x") == {}
+
+
+def test_a_rule_is_no_rule_before_it_is_approved(house: House) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny", approved=False)
+
+    assert house.tool() == {}
+
+
+def test_a_rewrite_reaches_the_agent_as_a_whole(house: House) -> None:
+    house.hook("safer", on="tool_before", script='cat >/dev/null; echo \'{"tool_input":{"command":"ls -l"}}\'')
+
+    assert house.tool()["hookSpecificOutput"]["updatedInput"] == {"command": "ls -l", "description": "look"}
+    assert house.last.rewrites == ("input",)
+
+
+def test_an_observe_only_event_is_answered_before_its_hooks_have_run(house: House, tmp_path: Path) -> None:
+    house.hook(
+        "done", on="session_end", script=f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; touch {tmp_path}/ran"
+    )
+    payload = {"session_id": "s", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
+    body = json.dumps(payload).encode()
+
+    begun = house.engine.begin(Knock(agent="claude-code", event="SessionEnd", id="a" * 32, body=body))
+
+    assert begun == Answer()
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "go").touch()
+    house.join()
+    assert (tmp_path / "ran").exists()
+    assert house.arrivals[0].name == "SessionEnd"
+
+
+def test_what_a_hook_gets_is_the_dialect_it_speaks(house: House, tmp_path: Path) -> None:
+    house.hook("ours", on="tool_before", script=f"cat >{tmp_path}/starchild")
+    house.hook("theirs", on="tool_before", script=f"cat >{tmp_path}/claude", dialect="claude-code")
+
+    house.tool("ls")
+
+    assert json.loads((tmp_path / "starchild").read_text())["event"] == "pre_tool_call"
+    assert json.loads((tmp_path / "claude").read_text())["hook_event_name"] == "PreToolUse"
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"", "empty"),
+        (b"nonsense", "not JSON"),
+        (b"[1]", "array"),
+        (b"\xff\xfe{}", "UTF-8"),
+        (b"3", "number"),
+    ],
+)
+def test_a_payload_we_cannot_read_gets_the_neutral_answer_and_a_row(house: House, body: bytes, problem: str) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+
+    answer = house.knock("claude-code", "PreToolUse", body)
+
+    assert (answer.stdout, answer.code) == (b"", 0)
+    assert problem in house.last.problem
+    assert house.last.hooks[0]["status"] == "failed"
+
+
+def test_a_payload_we_cannot_read_is_denied_where_the_user_said_block(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY, failure="block")
+
+    answer = house.knock("claude-code", "PreToolUse", b"nonsense")
+
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_an_unknown_event_is_abstained_and_journaled(house: House) -> None:
+    answer = house.knock("claude-code", "Brand/New", {**PRE_TOOL_USE, "hook_event_name": "BrandNew"})
+
+    assert answer.stdout == b""
+    assert (house.last.event, house.last.kind) == ("BrandNew", "other")
+
+
+def test_an_unknown_agent_is_abstained_and_journaled(house: House) -> None:
+    answer = house.knock("nobody", "PreToolUse", PRE_TOOL_USE)
+
+    assert answer.stdout == b""
+    assert "unknown agent" in house.last.problem
+
+
+def test_a_full_house_lets_the_failure_policy_speak(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY, failure="block")
+
+    answer = house.engine.busy(
+        Knock(agent="claude-code", event="PreToolUse", id="b" * 32, body=json.dumps(PRE_TOOL_USE).encode())
+    )
+
+    assert b'"deny"' in answer.stdout
+    assert house.last.hooks[0]["cause"] == "busy"
+
+
+def test_secrets_reach_hooks_untouched_and_the_journal_masked(house: House, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    house.hook("watch", on="tool_before", script=f"cat >{tmp_path}/seen")
+
+    house.tool(f"curl -H 'Authorization: Bearer {secret}'")
+
+    assert secret in (tmp_path / "seen").read_text()
+    assert secret not in house.last.payload
+    assert house.last.masked > 0
+
+
+def test_a_hook_of_a_hook_is_nested_and_runs_nothing(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
+    with subprocess.Popen(["sleep", "60"]) as relay:
+        assert house.tool(pid=relay.pid) == {}
+        relay.kill()
+
+    assert house.last.hooks[0]["gate"] == "nested"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: House, tmp_path: Path) -> None:
+    standing = house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
+    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\nexit 0\n")
+
+    assert house.tool() == {}
+    assert not (tmp_path / "ran").exists()
+    assert "altered" in house.last.hooks[0]["cause"]

@@ -1,0 +1,116 @@
+"""A whole engine on real files: a configuration, real scripts, a ledger, a journal, and ears that remember."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tray.app import Stores, engine, roster, stores
+from tray.engine.consent import Consent
+from tray.engine.pipeline import Engine
+from tray.engine.roster import Roster, Standing
+from tray.engine.runners.command import Background
+from tray.model.decision import Answer, Decision, Record
+from tray.model.event import Event, Knock
+from tray.paths import Paths, locate
+
+PRE_TOOL_USE = {
+    "session_id": "s-1",
+    "transcript_path": "/t.jsonl",
+    "cwd": "/",
+    "hook_event_name": "PreToolUse",
+    "tool_name": "Bash",
+    "tool_input": {"command": "ls", "description": "look"},
+    "tool_use_id": "toolu_1",
+}
+
+
+@dataclass
+class House:
+    """Everything the engine needs, below one folder."""
+
+    root: Path
+    arrivals: list[Event] = field(default_factory=list)
+    decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
+    background: Background = field(default_factory=Background)
+
+    def __post_init__(self) -> None:
+        self.paths: Paths = locate(str(self.root / "home"))
+        self.paths.prepare()
+        self.stores: Stores = stores(self.paths, migrate=True)
+        self.roster: Roster = roster(self.paths, self.stores)
+        self.consent = Consent(self.stores.ledger, self.roster)
+        self.engine: Engine = engine(self.stores, self, self._later, self.background)
+        self._threads: list[threading.Thread] = []
+        self._yaml: list[dict[str, Any]] = []
+
+    def arrived(self, event: Event) -> None:
+        self.arrivals.append(event)
+
+    def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        self.decisions.append((event, decision, record))
+
+    def script(self, name: str, text: str) -> Path:
+        path = self.paths.config.parent / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def hook(self, name: str, *, on: str, script: str = "", approved: bool = True, **keys: Any) -> Standing:
+        """Declare a hook (with its script), and approve it unless told otherwise."""
+        if script:
+            self.script(f"{name}.sh", script)
+            keys.setdefault("command", f"./{name}.sh")
+        self._yaml.append({"name": name, "event": on, **keys})
+        self.configure({"hooks": self._yaml})
+        standing = self.standing(name)
+        if approved:
+            self.consent.approve(standing.key, standing.digest, "test")
+        return self.standing(name)
+
+    def configure(self, document: Mapping[str, Any] | str) -> None:
+        text = document if isinstance(document, str) else json.dumps(document)
+        self.paths.config.write_text(text)
+        self.roster.refresh()
+
+    def standing(self, name: str) -> Standing:
+        self.roster.refresh()
+        return next(one for one in self.roster.standings if one.hook.name == name)
+
+    def knock(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        number = f"{len(self.decisions):032x}"
+        begun = self.engine.begin(
+            Knock(agent=agent, event=event, id=more.pop("id", number), body=body, cwd=str(self.root), **more)
+        )
+        answer = begun if isinstance(begun, Answer) else begun(None)
+        self.join()
+        return answer
+
+    def join(self) -> None:
+        """Wait for the hooks of events that were answered at once."""
+        while self._threads:
+            self._threads.pop().join(10)
+
+    def tool(self, command: str = "ls", **more: Any) -> dict[str, Any]:
+        """What Claude Code is told before it runs a command."""
+        payload = {**PRE_TOOL_USE, "tool_input": {"command": command, "description": "look"}}
+        answer = self.knock("claude-code", "PreToolUse", payload, **more)
+        return dict(json.loads(answer.stdout)) if answer.stdout else {}
+
+    @property
+    def last(self) -> Record:
+        return self.decisions[-1][2]
+
+    def close(self) -> None:
+        self.background.close()
+        self.stores.journal.close()
+
+    def _later(self, work: Callable[[], object]) -> None:
+        thread = threading.Thread(target=work)
+        self._threads.append(thread)
+        thread.start()

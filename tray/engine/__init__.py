@@ -1,0 +1,1 @@
+"""From event to decision: plan, gates, runners, merge. Begin with pipeline.py."""

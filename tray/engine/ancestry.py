@@ -1,0 +1,37 @@
+"""Who started whom: the processes above one, as the kernel knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+# How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
+ONCE = ("-I", "-m", "tray", "once")
+DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    pid: int
+    command: tuple[str, ...] = ()
+
+
+def ancestors(pid: int) -> Iterator[Ancestor]:
+    """The processes above `pid`, nearest first; ends where the system does not let us see further."""
+    import psutil
+
+    for _ in range(DEPTH):
+        try:
+            pid = psutil.Process(pid).ppid()
+            if pid <= 1:
+                return
+            yield Ancestor(pid, tuple(psutil.Process(pid).cmdline()))
+        except psutil.Error:
+            return
+
+
+def descends_from_hook(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
+    """Whether a relay was started by a hook: hooks are children of the tray, or of a one-shot engine."""
+    if pid <= 0:
+        return False
+    return any(found.pid == own or found.command[1:5] == ONCE for found in above(pid))

@@ -1,0 +1,98 @@
+"""The user's word: approve, revoke, deny, and the requests of those who may only ask."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.engine.roster import REMOVED, Roster, Standing
+from tray.errors import HooktrayError
+from tray.store.ledger import Act, Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What somebody asked for who may not decide it; a person grants or dismisses it in the tray."""
+
+    id: str
+    what: str
+    who: str
+    grant: Callable[[], None]
+
+
+class Consent:
+    """Writes the user's decisions into the ledger. Whoever calls this has already been found to be a person."""
+
+    def __init__(self, ledger: Ledger, roster: Roster) -> None:
+        self._ledger = ledger
+        self._roster = roster
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self.requests: tuple[Request, ...] = ()
+
+    def approve(self, key: str, digest: str, way: str) -> Standing:
+        """Approve exactly what was shown under this digest; refused when it is no longer what is proposed."""
+        standing = self._current(key, digest)
+        act = Act.REVOKE if digest == REMOVED else Act.APPROVE
+        self._write(act, standing, way)
+        return standing
+
+    def deny(self, key: str, digest: str, way: str) -> Standing:
+        """Turn a proposal down. What was approved before stays in force."""
+        standing = self._current(key, digest)
+        self._write(Act.DENY, standing, way)
+        return standing
+
+    def revoke(self, key: str, way: str) -> Standing:
+        """Take the approval back: nothing of this hook runs from here on."""
+        standing = next((one for one in self._roster.standings if one.key == key and one.approved), None)
+        if standing is None:
+            raise HooktrayError("this hook is not approved", hint="`hooktray list` shows where each hook stands")
+        self._ledger.act(
+            Act.REVOKE, key, standing.approved, definition="", position=standing.position, way=way
+        )  # fmt: skip
+        self._roster.refresh()
+        return standing
+
+    def confirm(self, key: str, digest: str, way: str, *, yes: bool) -> None:
+        """Confirm or turn down a setting that loosens a gate."""
+        self._ledger.act(
+            Act.APPROVE if yes else Act.DENY, key, digest, definition="", position=(0, 0), way=way
+        )  # fmt: skip
+
+    def ask(self, what: str, who: str, grant: Callable[[], None]) -> Request:
+        """Put a request before the user; the same words asked twice are one request."""
+        with self._lock:
+            known = next((one for one in self.requests if one.what == what), None)
+            if known:
+                return known
+            request = Request(id=str(next(self._numbers)), what=what, who=who, grant=grant)
+            self.requests = (*self.requests[-19:], request)
+            return request
+
+    def answer(self, id: str, *, yes: bool) -> Request | None:
+        """Grant or dismiss a request; None when it is no longer there."""
+        with self._lock:
+            found = next((one for one in self.requests if one.id == id), None)
+            self.requests = tuple(one for one in self.requests if one is not found)
+        if found and yes:
+            found.grant()
+        return found
+
+    def _current(self, key: str, digest: str) -> Standing:
+        self._roster.refresh()
+        standing = next((one for one in self._roster.standings if one.key == key), None)
+        if standing is None or standing.digest != digest or not digest:
+            raise HooktrayError(
+                "this hook changed again since you looked at it", hint="open the menu and review it again"
+            )
+        return standing
+
+    def _write(self, act: Act, standing: Standing, way: str) -> None:
+        self._ledger.act(
+            act, standing.key, standing.digest,
+            definition=standing.hook.definition, position=standing.position, way=way,
+        )  # fmt: skip
+        self._roster.refresh()

@@ -1,0 +1,18 @@
+"""Why a hook that matched may not run: a Gate, or None. Passed at each spawn, never cached."""
+
+from __future__ import annotations
+
+from tray.model.decision import Gate
+from tray.model.hook import Hook
+
+
+def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
+    """The first reason that holds: the master switch, the hook's own switch, an event of a hook's own making.
+
+    Approval is no reason here: what is not approved never reaches a plan.
+    """
+    if switch is not None:
+        return switch
+    if not hook.enabled:
+        return Gate.DISABLED
+    return Gate.NESTED if nested else None

@@ -1,0 +1,54 @@
+"""Many outcomes, one decision: the strictest verdict wins, by declared order and never by who finished first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tray.model.decision import Decision, Outcome, Reading, Status, Verdict
+from tray.model.hook import Failure, Hook
+
+
+def settle(hook: Hook, reading: Reading, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
+    """One hook's Outcome. A hook that failed said nothing; its failure policy may speak for it (law 4)."""
+    if not reading.problem:
+        return Outcome(hook=hook.name, status=Status.OK, reading=reading, ms=ms, stderr=stderr)
+    return failed(hook, reading.problem, timed_out=timed_out, ms=ms, stderr=stderr)
+
+
+def failed(hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = "") -> Outcome:
+    verdict = Verdict.DENY if hook.failure is Failure.BLOCK else Verdict.ABSTAIN
+    reason = f"the hook {hook.name} failed: {cause}" if verdict is Verdict.DENY else ""
+    return Outcome(
+        hook=hook.name,
+        status=Status.TIMED_OUT if timed_out else Status.FAILED,
+        reading=Reading(verdict=verdict, reason=reason, problem=cause),
+        cause=cause,
+        ms=ms,
+        stderr=stderr,
+    )
+
+
+def merge(outcomes: Sequence[Outcome]) -> Decision:
+    readings = [outcome.reading for outcome in outcomes]
+    verdict = max((reading.verdict for reading in readings), default=Verdict.ABSTAIN)
+    reasons = [reading.reason for reading in readings if reading.verdict is verdict and reading.reason]
+    rewriting = [outcome for outcome in outcomes if outcome.reading.rewrite is not None]
+    stops = [reading.stop for reading in readings if reading.stop is not None]
+    return Decision(
+        verdict=verdict,
+        reason="\n".join(reasons) if verdict is not Verdict.ABSTAIN else "",
+        rewrite=rewriting[-1].reading.rewrite if rewriting else None,
+        context="\n\n".join(reading.context for reading in readings if reading.context),
+        notes=tuple(note for reading in readings for note in reading.notes),
+        stop="\n".join(filter(None, stops)) if stops else None,
+        retry=any(reading.retry for reading in readings),
+        outcomes=tuple(outcomes),
+        remarks=_conflict(rewriting),
+    )
+
+
+def _conflict(rewriting: Sequence[Outcome]) -> tuple[str, ...]:
+    if len(rewriting) < 2:
+        return ()
+    names = ", ".join(outcome.hook for outcome in rewriting)
+    return (f"several rewrites ({names}): the last declared, {rewriting[-1].hook}, counts",)

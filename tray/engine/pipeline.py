@@ -1,0 +1,171 @@
+"""From event to answer: plan, gates, runners, merge, fit. Read `decide` first."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
+from tray.engine.account import account
+from tray.engine.ancestry import descends_from_hook
+from tray.engine.gates import gate
+from tray.engine.merge import failed, merge, settle
+from tray.engine.plan import plan
+from tray.engine.runners.command import Background, Gone, Job, run
+from tray.engine.runners.environment import clean
+from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Status, Verdict
+from tray.model.event import Event, Knock
+from tray.model.hook import Command, Hook, Rule
+from tray.store.copies import Copies, DamagedError
+from tray.store.journal import Journal
+from tray.store.ledger import Approved, Ledger
+from tray.store.switch import Switch
+
+Later = Callable[[Callable[[], object]], None]
+
+
+class Ears(Protocol):
+    """Who hears the news: `arrived` when an event waits for no answer, `decided` after its hooks had their turn."""
+
+    def arrived(self, event: Event) -> None: ...
+    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
+
+
+class Engine:
+    """Judges events by the approved hooks. `later` runs work whose answer has already left."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        copies: Copies,
+        switch: Switch,
+        journal: Journal,
+        ears: Ears,
+        later: Later,
+        background: Background,
+        offline: bool = False,
+    ) -> None:
+        self._ledger = ledger
+        self._copies = copies
+        self._switch = switch
+        self._journal = journal
+        self._ears = ears
+        self._later = later
+        self._background = background
+        self._offline = offline
+
+    def begin(self, knock: Knock, spent: float = 0.0) -> Answer | Callable[[Gone | None], Answer]:
+        """The answer at once when no hook has to run for it, else the work that leads to it."""
+        started = time.monotonic() - spent
+        event = parse(knock)
+        hooks = self._plan(event)
+        if not hooks:
+            return self._finish(event, Decision(), started)
+        if spec(event.agent, event.name).observe_only:
+            self._ears.arrived(event)
+            self._later(lambda: self.observe(event, hooks))
+            return neutral(event.agent, event.name, event.body)
+        deadline = started + spec(event.agent, event.name).deadline
+        return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone), started)
+
+    def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
+        """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
+        started = time.monotonic()
+        hooks = self._plan(event) if hooks is None else hooks
+        decision = self.decide(event, hooks, started + 86400.0, None)
+        self._finish(event, decision, started)
+        return decision
+
+    def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
+        """The one merged decision, made such that this event can carry it back to its agent."""
+        switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
+        nested = switch is None and descends_from_hook(event.pid, os.getpid())
+        outcomes: dict[int, Outcome] = {}
+        jobs: dict[int, Job] = {}
+        for index, approved in enumerate(hooks):
+            turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=nested))
+            if isinstance(turn, Job):
+                jobs[index] = turn
+            else:
+                outcomes[index] = turn
+        for index, outcome in zip(jobs, self._run(event, hooks, jobs, deadline, gone), strict=True):
+            outcomes[index] = outcome
+        return fit(event, merge([outcomes[index] for index in sorted(outcomes)]))
+
+    def busy(self, knock: Knock) -> Answer:
+        """Too many events at once: every hook that should have been asked has failed, and its policy speaks."""
+        started = time.monotonic()
+        event = parse(knock)
+        decision = merge([failed(approved.hook, Gate.BUSY.value) for approved in self._plan(event)])
+        return self._finish(event, fit(event, decision), started)
+
+    def _plan(self, event: Event) -> tuple[Approved, ...]:
+        approved = self._ledger.in_order()
+        asked = plan(event, [one.hook for one in approved])
+        return tuple(one for one in approved if one.hook in asked) if asked else ()
+
+    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
+        hook = approved.hook
+        if reason is not None:
+            return Outcome(hook=hook.name, status=Status.SKIPPED, gate=reason, cause=reason.value)
+        if event.problem:
+            return failed(hook, event.problem)
+        if isinstance(hook.action, Rule):
+            return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
+        try:
+            return self._job(event, hook, hook.action, approved.digest)
+        except DamagedError as damage:
+            return failed(hook, damage.message)
+
+    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
+        dialect = DIALECTS[hook.dialect]
+        argv = self._copies.argv(hook, digest)
+        extra = {**dialect.environment(event), "HOOK_SOURCE_DIR": command.folder}
+        return Job(
+            argv=argv,
+            cwd=event.cwd if event.cwd and Path(event.cwd).is_dir() else str(Path.home()),
+            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
+            stdin=dialect.stdin(event),
+            timeout=hook.timeout,
+            background=hook.background,
+        )
+
+    def _run(
+        self,
+        event: Event,
+        hooks: Sequence[Approved],
+        jobs: Mapping[int, Job],
+        deadline: float,
+        gone: Gone | None,
+    ) -> list[Outcome]:
+        if not jobs:
+            return []
+        results = run(list(jobs.values()), deadline, gone, background=self._background)
+        outcomes = []
+        for index, result in zip(jobs, results, strict=True):
+            hook = hooks[index].hook
+            if result.cause == "cancelled":
+                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause="cancelled", ms=result.ms))
+                continue
+            reading = DIALECTS[hook.dialect].read(event, result)
+            stderr = result.stderr.decode("utf-8", "replace")
+            outcomes.append(settle(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr))
+        return outcomes
+
+    def _finish(self, event: Event, decision: Decision, started: float) -> Answer:
+        """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
+        answer = render(event, decision)
+        ms = (time.monotonic() - started) * 1000
+        record = account(event, decision, answer, at=time.time() - ms / 1000, ms=ms, offline=self._offline)
+        weighty = decision.verdict > Verdict.ALLOW or decision.rewrite is not None
+        self._journal.append(record, commit=weighty)
+        self._ears.decided(event, decision, record)
+        return answer
+
+
+def _rule(rule: Rule) -> Reading:
+    return Reading(verdict=rule.verdict, reason=rule.reason)

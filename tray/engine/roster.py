@@ -1,0 +1,182 @@
+"""Every hook and where it stands: what the sources propose, against what the ledger approved."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.errors import HooktrayError
+from tray.model.hook import Hook, State
+from tray.sources.configuration import Configuration
+from tray.store.copies import Copies, Unit, signature, survey
+from tray.store.ledger import Approved, Book, Ledger
+
+REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One hook, as proposed, and what the ledger says of it."""
+
+    key: str
+    hook: Hook
+    state: State
+    digest: str  # of what is proposed now; REMOVED when nothing is
+    position: tuple[int, int]
+    approved: str = ""  # digest in force; "" when none
+    covered: tuple[str, ...] = ()
+    health: str = ""  # what a person should know; "" when all is well
+
+    @property
+    def waiting(self) -> bool:
+        return self.state in (State.PENDING, State.CHANGED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A setting that loosens a gate and counts only once confirmed (RULINGS 32)."""
+
+    key: str
+    text: str
+    digest: str
+    confirmed: bool
+    denied: bool
+
+    @property
+    def waiting(self) -> bool:
+        return not self.confirmed and not self.denied
+
+
+class Roster:
+    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched."""
+
+    def __init__(
+        self, load: Callable[[], Configuration], touched: Callable[[], object], ledger: Ledger, copies: Copies
+    ) -> None:
+        self._load = load
+        self._touched = touched
+        self._ledger = ledger
+        self._copies = copies
+        self._lock = threading.Lock()
+        self._units: dict[str, tuple[object, Unit | HooktrayError]] = {}
+        self._sign: object = None
+        self.configuration = Configuration()
+        self.standings: tuple[Standing, ...] = ()
+
+    def refresh(self) -> tuple[Standing, ...]:
+        """Read the sources again; returns the hooks that newly wait for the user."""
+        with self._lock:
+            sign = self._look()
+            if sign == self._sign:
+                return ()
+            before = {(one.key, one.digest) for one in self.standings if one.waiting}
+            self.configuration = self._load()
+            self.standings = self._survey(self._ledger.book)
+            self._sign = self._look()
+            return tuple(one for one in self.standings if one.waiting and (one.key, one.digest) not in before)
+
+    def _look(self) -> object:
+        """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
+        files = tuple(signature(hook) for hook in self.configuration.hooks)
+        return (self._touched(), files, self._ledger.book.version)
+
+    def find(self, word: str) -> list[Standing]:
+        """The hooks that a person may mean by a name, key, command or prefix of a digest."""
+        exact = [one for one in self.standings if word in (one.hook.name, one.key, _line(one.hook))]
+        return exact or [one for one in self.standings if len(word) >= 6 and one.digest.startswith(word)]
+
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings in the file that need a confirmation."""
+        if self.configuration.settings.when_down != "allow":
+            return ()
+        text = "when_down: allow"
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        key = "setting:when_down"
+        book = self._ledger.book
+        confirmed = book.settings.get(key) == digest
+        return (Setting(key=key, text=text, digest=digest, confirmed=confirmed, denied=(key, digest) in book.denied),)
+
+    def when_down(self) -> str:
+        """What relays shall do without us; `allow` only when a person confirmed it."""
+        return "allow" if any(one.confirmed for one in self.settings()) else "once"
+
+    def _survey(self, book: Book) -> tuple[Standing, ...]:
+        standings = [self._standing(hook, (0, index), book) for index, hook in enumerate(self.configuration.hooks)]
+        declared = {one.key for one in standings}
+        gone = [_removed(key, one, book) for key, one in book.approved.items() if key not in declared]
+        return (*standings, *gone)
+
+    def _standing(self, hook: Hook, position: tuple[int, int], book: Book) -> Standing:
+        approved = book.approved.get(hook.key)
+        in_force = approved.digest if approved else ""
+        unit = self._unit(hook)
+        if isinstance(unit, HooktrayError):
+            state = State.CHANGED if approved else State.PENDING
+            return Standing(
+                key=hook.key, hook=hook, state=state, digest="", position=position, approved=in_force,
+                health=unit.message,
+            )  # fmt: skip
+        return Standing(
+            key=hook.key,
+            hook=hook,
+            state=_state(hook.key, unit.digest, in_force, book),
+            digest=unit.digest,
+            position=position,
+            approved=in_force,
+            covered=unit.covered,
+            health=_health(hook, unit, in_force, book),
+        )
+
+    def _unit(self, hook: Hook) -> Unit | HooktrayError:
+        """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
+        sign = (hook.definition, signature(hook))
+        known = self._units.get(hook.key)
+        if known and known[0] == sign:
+            return known[1]
+        try:
+            unit: Unit | HooktrayError = survey(hook)
+        except HooktrayError as error:
+            unit = error
+        if isinstance(unit, Unit):
+            self._copies.keep(unit)
+        self._units[hook.key] = (sign, unit)
+        return unit
+
+
+def _state(key: str, digest: str, in_force: str, book: Book) -> State:
+    denied = (key, digest) in book.denied
+    if in_force:
+        return State.APPROVED if in_force == digest or denied else State.CHANGED
+    if denied:
+        return State.DENIED
+    return State.REVOKED if book.revoked.get(key) == digest else State.PENDING
+
+
+def _removed(key: str, one: Approved, book: Book) -> Standing:
+    kept = (key, REMOVED) in book.denied
+    return Standing(
+        key=key,
+        hook=one.hook,
+        state=State.APPROVED if kept else State.CHANGED,
+        digest=REMOVED,
+        position=one.position,
+        approved=one.digest,
+        health=f"no longer in {one.hook.source.path}; the approved copy goes on running",
+    )
+
+
+def _health(hook: Hook, unit: Unit, in_force: str, book: Book) -> str:
+    if in_force and in_force != unit.digest:
+        denied = (hook.key, unit.digest) in book.denied
+        return (
+            "your change was denied; the approved copy runs"
+            if denied
+            else "changed since approval; the approved copy runs"
+        )
+    return ""
+
+
+def _line(hook: Hook) -> str:
+    return getattr(hook.action, "line", "")
