@@ -1,0 +1,66 @@
+"""Builds everything once, starts it, stops it in order; the only room that knows all the parts.
+
+Here are the parts that the one-shot engine and the reading commands share with the tray; live.py is the tray.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.engine.pipeline import Ears, Engine, Later
+from tray.engine.roster import Roster
+from tray.engine.runners.command import Background
+from tray.paths import Paths
+from tray.sources import configuration
+from tray.store.copies import Copies
+from tray.store.db import Database, open_db
+from tray.store.journal import Journal
+from tray.store.ledger import Ledger
+from tray.store.switch import Switch
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """What is kept on disk."""
+
+    database: Database
+    journal: Journal
+    ledger: Ledger
+    switch: Switch
+    copies: Copies
+
+
+def stores(
+    paths: Paths, *, migrate: bool, offline: bool = False, trouble: Callable[[str], None] = log.warning
+) -> Stores:
+    database = open_db(paths.database, migrate=migrate)
+    return Stores(
+        database=database,
+        journal=Journal(database, offline=offline, trouble=trouble),
+        ledger=Ledger(database),
+        switch=Switch(database),
+        copies=Copies(paths.copies),
+    )
+
+
+def engine(kept: Stores, ears: Ears, later: Later, background: Background, *, offline: bool = False) -> Engine:
+    """The same engine for the tray and for the one-shot `hooktray once`."""
+    return Engine(
+        ledger=kept.ledger,
+        copies=kept.copies,
+        switch=kept.switch,
+        journal=kept.journal,
+        ears=ears,
+        later=later,
+        background=background,
+        offline=offline,
+    )
+
+
+def roster(paths: Paths, kept: Stores) -> Roster:
+    """What the sources propose, held against the ledger."""
+    return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)

@@ -1,0 +1,222 @@
+"""The running tray: every part, and the wires between them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from tray.alerts.announcer import Announcer
+from tray.alerts.herald import Herald
+from tray.alerts.notifier import notifier
+from tray.alerts.sound import Player
+from tray.app import engine, roster, stores
+from tray.desktop.face import Face
+from tray.desktop.icon import Icon, choose
+from tray.desktop.menu import Action
+from tray.desktop.opener import open_file
+from tray.dialects import neutral, spec
+from tray.door.listener import Gone, Listener, Peer
+from tray.door.requests import Requests
+from tray.engine.ancestry import ONCE
+from tray.engine.consent import Consent
+from tray.engine.controls import Controls
+from tray.engine.pipeline import Engine
+from tray.engine.runners.command import Background
+from tray.engine.turns import Turns
+from tray.model.decision import Answer, Decision, Record
+from tray.model.event import Event, Knock
+from tray.paths import Paths
+from tray.sources import configuration
+from tray.threads import Chores, Loop
+
+log = logging.getLogger(__name__)
+
+
+def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print) -> int:
+    """The tray, until it is told to quit. Returns the exit code."""
+    paths.prepare()
+    lock = FileLock(paths.state / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        say(f"Hooktray is already running for {paths.state}.")
+        return 0
+    try:
+        with contextlib.closing(App(paths, headless=headless, say=say)) as app:
+            app.run()
+    finally:
+        lock.release()
+    return 0
+
+
+class App:
+    """The running tray: parts, and the wires between them."""
+
+    def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
+        self._paths = paths
+        configuration.start(paths)
+        self._loop = Loop()
+        self._chores = Chores("chores")
+        self._background = Background()
+        self._kept = stores(paths, migrate=True, trouble=self._trouble)
+        self._roster = roster(paths, self._kept)
+        self._player = Player()
+        self._announcer = Announcer(
+            self._loop.loop,
+            notifier(),
+            self._player,
+            muted=lambda: self._kept.switch.state().muted,
+            heard=self._kept.journal.alerted,
+        )
+        self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
+        self._engine = engine(self._kept, self, self._spawn, self._background)
+        self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
+        self._controls = Controls(
+            switch=self._kept.switch,
+            consent=Consent(self._kept.ledger, self._roster),
+            roster=self._roster,
+            switched=self._herald.switched,
+            changed=self._changed,
+        )
+        self._face = Face(
+            controls=self._controls,
+            roster=self._roster,
+            copies=self._kept.copies,
+            reviews=paths.state / "reviews",
+            recent=self._kept.journal.recent(10),
+            tell=self._herald.tell,
+            open_file=open_file,
+            soon=self._chores.do,
+        )
+        self._icon: Icon = choose(self._loop.loop, self._act, self._opened, headless=headless, environment=os.environ)
+        self._listener = Listener(
+            paths.socket, Service(self._engine, Requests(self._controls, lambda: self._icon.name))
+        )
+        if self._icon.reason:
+            say(self._icon.reason)
+
+    def run(self) -> None:
+        """Open the door, then give the main thread to the icon until someone quits."""
+        self._listener.start()
+        self._write_relay_conf()
+        self._chores.do(self._start)
+        with _signals(self._icon.stop):
+            self._icon.run()
+
+    def close(self) -> None:
+        """In the order of the day: nothing new comes in, what runs ends, what was said is written down."""
+        self._listener.close()
+        self._turns.close()
+        self._background.close()
+        self._chores.close()
+        self._face.close()
+        self._announcer.close()
+        self._player.close()
+        self._kept.journal.close()
+        self._loop.close()
+
+    def arrived(self, event: Event) -> None:
+        self._chores.do(lambda: self._herald.arrived(event))
+
+    def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        """From any thread, before the answer leaves: only hand over (law 7)."""
+        self._turns.heard(event)
+        self._chores.do(lambda: self._news(event, decision, record))
+
+    def _news(self, event: Event, decision: Decision, record: Record) -> None:
+        self._herald.decided(event, decision, record)
+        self._face.add(record)
+        self._refresh()
+
+    def _start(self) -> None:
+        self._face.wear(self._icon)
+        if self._kept.database.damaged:
+            self._herald.damaged(str(self._kept.database.damaged))
+        self._herald.offline(self._kept.journal.offline_rows())
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Look at the sources again; whatever newly waits for the user is announced."""
+        problem = self._roster.configuration.problem
+        for standing in self._roster.refresh():
+            self._herald.waiting(standing)
+        if self._roster.configuration.problem not in ("", problem):
+            self._herald.broken(self._roster.configuration.problem)
+        self._write_relay_conf()
+        self._face.show()
+
+    def _changed(self) -> None:
+        self._chores.do(self._refresh)
+
+    def _opened(self) -> None:
+        self._chores.do(self._refresh)
+
+    def _act(self, action: Action) -> None:
+        self._chores.do(lambda: self._face.act(action))
+
+    def _turn_ended(self, event: Event) -> None:
+        self._spawn(lambda: self._engine.observe(event))
+
+    def _spawn(self, work: Callable[[], object]) -> None:
+        threading.Thread(target=work, name="observe", daemon=True).start()
+
+    def _trouble(self, text: str) -> None:
+        log.warning("journal: %s", text)
+        self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
+
+    def _write_relay_conf(self) -> None:
+        """Tell the relays what to do when we are not there."""
+        argv = "\x1f".join((sys.executable, *ONCE))
+        text = f"when_down={self._roster.when_down()}\nonce={argv}\n".encode()
+        path = self._paths.relay_conf
+        if not path.exists() or path.read_bytes() != text:
+            configuration.write_whole(path, text)
+
+
+class Service:
+    """What the door asks of us."""
+
+    def __init__(self, engine: Engine, requests: Requests) -> None:
+        self._engine = engine
+        self._requests = requests
+
+    def patience(self, agent: str, event: str) -> float:
+        """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
+        found = spec(agent, event)
+        return (found.deadline + found.timeout) / 2
+
+    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+        return self._engine.begin(knock)
+
+    def busy(self, knock: Knock) -> Answer:
+        return self._engine.busy(knock)
+
+    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+        return neutral(agent, event, body)
+
+    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+        return self._requests.answer(request, peer)
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM and SIGINT end the tray in order."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        stop()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

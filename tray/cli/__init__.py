@@ -1,0 +1,89 @@
+"""The user's commands. Each one imports what it needs when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from tray import __version__
+from tray.errors import HooktrayError
+from tray.paths import Paths, locate
+
+app = typer.Typer(
+    name="hooktray",
+    help="One tray for every coding agent's hooks.",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
+
+
+def main() -> int:
+    """Run one command; the only place where an error becomes words and an exit code."""
+    from tray.cli import asking, reading, running, testing  # noqa: F401 - they add their commands to `app`
+
+    try:
+        app(standalone_mode=False)
+    except HooktrayError as error:
+        print(f"hooktray: {error}", file=sys.stderr)
+        return 1
+    except typer.Exit as done:
+        return done.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last place that can answer
+        return _failed(error)
+    return 0
+
+
+def places(context: typer.Context) -> Paths:
+    """Where this command's installation lives, made when it is not there yet."""
+    paths: Paths = context.obj
+    paths.prepare()
+    return paths
+
+
+def _failed(error: Exception) -> int:
+    show = getattr(error, "show", None)  # a usage error of the command line
+    if callable(show):
+        show()
+        return int(getattr(error, "exit_code", 2))
+    print(
+        f"hooktray {__version__} has a bug; Python {platform.python_version()}, {platform.platform()}",
+        file=sys.stderr,
+    )
+    traceback.print_exception(error)
+    return 3
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"hooktray {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def entry(
+    context: typer.Context,
+    home: Annotated[str, typer.Option("--home", metavar="DIR", help="Keep everything below DIR.")] = "",
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """One tray for every coding agent's hooks. Without a command: `run`."""
+    context.obj = locate(home or None)
+    if context.invoked_subcommand is None:
+        from tray.cli.running import run
+
+        run(context, headless=False)

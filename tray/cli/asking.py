@@ -1,0 +1,86 @@
+"""The commands that ask the running tray: on, off, pause, approve, revoke, deny. All but `on` need a person there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from tray.cli import app, places
+from tray.errors import HooktrayError
+
+HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's name, or its command.")]
+
+
+@app.command()
+def on(context: typer.Context) -> None:
+    """Switch the hooks on."""
+    _ask(context, {"op": "on"})
+
+
+@app.command()
+def off(context: typer.Context) -> None:
+    """Ask to switch all hooks off; you grant it in the tray's menu."""
+    _ask(context, {"op": "off"})
+
+
+@app.command()
+def pause(
+    context: typer.Context,
+    how_long: Annotated[str, typer.Argument(metavar="30m|1h|tomorrow", help="For how long.")],
+) -> None:
+    """Ask to pause all hooks; you grant it in the tray's menu."""
+    _ask(context, {"op": "pause", "seconds": seconds(how_long)})
+
+
+@app.command()
+def approve(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command or name.")
+    ],
+) -> None:
+    """Ask to approve a hook; you grant it in the tray's menu, after reading it."""
+    _ask(context, {"op": "approve", "hook": _hook(words)})
+
+
+@app.command()
+def revoke(context: typer.Context, hook: HookName) -> None:
+    """Ask to take a hook's approval back; you grant it in the tray's menu."""
+    _ask(context, {"op": "revoke", "hook": hook})
+
+
+@app.command()
+def deny(context: typer.Context, hook: HookName) -> None:
+    """Ask to turn a hook down; you grant it in the tray's menu."""
+    _ask(context, {"op": "deny", "hook": hook})
+
+
+def seconds(text: str) -> float | None:
+    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
+    if text == "tomorrow":
+        return None
+    found = re.fullmatch(r"(\d{1,4})([smh])", text)
+    if not found or int(found[1]) == 0:
+        raise HooktrayError(f"`{text}` is no length of time", hint="write 30m, 1h or tomorrow")
+    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
+
+
+def _hook(words: list[str]) -> str:
+    """`approve EVENT COMMAND`, `approve NAME`, or a command whose words came unquoted."""
+    from tray.sources.hooktray import KINDS
+
+    rest = words[1:] if len(words) > 1 and (words[0] in KINDS or words[0][:1].isupper()) else words
+    return rest[0] if len(rest) == 1 else shlex.join(rest)
+
+
+def _ask(context: typer.Context, request: Mapping[str, Any]) -> None:
+    from tray.door.control import ask
+
+    answer = ask(places(context).socket, request)
+    if "error" in answer:
+        raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
+    print(answer.get("done") or f"{answer.get('asked')}\n  {answer.get('hint', '')}")

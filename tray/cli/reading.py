@@ -1,0 +1,123 @@
+"""The commands that only read: status, list, log, why, paths. They work whether the tray runs or not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from tray.cli import Json, app, places
+from tray.cli.views import account, hook_rows, log_row, print_hooks, print_log, print_status
+from tray.errors import DoorError, HooktrayError
+from tray.paths import Paths
+
+
+@app.command()
+def status(context: typer.Context, as_json: Json = False) -> None:
+    """Whether hooks run, and what waits for you."""
+    from tray.app import roster, stores
+
+    paths = places(context)
+    kept = stores(paths, migrate=not paths.database.exists())
+    proposals = roster(paths, kept)
+    proposals.refresh()
+    state = kept.switch.state()
+    paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
+    waiting = [one for one in proposals.standings if one.waiting]
+    found = {
+        "enabled": state.enabled,
+        "paused_until": paused,
+        "running": _ping(paths) is not None,
+        "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
+        "icon": (_ping(paths) or {}).get("icon"),
+        "problem": proposals.configuration.problem or None,
+    }
+    print(json.dumps(found)) if as_json else print_status(found)
+
+
+@app.command(name="list")
+def list_hooks(context: typer.Context, as_json: Json = False) -> None:
+    """Every hook: where it is declared, and where it stands."""
+    from tray.app import roster, stores
+
+    paths = places(context)
+    kept = stores(paths, migrate=not paths.database.exists())
+    proposals = roster(paths, kept)
+    proposals.refresh()
+    rows = hook_rows(proposals)
+    if as_json:
+        _json_lines(rows)
+        return
+    print_hooks(rows, kept.switch.state().enabled, paths, proposals.configuration.problem)
+
+
+@app.command()
+def log(
+    context: typer.Context,
+    as_json: Json = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10000, help="How many rows.")] = 20,
+    agent: Annotated[str, typer.Option("--agent", help="Only this agent.")] = "",
+    event: Annotated[str, typer.Option("--event", help="Only this event, as the agent calls it.")] = "",
+    session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
+) -> None:
+    """The latest decisions, newest first."""
+    with _journal(context) as journal:
+        rows = [log_row(record) for record in journal.recent(limit, agent=agent, event=event, session=session)]
+    _json_lines(rows) if as_json else print_log(rows)
+
+
+@app.command()
+def why(
+    context: typer.Context,
+    decision: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """A readable account of one decision."""
+    with _journal(context) as journal:
+        record = journal.get(decision)
+    if record is None:
+        raise HooktrayError(f"no decision has the id `{decision}`", hint="`hooktray log` shows the ids")
+    print(json.dumps(log_row(record)) if as_json else account(record))
+
+
+@app.command()
+def paths(context: typer.Context, as_json: Json = False) -> None:
+    """Where everything is."""
+    found: Paths = context.obj
+    rows = {
+        "config": str(found.config),
+        "state": str(found.state),
+        "logs": str(found.logs),
+        "socket": str(found.socket),
+        "database": str(found.database),
+    }
+    print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
+
+
+@contextlib.contextmanager
+def _journal(context: typer.Context) -> Iterator[Any]:
+    from tray.app import stores
+
+    paths = places(context)
+    kept = stores(paths, migrate=not paths.database.exists())
+    yield kept.journal
+
+
+def _ping(paths: Paths) -> Any:
+    from tray.door.control import ask
+
+    try:
+        return ask(paths.socket, {"op": "ping"})
+    except DoorError:
+        return None
+
+
+def _json_lines(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))

@@ -1,0 +1,158 @@
+"""What the reading commands print: rows for programs, tables and accounts for people."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tray.model.decision import Record
+from tray.model.hook import Rule
+from tray.text import printable, sanitise
+
+if TYPE_CHECKING:
+    from tray.engine.roster import Roster, Standing
+    from tray.paths import Paths
+
+
+def hook_rows(roster: Roster) -> list[dict[str, Any]]:
+    """One row per hook, in order."""
+    return [
+        {
+            "name": one.hook.name,
+            "event": one.hook.match.event,
+            "agents": list(one.hook.match.agents),
+            "source": str(one.hook.source),
+            "state": one.state.value,
+            "enabled": one.hook.enabled,
+            "health": one.health or "ok",
+            "runs": _runs(one),
+            "digest": one.digest,
+            "approved": one.approved or None,
+        }
+        for one in roster.standings
+    ]
+
+
+def log_row(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "at": record.at,
+        "agent": record.agent,
+        "session": record.session,
+        "project": record.project,
+        "event": record.event,
+        "kind": record.kind,
+        "verdict": record.verdict.word,
+        "reason": record.reason,
+        "ms": record.ms,
+        "rewrites": list(record.rewrites),
+        "hooks": [dict(hook) for hook in record.hooks],
+        "notes": list(record.notes),
+        "remarks": list(record.remarks),
+        "problem": record.problem,
+        "masked": record.masked,
+        "offline": record.offline,
+        "alerted": record.alerted,
+    }
+
+
+def print_status(found: Mapping[str, Any]) -> None:
+    state = "on" if found["enabled"] else "off"
+    if found["enabled"] and found["paused_until"]:
+        state = f"paused until {_clock(found['paused_until'])}"
+    print(f"Hooks are {state}.")
+    print(f"The tray is {'running' if found['running'] else 'not running; `hooktray run` starts it'}.")
+    if found["pending"]:
+        print(f"{found['pending']} waiting for your approval: open the tray's menu, Approvals.")
+    if found["problem"]:
+        print(f"The configuration is broken, the last good one is in force:\n{found['problem']}")
+
+
+def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, problem: str) -> None:
+    print(f"Hooks are {'on' if enabled else 'off'} · {paths.config}")
+    if problem:
+        print(f"Broken, the last good one is in force: {problem}")
+    if not rows:
+        print("No hooks yet. Add one under `hooks:` in that file.")
+        return
+    _table(
+        ("hook", "event", "runs", "state", "source"),
+        [
+            (row["name"], row["event"], row["runs"], _standing(row), row["source"])
+            for row in rows
+        ],
+    )
+    for row in rows:
+        if row["state"] == "pending":
+            print(f"To ask for approval: hooktray approve {row['event']} {shlex.quote(row['runs'])}")
+
+
+def print_log(rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        print("No decisions yet.")
+        return
+    _table(
+        ("id", "time", "agent", "event", "project", "verdict", "why"),
+        [
+            (row["id"][:8], _clock(row["at"]), row["agent"], row["event"], row["project"], row["verdict"], _why(row))
+            for row in rows
+        ],
+    )
+
+
+def account(record: Record) -> str:
+    """What came in, who was asked, what they said, what the agent was told."""
+    lines = [
+        f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {_clock(record.at)}",
+        f"Decision {record.id}, session {record.session or 'unknown'}, {record.ms:.1f} ms"
+        + (", answered without the tray" if record.offline else ""),
+        f"Verdict: {record.verdict.word}" + (f", because {record.reason}" if record.reason else ""),
+    ]
+    lines += [f"Problem: {record.problem}"] if record.problem else []
+    lines += ["Hooks:"] if record.hooks else ["No hook was asked."]
+    for hook in record.hooks:
+        lines.append(f"  {hook['name']}: {hook['status']}, {hook['verdict']}, {hook['ms']:.1f} ms")
+        lines += [f"    {label}: {hook[label]}" for label in ("reason", "cause", "stderr") if hook.get(label)]
+    lines += [f"Rewritten: {', '.join(record.rewrites)}"] if record.rewrites else []
+    lines += [f"Note for you: {note}" for note in record.notes]
+    lines += [f"Made to fit: {remark}" for remark in record.remarks]
+    told = str(record.answer.get("stdout") or record.answer.get("stderr") or "").strip()
+    lines.append(f"The agent was told: {told or 'nothing'} (exit {record.answer.get('code', 0)})")
+    lines.append(f"Payload ({record.masked} values masked, SHA-256 {record.digest[:12]}): {record.payload.strip()}")
+    return printable("\n".join(lines))
+
+
+def _standing(row: Mapping[str, Any]) -> str:
+    return str(row["state"]) if row["health"] == "ok" else f"{row['state']}: {row['health']}"
+
+
+def _runs(one: Standing) -> str:
+    action = one.hook.action
+    return f"rule: {action.verdict.word}" if isinstance(action, Rule) else action.line
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    if row["reason"] or row["problem"]:
+        return str(row["reason"] or row["problem"])
+    causes = [f"{hook['name']}: {hook['cause']}" for hook in row["hooks"] if hook.get("cause")]
+    return "; ".join(causes) or ", ".join(hook["name"] for hook in row["hooks"])
+
+
+def _clock(at: float) -> str:
+    same_day = time.localtime(at)[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(sanitise(str(cell), 300)) for cell in row))
+    Console().print(table)

@@ -1,0 +1,223 @@
+"""The tray's face: draws the icon and the menu from how things stand, and does what a click asks for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tray.desktop.artwork import IconState
+from tray.desktop.icon import Icon
+from tray.desktop.menu import (
+    Action,
+    Approval,
+    Approve,
+    Deny,
+    Dismiss,
+    Grant,
+    MenuState,
+    Mute,
+    Pause,
+    Quit,
+    Reason,
+    Request,
+    Resume,
+    Review,
+    Toggle,
+    clock,
+    menu,
+)
+from tray.engine.controls import Controls
+from tray.engine.review import review
+from tray.engine.roster import Roster
+from tray.errors import HooktrayError
+from tray.model.decision import Record
+from tray.model.hook import State
+from tray.store.copies import Copies
+
+WAY = "tray"
+
+
+class Face:
+    """What the user sees of the tray. `tell` raises an information alert, `open_file` shows a text.
+
+    All of it runs on one thread; `soon` brings work there.
+    """
+
+    def __init__(
+        self,
+        *,
+        controls: Controls,
+        roster: Roster,
+        copies: Copies,
+        reviews: Path,
+        recent: Iterable[Record],
+        tell: Callable[[str, str], None],
+        open_file: Callable[[Path], None],
+        soon: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._controls = controls
+        self._roster = roster
+        self._copies = copies
+        self._reviews = reviews
+        self._recent = deque(recent, maxlen=10)
+        self._tell = tell
+        self._open_file = open_file
+        self._soon = soon
+        self._icon: Icon | None = None
+        self._resume: threading.Timer | None = None
+
+    def wear(self, icon: Icon) -> None:
+        """From here on, `icon` shows this face."""
+        self._icon = icon
+        self.show()
+
+    def add(self, record: Record) -> None:
+        self._recent.appendleft(record)
+        self.show()
+
+    def show(self) -> None:
+        """Draw how things stand now."""
+        if self._icon is None:
+            return
+        state = self.state(time.time())
+        look = _look(state)
+        self._icon.show(look, _tooltip(look, state), menu(state))
+        self._watch_pause(state)
+
+    def state(self, now: float) -> MenuState:
+        switch = self._controls.state
+        paused = switch.paused_until if switch.paused_until and switch.paused_until > now else None
+        return MenuState(
+            now=now,
+            enabled=switch.enabled,
+            paused_until=paused,
+            muted=switch.muted,
+            status=_status(self._recent[0] if self._recent else None, now),
+            problem=self._roster.configuration.problem.split("\n")[0],
+            recent=tuple(self._recent),
+            approvals=tuple(self._approvals()),
+            requests=tuple(Request(id=one.id, what=one.what, who=one.who) for one in self._controls.requests),
+        )
+
+    def act(self, action: Action) -> None:
+        """Do what was clicked; what cannot be done is said."""
+        try:
+            self._act(action)
+        except HooktrayError as error:
+            self._tell(error.message, error.hint)
+
+    def close(self) -> None:
+        if self._resume:
+            self._resume.cancel()
+
+    def _act(self, action: Action) -> None:
+        controls = self._controls
+        match action:
+            case Toggle():
+                controls.toggle(WAY)
+            case Pause(seconds):
+                controls.pause(seconds, WAY)
+            case Resume():
+                controls.resume(WAY)
+            case Mute():
+                controls.mute()
+            case Approve(key, digest):
+                controls.approve(key, digest, WAY)
+            case Deny(key, digest):
+                controls.deny(key, digest, WAY)
+            case Grant(request):
+                controls.answer(request, yes=True)
+            case Dismiss(request):
+                controls.answer(request, yes=False)
+            case Review(key, digest):
+                self._review(key, digest)
+            case Reason(record):
+                self._reason(record)
+            case Quit():
+                if self._icon:
+                    self._icon.stop()
+
+    def _review(self, key: str, digest: str) -> None:
+        standing = next((one for one in self._roster.standings if (one.key, one.digest) == (key, digest)), None)
+        if standing is None:
+            raise HooktrayError("this hook changed again", hint="open the menu once more")
+        self._reviews.mkdir(mode=0o700, exist_ok=True)
+        path = self._reviews / f"{standing.hook.name.replace('/', '-')[:60]}-{digest[:8]}.txt"
+        path.write_text(review(standing, self._copies), encoding="utf-8")
+        self._open_file(path)
+
+    def _reason(self, record_id: str) -> None:
+        record = next((one for one in self._recent if one.id == record_id), None)
+        if record is None:
+            return
+        title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
+        self._tell(title, said(record))
+
+    def _approvals(self) -> Iterable[Approval]:
+        for one in self._roster.standings:
+            if one.waiting and one.digest:
+                yield Approval(
+                    key=one.key, name=one.hook.name, event=one.hook.match.event, state=one.state, digest=one.digest
+                )
+        for setting in self._roster.settings():
+            if setting.waiting:
+                yield Approval(
+                    key=setting.key, name=setting.text, event="", state=State.PENDING,
+                    digest=setting.digest, kind="setting",
+                )  # fmt: skip
+
+    def _watch_pause(self, state: MenuState) -> None:
+        """A pause ends by itself; the icon has to say so."""
+        if self._resume:
+            self._resume.cancel()
+            self._resume = None
+        if state.paused_until is not None:
+            self._resume = threading.Timer(
+                max(0.0, state.paused_until - time.time()) + 0.05, self._soon, (self.show,)
+            )
+            self._resume.daemon = True
+            self._resume.start()
+
+
+def said(record: Record) -> str:
+    """One line on why a decision came out as it did."""
+    skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
+    if record.reason:
+        return f"{record.verdict.word}: {record.reason}"
+    if record.problem:
+        return record.problem
+    if skipped and len(skipped) == len(record.hooks):
+        return f"{len(skipped)} hooks skipped: {skipped[0].get('cause', '')}"
+    troubled = [hook for hook in record.hooks if hook.get("cause")]
+    if troubled:
+        return "; ".join(f"{hook['name']}: {hook['cause']}" for hook in troubled)
+    if not record.hooks:
+        return "No hook was asked"
+    return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
+
+
+def _look(state: MenuState) -> IconState:
+    if not state.enabled:
+        return IconState.OFF
+    if state.paused_until is not None:
+        return IconState.PAUSED
+    return IconState.ATTENTION if state.approvals or state.requests or state.problem else IconState.ON
+
+
+def _tooltip(look: IconState, state: MenuState) -> str:
+    words = {
+        IconState.OFF: "hooks are off",
+        IconState.PAUSED: f"hooks are paused until {clock(state.paused_until or 0, state.now)}",
+        IconState.ATTENTION: "something waits for you",
+        IconState.ON: "hooks are on",
+    }
+    return f"Hooktray: {words[look]}"
+
+
+def _status(record: Record | None, now: float) -> str:
+    if record is None:
+        return "No event yet"
+    return " · ".join(part for part in (record.agent, record.event, record.project, clock(record.at, now)) if part)

@@ -1,0 +1,65 @@
+"""The two threads that others share: an asyncio loop for libraries that want one, and a queue for chores."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import queue
+import threading
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+
+class Loop:
+    """One asyncio loop in one thread. `loop` takes work with call_soon_threadsafe or run_coroutine_threadsafe."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Cancel what still runs, wait for it, and end the thread."""
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result(5)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(5)
+        if not self._thread.is_alive():
+            self.loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+
+class Chores:
+    """Work that nobody waits for, done one after another in a thread of its own."""
+
+    def __init__(self, name: str) -> None:
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def do(self, work: Callable[[], None]) -> None:
+        self._queue.put(work)
+
+    def close(self, limit: float = 5.0) -> None:
+        """Finish what was given, then end; gives up waiting after `limit` seconds."""
+        self._queue.put(None)
+        self._thread.join(limit)
+
+    def _work(self) -> None:
+        while (work := self._queue.get()) is not None:
+            try:
+                work()
+            except Exception:  # a chore that fails is our bug; the next one still gets its turn
+                log.exception("a chore failed")
+
+
+async def _cancel_all() -> None:
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
