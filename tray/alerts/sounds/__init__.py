@@ -1,0 +1,1 @@
+"""Hooktray's own sounds, and the composer that makes them."""
