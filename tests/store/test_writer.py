@@ -1,0 +1,282 @@
+"""The journal's writer when things go wrong: locked, full, damaged, killed, or simply nothing to do."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tray.model.decision import Record, Verdict
+from tray.store.db import Database, open_db
+from tray.store.journal import Journal
+from tray.store.writer import ROWS, Committed
+
+ROW = Record(
+    id="e", at=1.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
+    verdict=Verdict.DENY, reason="no", ms=1.0,
+)  # fmt: skip
+APPENDER = """
+import pathlib, sys
+from dataclasses import replace
+from tests.store.test_writer import ROW
+from tray.store.db import open_db
+from tray.store.journal import Journal
+from tray.store.writer import Committed
+journal = Journal(open_db(pathlib.Path(sys.argv[1]), migrate=False), wait=10.0)
+number = 0
+while True:
+    number += 1
+    id = f"{sys.argv[2]}-{number}"
+    journal.append(replace(ROW, id=f"{id}-plain"), commit=False)
+    if journal.append(replace(ROW, id=id, payload="x" * 1000), commit=True) is Committed.DONE:
+        sys.stdout.write(id + "\\n")
+        sys.stdout.flush()
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return open_db(tmp_path / "hooktray.db", migrate=True)
+
+
+@contextmanager
+def locked(database: Database) -> Iterator[None]:
+    """Another connection that holds the only write lock."""
+    with closing(database.open()) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("ROLLBACK")
+
+
+def until(true: Callable[[], bool], limit: float = 10.0) -> None:
+    deadline = time.monotonic() + limit
+    changed = threading.Event()
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        changed.wait(0.005)
+
+
+def append(journal: Journal, id: str, *, commit: bool = True) -> tuple[Committed, float]:
+    started = time.monotonic()
+    said = journal.append(replace(ROW, id=id), commit=commit)
+    return said, time.monotonic() - started
+
+
+def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:
+    with closing(Journal(database, wait=0.2, trouble=lambda _: None)) as journal:
+        assert append(journal, "warm")[0] is Committed.DONE
+        with locked(database):
+            plain, _ = append(journal, "plain", commit=False)
+            first, first_took = append(journal, "first")
+            later = [append(journal, f"later{number}") for number in range(20)]
+
+        assert (plain, first) == (Committed.QUEUED, Committed.LATE)
+        assert {said for said, _ in later} == {Committed.LATE}
+        assert first_took >= 0.2
+        assert sum(took for _, took in later) < first_took
+        assert journal.late == 21
+
+        until(lambda: journal.count() == 23)
+        assert append(journal, "again")[0] is Committed.DONE
+    assert [record.id for record in journal.recent(3)] == ["again", "later19", "later18"]
+
+
+def test_answers_that_wait_together_give_up_together(database: Database) -> None:
+    said: list[tuple[Committed, float]] = []
+    with closing(Journal(database, wait=1.0, trouble=lambda _: None)) as journal, locked(database):
+        first = threading.Thread(target=lambda: said.append(append(journal, "first")))
+        first.start()
+        half = time.monotonic() + 0.5
+        until(lambda: time.monotonic() > half)  # half of the first one's patience is over
+        second = threading.Thread(target=lambda: said.append(append(journal, "second")))
+        second.start()
+        first.join()
+        second.join()
+
+    assert [word for word, _ in said] == [Committed.LATE, Committed.LATE]
+    assert min(took for _, took in said) < 0.75 * max(took for _, took in said)
+    assert journal.count() == 2
+
+
+def test_one_trouble_is_told_once(database: Database) -> None:
+    told: list[str] = []
+    with closing(Journal(database, wait=0.01, trouble=told.append)) as journal:
+        with locked(database):
+            for number in range(50):
+                append(journal, f"e{number}")
+            until(lambda: any("locked" in text for text in told))
+        until(lambda: journal.count() == 50)
+        with locked(database):
+            append(journal, "once more")
+            until(lambda: journal.late == 51)
+
+    assert sorted(text.split(": ")[-1] for text in told) == ["database is locked", "writing takes too long"]
+
+
+def test_rows_beyond_the_bound_are_dropped_and_counted_for_good(database: Database) -> None:
+    with closing(Journal(database, trouble=lambda _: None)) as journal:
+        with locked(database):
+            said = [append(journal, f"e{number}", commit=False)[0] for number in range(ROWS + 7)]
+            assert journal.dropped == 7
+
+        assert said == [Committed.QUEUED] * ROWS + [Committed.DROPPED] * 7
+        until(lambda: journal.count() == ROWS)
+    assert Journal(database).dropped == 7
+
+
+def test_large_rows_are_bounded_by_size_as_well(database: Database) -> None:
+    with closing(Journal(database, trouble=lambda _: None)) as journal:
+        with locked(database):
+            big = replace(ROW, payload="x" * 65_000)
+            said = [journal.append(replace(big, id=f"e{number}"), commit=False) for number in range(1100)]
+        kept = said.count(Committed.QUEUED)
+
+        assert 1000 < kept < 1100
+        assert said[kept:] == [Committed.DROPPED] * (1100 - kept)
+        until(lambda: journal.count() == kept)
+
+
+def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute("INSERT INTO meta VALUES ('ballast', ?)", ("x" * 400_000,))
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    told: list[str] = []
+    full = replace(database, pragmas=(f"max_page_count = {pages}",))
+
+    with closing(Journal(full, trouble=told.append)) as journal:
+        for number in range(100):
+            said, _ = append(journal, f"e{number}")
+            assert said in (Committed.DONE, Committed.LATE)
+        until(lambda: any("full" in text for text in told))
+        with database.write() as connection:
+            connection.execute("DELETE FROM meta WHERE key = 'ballast'")
+        until(lambda: journal.count() == 100)
+
+    assert sum("full" in text for text in told) == 1
+    assert journal.dropped == 0
+    assert quick_check(database.path) == "ok"
+
+
+def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start(database: Database) -> None:
+    with closing(Journal(database)) as journal:
+        for number in range(2000):
+            append(journal, f"e{number}", commit=False)
+    damage(database, "journal_session")
+    told: list[str] = []
+
+    with closing(Journal(database, trouble=told.append)) as journal:
+        said = [append(journal, f"after{number}")[0] for number in range(10)]
+        until(lambda: any("malformed" in text for text in told))
+        journal.close(limit=0.1)
+
+    assert set(said) == {Committed.LATE}
+    again = open_db(database.path, migrate=True)
+    assert again.damaged is not None
+    with closing(Journal(again, wait=10.0)) as journal:
+        assert append(journal, "fresh")[0] is Committed.DONE
+    assert open_db(database.path, migrate=True).damaged is None
+
+
+def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Database) -> None:
+    journal = Journal(database)
+    for number in range(3000):
+        append(journal, f"e{number}", commit=False)
+
+    journal.close()
+
+    assert journal.count() == 3000
+    assert append(journal, "too late")[0] is Committed.DROPPED
+    assert "journal" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_closing_gives_up_in_time_and_says_what_was_lost(database: Database) -> None:
+    told: list[str] = []
+    journal = Journal(database, trouble=told.append)
+    with locked(database):
+        for number in range(3):
+            append(journal, f"e{number}", commit=False)
+        started = time.monotonic()
+        journal.close(limit=0.2)
+
+        assert time.monotonic() - started < 3.0
+    assert told[-1] == "3 rows could not be written before the end"
+    assert "journal" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_writer_with_nothing_to_write_sleeps(database: Database) -> None:
+    with closing(Journal(database, wait=10.0)) as journal:
+        append(journal, "one")
+        (thread,) = (thread for thread in threading.enumerate() if thread.name == "journal")
+        before, end = wake_ups(thread), time.monotonic() + 1.0
+        until(lambda: time.monotonic() > end)
+
+        assert wake_ups(thread) - before <= 3  # the last commit's own way to bed; a poll would be 10 and more
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_killed_writer_loses_no_row_it_confirmed(database: Database) -> None:
+    confirmed: list[str] = []
+    for kill in range(10):
+        with subprocess.Popen(
+            [sys.executable, "-c", APPENDER, str(database.path), str(kill)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        ) as process:
+            assert process.stdout is not None
+            words = [process.stdout.readline() for _ in range(20 + 7 * kill)]
+            process.send_signal(signal.SIGKILL)
+            words += process.stdout.readlines()
+        confirmed += [word.strip() for word in words if word.endswith("\n")]
+
+    journal = Journal(open_db(database.path, migrate=True))
+    assert len(confirmed) >= 10 * 20
+    assert [id for id in confirmed if journal.get(id) is None] == []
+    assert [id for id in confirmed if journal.get(f"{id}-plain") is None] == []
+    assert quick_check(database.path) == "ok"
+
+
+def test_threads_that_append_at_once_lose_nothing(database: Database) -> None:
+    with closing(Journal(database, wait=10.0)) as journal:
+        said: list[Committed] = []
+
+        def many(name: int) -> None:
+            said.extend(append(journal, f"{name}-{number}")[0] for number in range(50))
+
+        threads = [threading.Thread(target=many, args=(name,)) for name in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert said == [Committed.DONE] * 400
+    assert journal.count() == 400
+
+
+def quick_check(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        word: str = connection.execute("PRAGMA quick_check").fetchone()[0]
+    return word
+
+
+def damage(database: Database, name: str) -> None:
+    with database.connect() as connection:
+        page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()[0]
+    with database.path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+
+def wake_ups(thread: threading.Thread) -> int:
+    status = Path(f"/proc/self/task/{thread.native_id}/status").read_text()
+    return sum(int(line.split()[1]) for line in status.splitlines() if "ctxt_switches" in line)
