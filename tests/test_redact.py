@@ -170,6 +170,14 @@ token_url: https://auth.example.com/oauth/token
 password_file: /run/secrets/db
 tokenizer: cl100k_base
 session_id_length: 32
+{"session_id": "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11", "hook_event_name": "Stop"}
+CLAUDE_CODE_SESSION_ID=3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11
+self.password = settings["password"]
+password = getpass.getpass('Password: ', stream)
+TOKEN = re.compile(r"[a-z]+")
+open(path, pwd=pwd)
+def seek(self, cookie, whence=0):
+SIGNATURE = 0x08074b50
 author: Anna Example
 authority=example.com
 authors = ["Anna"]

@@ -78,7 +78,11 @@ def _named(text: str) -> Iterator[_Span]:
     end = 0
     for name in NAME.finditer(text):
         value = _beside(text, name) if name.start() >= end else None
-        if value and _is_secret(value["value"], strong=bool(name["strong"]), quoted="quote" in value.re.groupindex):
+        if (
+            value
+            and not _is_call(text, value)
+            and _is_secret(value["value"], bool(name["strong"]), _is_quoted(value))
+        ):
             end = value.end("value")
             yield _Span(*value.span("value"), name[0].lower().replace("_", " ").replace("-", " "))
 
@@ -91,7 +95,7 @@ def _beside(text: str, name: re.Match[str]) -> re.Match[str] | None:
     if sign is None:
         flag = FLAG.match(text, tail.end()) if _is_flag(text, name.start()) else None
         return (QUOTED.match(text, flag.end()) or BARE.match(text, flag.end())) if flag else None
-    bare = ENV if sign["sign"] == "=" and name[0].isupper() else BARE
+    bare = ENV if sign[0] == "=" and name[0].isupper() else BARE
     return QUOTED.match(text, sign.end()) or bare.match(text, sign.end())
 
 
@@ -100,11 +104,22 @@ def _is_flag(text: str, at: int) -> bool:
     return before[before.rfind(" ") + 1 :].startswith("--")
 
 
-def _is_secret(value: str, *, strong: bool, quoted: bool) -> bool:
+def _is_quoted(value: re.Match[str]) -> bool:
+    return "quote" in value.re.groupindex
+
+
+def _is_call(text: str, value: re.Match[str]) -> bool:
+    """Code, not a value: `token = next(…)`, or the quote that ends a text such as 'Password: '."""
+    if _is_quoted(value):
+        return value["value"][0] in " ,):;]}+" and not text.startswith(value["quote"], value.end())
+    return text[value.end() : value.end() + 1] in {"(", "["} and value["value"].replace(".", "_").isidentifier()
+
+
+def _is_secret(value: str, strong: bool, quoted: bool) -> bool:
     if CLEAN_VALUE.fullmatch(value):
         return False
     if strong:
-        return quoted or not _is_code(value)
+        return quoted or not (_is_code(value) or (len(value) < 4 and value.isdigit()))
     return len(value) >= 8 and not PLAIN.fullmatch(value) and (quoted or not _is_code(value)) and " " not in value
 
 
@@ -157,7 +172,7 @@ def _list(value: list[object] | tuple[object, ...], name: str, masks: list[str],
 
 
 def _string(value: str, name: str, masks: list[str]) -> str:
-    if name and (name in _HEADERS or _is_secret(value, strong=bool(_password(name)), quoted=True)) and value:
+    if name and (name in _HEADERS or _is_secret(value, _password(name), True)) and value:
         masks.append(name)
         return value if value.startswith("[masked") else _mask(name, value)
     redacted = redact(value)

@@ -52,6 +52,7 @@ TOKENS: Mapping[str, str] = {
 TOKEN = re.compile(f"{_START}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in TOKENS.items())})")
 
 _QUOTE = r"\\?[\"'`]"
+_IS = rf"(?:(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{_QUOTE})?|{_QUOTE}\s{{0,4}},\s{{0,4}}{_QUOTE})"
 _PEM_BODY = (
     r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}-----|(?=[\s\\]*+[A-Za-z0-9+/=]{16})[A-Za-z0-9+/=\s\\]*+)"
 )
@@ -95,7 +96,7 @@ SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "authorization",
         "uthorization",
         re.compile(
-            rf"authorization(?:{_QUOTE})?\s{{0,4}}[:=,]\s{{0,4}}(?:{_QUOTE})?"
+            rf"authorization{_IS}"
             r"(?P<value>(?:(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s++[^\r\n\"'\\]{4,}|[^\s\"'\\]*[0-9][^\s\"'\\]*))",
             re.I,
         ),
@@ -104,7 +105,7 @@ SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "cookie",
         "ookie",
         re.compile(
-            rf"cookie(?:{_QUOTE})?\s{{0,4}}[:=,]\s{{0,4}}(?:{_QUOTE})?(?P<value>[^\s=;,\"'\\:]{{1,256}}=[^\r\n\"'\\]++)",
+            rf"cookie{_IS}(?P<value>[^\s=;,\"'\\:]{{1,256}}=[^\r\n\"'\\]++)",
             re.I,
         ),
     ),
@@ -125,7 +126,7 @@ _STRONG = (
     r"pass[_-]?word|passwd|pass[_-]?phrase|pwd|secret|credential"
     r"|(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage|webhook)[_-]?key"
 )
-_WEAK = r"token|bearer|auth|session[_-]?id|signature|jwt|nonce|salt|otp|\bpin"
+_WEAK = r"token|bearer|auth|signature|jwt|nonce|salt|otp|\bpin"
 NAME = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})", re.I)
 TAIL = re.compile(r"[A-Za-z0-9_.-]{0,64}")
 # What a name goes on with when it speaks about a secret without holding one: token_count, secretName, tokenizer.
@@ -144,11 +145,11 @@ ENV = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
 FLAG = re.compile(r"[^\S\n]{1,4}(?!-)")
 CLEAN_VALUE = re.compile(
     r"(?:true|false|null|none|nil|undefined|yes|no|on|off|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|str|string|int|bool"
-    r"|number|any|object|bytes|text|bearer|basic|password|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
-    r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?"
+    r"|number|any|object|bytes|text|bearer|basic|password|passwd|pwd|passphrase|credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
+    r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?|%[sdr]"
     r"|\[masked[^=]{0,80}"
     r"|(?:process\.|os\.|sys\.)?(?:env|environ|getenv)[.:(\[][\w.\[\]()]{0,80}"
     r"|file:[^=]{0,200}|your[-_ ][\w-]{0,80})[.!?]?",
     re.I | re.S,
 )
-PLAIN = re.compile(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}")
+PLAIN = re.compile(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}|0x[0-9A-Fa-f]{1,16}")
