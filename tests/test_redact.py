@@ -184,6 +184,7 @@ authors = ["Anna"]
 authorization: required
 Authorization is handled by the proxy
 cookie: none
+Docker AuthZ: CVE-2024-41110
 Accept cookies: yes
 http://localhost:8080/path?x=1&y=2
 https://example.com:443/a/b@2x.png

@@ -133,7 +133,7 @@ TAIL = re.compile(r"[A-Za-z0-9_.-]{0,64}")
 CLEAN_TAIL = re.compile(
     r"s?[_.-]?(?:count|limit|usage|len|type|name|path|file|ur[il]|expir|ttl|max|min|budget|polic|ref|field|format|hint|require"
     r"|enabled|id\b|at\b|scheme|rotat|endpoint|manager|store|size|version|age\b|status|used|per|total|window|iz|ary|less"
-    r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent)",
+    r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent|z\b|n\b)",
     re.I,
 )
 SEPARATOR = re.compile(
