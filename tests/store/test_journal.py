@@ -247,7 +247,7 @@ def test_pruning_keeps_the_newest_and_the_young(database: Database) -> None:
         assert journal.prune(300, days=20.0) == 701
         assert journal.count() == 300
         assert journal.prune(300, days=2.0) == 99 + 1  # the last of all is of day 0
-        assert journal.recent()[-1].id == "e0800"
+        assert journal.recent(300)[-1].id == "e0800"
 
 
 def test_pruning_gives_the_space_back(database: Database) -> None:
