@@ -1,0 +1,161 @@
+"""Using a tray menu as a person does: the icon is pressed, rows are pointed at and clicked where they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from PIL import Image, ImageChops, ImageStat
+
+from desk.bus import Bus, MenuRow, TrayItem
+from desk.screen import Box, Screen
+from desk.wait import wait
+
+LEFT, RIGHT = 1, 3  # mouse buttons
+BORDER = 4  # pixels at a popup's edge that are frame
+THIN = 3  # pixels: a lower band is a separator's line, a smaller gap is inside a letter
+CONTRAST = 12  # of 255, between a row's background and what is drawn on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Where a row is drawn."""
+
+    row: MenuRow
+    x: int
+    y: int
+
+
+class Menus:
+    """The menus of the tray's items, worked with the real pointer."""
+
+    def __init__(self, bus: Bus, screen: Screen) -> None:
+        self._bus = bus
+        self._screen = screen
+
+    def icon_at(self, item: TrayItem) -> tuple[int, int]:
+        """The middle of the item's icon; with several icons, of the cell that looks most like it."""
+        cells = wait(self._cells, what="the tray's icons are drawn")
+        picture = self._picture(item) if len(cells) > 1 else None
+        cell = min(cells, key=lambda cell: _distance(self._screen.image(cell), picture)) if picture else cells[0]
+        return cell.x + cell.width // 2, cell.y + cell.height // 2
+
+    def press(self, item: TrayItem, button: int) -> None:
+        self._screen.point(*self.icon_at(item))
+        self._screen.press(button)
+
+    def click(self, path: Sequence[str], item: TrayItem) -> None:
+        """Opens the menu, goes along the path, clicks its last row and waits until the menu is gone."""
+        with self.open(path[:-1], item) as spots:
+            spot = _spot(spots, path[-1])
+            if not spot.row.enabled:
+                raise LookupError(f"{spot.row.label!r} is greyed out: a click on it does nothing")
+            self._screen.point(spot.x, spot.y)
+            self._screen.press(LEFT)
+            wait(lambda: not self._screen.popups(), what=f"the menu closes after a click on {spot.row.label!r}")
+
+    @contextmanager
+    def open(self, path: Sequence[str], item: TrayItem) -> Iterator[list[Spot]]:
+        """The menu, and each submenu of the path, stays open inside; gives the rows of the last one."""
+        self.close()
+        self.press(item, RIGHT)
+        try:
+            spots = self._spots(1, lambda: self._bus.rows(item))
+            for depth, label in enumerate(path, start=1):
+                spot = _spot(spots, label)
+                self._screen.point(spot.x, spot.y)
+                spots = self._spots(depth + 1, lambda: self.row(path[:depth], item).children)  # noqa: B023
+            yield spots
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Escape, until no menu is open."""
+        while popups := self._screen.popups():
+            self._screen.key("Escape")
+            wait(lambda: len(self._screen.popups()) < len(popups), what="Escape closes a menu")
+
+    def row(self, path: Sequence[str], item: TrayItem) -> MenuRow:
+        """The row at the end of the path, as published now."""
+        row = MenuRow(id=0, label="", children=self._bus.rows(item))
+        for label in path:
+            row = find(row.children, label)
+        return row
+
+    def _spots(self, depth: int, rows: Callable[[], Sequence[MenuRow]]) -> list[Spot]:
+        """Where the rows of the popup at this depth are, once all of them are drawn."""
+        popup = wait(lambda: self._screen.popups()[depth - 1 : depth], what=f"menu {depth} opens")[0]
+        seen: list[tuple[list[int], list[str]]] = [([], [])]
+
+        def drawn() -> list[Spot]:
+            shown = [row for row in rows() if row.visible and not row.separator]
+            bands = text_bands(self._screen.image(popup))
+            seen.append((bands, [row.label for row in shown]))
+            steady = seen[-1] == seen[-2] and len(bands) == len(shown)
+            x = popup.x + popup.width // 2
+            return [Spot(row=row, x=x, y=popup.y + y) for row, y in zip(shown, bands, strict=True)] if steady else []
+
+        return wait(drawn, what=f"as many rows are drawn in menu {depth} as are published; seen: {seen}")
+
+    def _cells(self) -> list[Box]:
+        """Each icon's part of the tray; empty until something is drawn in all of them."""
+        box, count = self._screen.tray(), len(self._bus.items())
+        if box is None or not count:
+            return []
+        width = box.width // count
+        cells = [Box(id=box.id, x=box.x + width * n, y=box.y, width=width, height=box.height) for n in range(count)]
+        return cells if all(_drawn(self._screen.image(cell)) for cell in cells) else []
+
+    def _picture(self, item: TrayItem) -> Image.Image | None:
+        pixmaps = self._bus.property(item, "IconPixmap")
+        if not pixmaps:
+            return None
+        width, height, data = max(pixmaps, key=lambda pixmap: pixmap[0])
+        alpha, red, green, blue = Image.frombytes("RGBA", (width, height), bytes(data)).split()
+        return Image.merge("RGBA", (red, green, blue, alpha))
+
+
+def find(rows: Sequence[MenuRow], label: str) -> MenuRow:
+    """The row with this label, else the first one that begins with it."""
+    shown = [row for row in rows if row.visible and not row.separator]
+    for row in (
+        *(row for row in shown if row.label == label),
+        *(row for row in shown if row.label.startswith(label)),
+    ):
+        return row
+    raise LookupError(f"no row {label!r} among {[row.label for row in shown]}")
+
+
+def text_bands(image: Image.Image) -> list[int]:
+    """The middle heights of what is written in a popup, from top to bottom, separators left out."""
+    inside = image.convert("L").crop((BORDER, 0, image.width - BORDER, image.height))
+    lines = [inside.crop((0, y, inside.width, y + 1)).getextrema() for y in range(BORDER, inside.height - BORDER)]
+    bands: list[list[int]] = []
+    for y, extrema in enumerate(lines, start=BORDER):
+        if extrema[1] - extrema[0] < CONTRAST:  # type: ignore[operator]
+            continue
+        if bands and y - bands[-1][1] <= THIN:
+            bands[-1][1] = y
+        else:
+            bands.append([y, y])
+    return [(first + last) // 2 for first, last in bands if last - first >= THIN]
+
+
+def _spot(spots: Sequence[Spot], label: str) -> Spot:
+    row = find([spot.row for spot in spots], label)
+    return next(spot for spot in spots if spot.row is row)
+
+
+def _drawn(cell: Image.Image) -> bool:
+    low, high = cell.convert("L").getextrema()
+    return high - low > CONTRAST  # type: ignore[operator]
+
+
+def _distance(cell: Image.Image, picture: Image.Image) -> float:
+    """How far a cell is from an icon drawn in its middle, on the cell's own background."""
+    side = min(cell.size) * 2 // 3
+    icon = picture.resize((side, side))
+    expected = Image.new("RGB", cell.size, cell.getpixel((1, 1)))
+    expected.paste(icon, ((cell.width - side) // 2, (cell.height - side) // 2), icon)
+    return sum(ImageStat.Stat(ImageChops.difference(cell.convert("RGB"), expected)).sum)

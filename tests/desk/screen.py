@@ -1,0 +1,124 @@
+"""The desk's screen: what it shows, which popups are open, where the tray is, and the pointer that people use."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image, ImageGrab
+from Xlib import X  # type: ignore[import-untyped]
+from Xlib.display import Display  # type: ignore[import-untyped]
+from Xlib.error import BadDrawable, BadWindow  # type: ignore[import-untyped]
+
+MENU_TYPES = ("_NET_WM_WINDOW_TYPE_POPUP_MENU", "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU", "_NET_WM_WINDOW_TYPE_MENU")
+TRAY_CLASS = ("wrapper-2.0", "Wrapper-2.0")  # the process in which the panel keeps its tray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A window's place on the screen."""
+
+    id: int
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def edges(self) -> tuple[int, int, int, int]:
+        return self.x, self.y, self.x + self.width, self.y + self.height
+
+
+class Screen:
+    """One connection to the X server, and xdotool's real pointer and keyboard."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self.name = environment["DISPLAY"]
+        self._display = Display(self.name)
+        self._root = self._display.screen().root
+        self._types = {self._display.intern_atom(name) for name in MENU_TYPES}
+
+    def close(self) -> None:
+        self._display.close()
+
+    def image(self, box: Box | None = None) -> Image.Image:
+        return ImageGrab.grab(xdisplay=self.name, bbox=box.edges if box else None)
+
+    def managed(self) -> bool:
+        """Whether a window manager is there."""
+        atom = self._display.intern_atom("_NET_SUPPORTING_WM_CHECK")
+        return self._root.get_full_property(atom, X.AnyPropertyType) is not None
+
+    def popups(self) -> list[Box]:
+        """The open menus, in the order in which they were stacked: a submenu comes after its parent."""
+        return [box for window in self._root.query_tree().children if (box := self._popup(window))]
+
+    def tray(self) -> Box | None:
+        """The panel's tray; None as long as it has no place."""
+        found = [box for window in self._windows(self._root, 5) if (box := self._tray(window))]
+        return max(found, key=lambda box: box.width, default=None)
+
+    def paint(self, top: tuple[int, int, int], bottom: tuple[int, int, int]) -> None:
+        """A wallpaper that goes softly from one colour to the other: one narrow tile, repeated."""
+        height = self._root.get_geometry().height
+        tile = Image.new("RGB", (8, height))
+        for y in range(height):
+            colour = tuple(a + (b - a) * y // height for a, b in zip(top, bottom, strict=True))
+            tile.paste(colour, (0, y, 8, y + 1))
+        pixmap = self._root.create_pixmap(8, height, self._display.screen().root_depth)
+        context = pixmap.create_gc()
+        pixmap.put_pil_image(context, 0, 0, tile)
+        self._root.change_attributes(background_pixmap=pixmap)
+        self._root.clear_area()
+        context.free()
+        pixmap.free()
+        self._display.sync()
+
+    def point(self, x: int, y: int) -> None:
+        """Move there in two steps: toolkits ignore a first motion that is only an entry."""
+        self.do("mousemove", str(x - 1), str(y), "mousemove", str(x), str(y))
+
+    def press(self, button: int) -> None:
+        self.do("click", str(button))
+
+    def key(self, name: str) -> None:
+        self.do("key", name)
+
+    def do(self, *words: str) -> None:
+        subprocess.run(["xdotool", *words], env=self._environment, check=True, capture_output=True, timeout=10)
+
+    def _popup(self, window: Any) -> Box | None:
+        try:
+            attributes = window.get_attributes()
+            if attributes.map_state != X.IsViewable or not attributes.override_redirect:
+                return None
+            kinds = window.get_full_property(self._display.intern_atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType)
+            return self._box(window) if kinds and self._types.intersection(kinds.value) else None
+        except (BadWindow, BadDrawable):  # closed while we looked
+            return None
+
+    def _tray(self, window: Any) -> Box | None:
+        try:
+            if window.get_wm_class() != TRAY_CLASS or window.get_attributes().map_state != X.IsViewable:
+                return None
+            box = self._box(window)
+            return box if box.width > 1 and box.height > 1 else None
+        except (BadWindow, BadDrawable):
+            return None
+
+    def _windows(self, window: Any, depth: int) -> Iterator[Any]:
+        try:
+            children = window.query_tree().children if depth else []
+        except BadWindow:
+            return
+        for child in children:
+            yield child
+            yield from self._windows(child, depth - 1)
+
+    def _box(self, window: Any) -> Box:
+        shape = window.get_geometry()
+        corner = window.translate_coords(self._root, 0, 0)
+        return Box(id=window.id, x=-corner.x, y=-corner.y, width=shape.width, height=shape.height)

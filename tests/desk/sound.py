@@ -1,0 +1,82 @@
+"""Listening to what the desk's sound server really played, on the monitor of its only sink."""
+
+from __future__ import annotations
+
+import array
+import math
+from pathlib import Path
+
+from desk.wait import wait
+
+RATE = 22050  # samples per second, one channel, 16 bit
+WINDOW = RATE // 100  # samples in the 10 ms that are looked at together
+FULL = 32768
+SAMPLE = 2  # bytes
+SILENCE = 0.002  # of full scale: what a window's RMS must exceed to be heard
+SOURCE = "desk.monitor"
+COMMAND = ("parec", "-d", SOURCE, "--format=s16le", "--channels=1", f"--rate={RATE}", "--latency-msec=20", "--raw")
+
+
+class Recording:
+    """What was recorded since it was made; all values are of full scale (0 to 1) or in seconds."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._first = path.stat().st_size // SAMPLE * SAMPLE
+        self._count = -1  # until it ends
+
+    def end(self) -> None:
+        self._count = self._path.stat().st_size - self._first
+
+    @property
+    def seconds(self) -> float:
+        return len(self._samples()) / RATE
+
+    @property
+    def rms(self) -> float:
+        """Of the windows in which something was heard; 0 when it was silent throughout."""
+        loud = [level for level in self.levels() if level > SILENCE]
+        return math.sqrt(sum(level**2 for level in loud) / len(loud)) if loud else 0.0
+
+    @property
+    def peak(self) -> float:
+        return max((abs(sample) for sample in self._samples()), default=0) / FULL
+
+    @property
+    def seconds_heard(self) -> float:
+        return sum(level > SILENCE for level in self.levels()) * WINDOW / RATE
+
+    def wait_sound(self, deadline: float = 10.0) -> float:
+        """Waits until something above silence was recorded; gives the second at which it began."""
+        wait(lambda: self.seconds_heard > 0, deadline, "a sound on the sink's monitor")
+        return next(n for n, level in enumerate(self.levels()) if level > SILENCE) * WINDOW / RATE
+
+    def wait_silence(self, seconds: float = 0.3, deadline: float = 10.0) -> None:
+        """Waits until the last `seconds` of the recording are silent."""
+        count = math.ceil(seconds * RATE / WINDOW)
+
+        def silent() -> bool:
+            last = self.levels()[-count:]
+            return len(last) == count and max(last) <= SILENCE
+
+        wait(silent, deadline, f"{seconds} s of silence on the sink's monitor")
+
+    def wait_more(self, seconds: float, deadline: float = 10.0) -> None:
+        """Waits until that much more was recorded."""
+        goal = self.seconds + seconds
+        wait(lambda: self.seconds >= goal, deadline, f"{seconds} s more are recorded")
+
+    def levels(self) -> list[float]:
+        """The RMS of each 10 ms."""
+        samples = self._samples()
+        return [_rms(samples[n : n + WINDOW]) for n in range(0, len(samples) - WINDOW + 1, WINDOW)]
+
+    def _samples(self) -> array.array[int]:
+        with self._path.open("rb") as file:
+            file.seek(self._first)
+            data = file.read(self._count)
+        return array.array("h", data[: len(data) // SAMPLE * SAMPLE])
+
+
+def _rms(samples: array.array[int]) -> float:
+    return math.sqrt(sum(sample * sample for sample in samples) / len(samples)) / FULL
