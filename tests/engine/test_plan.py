@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tray.engine.plan import PATTERN_LIMIT, matches
+from tray.model.event import Event, EventKind, Tool
+from tray.model.hook import Match
+
+
+def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> Event:
+    fields: dict[str, Any] = {"name": "PreToolUse", "kind": EventKind.TOOL_BEFORE, "cwd": "/secret/place"}
+    tool_input = more.pop("input", {"command": "rm -rf build", "description": "clean"})
+    return Event(id="1", agent=agent, tool=Tool(name=tool, input=tool_input), **{**fields, **more})
+
+
+@pytest.mark.parametrize(
+    ("match", "fits"),
+    [
+        (Match(event="tool_before"), True),
+        (Match(event="turn_end"), False),
+        (Match(event="PreToolUse"), False),
+        (Match(event="PreToolUse", agents=("claude-code",)), True),
+        (Match(event="PreToolUse", agents=("x-code",)), False),
+        (Match(event="tool_before", agents=("shelley", "claude-code")), True),
+        (Match(event="tool_before", tool="Bash"), True),
+        (Match(event="tool_before", tool="*"), True),
+        (Match(event="tool_before", tool="Read|Bash"), True),
+        (Match(event="tool_before", tool="Read, Bash"), True),
+        (Match(event="tool_before", tool="Bas"), False),
+        (Match(event="tool_before", tool="bash"), False),
+        (Match(event="tool_before", tool="Ba.*"), True),
+        (Match(event="tool_before", tool="^a"), False),
+        (Match(event="tool_before", pattern="rm -rf"), True),
+        (Match(event="tool_before", pattern="^rm"), True),
+        (Match(event="tool_before", pattern="secret"), False),
+        (Match(event="tool_before", tool="Bash", pattern="mkfs"), False),
+        (Match(event="tool_before", pattern="rm(?= -rf)"), True),
+    ],
+)
+def test_a_match_goes_by_agent_event_tool_and_text(match: Match, fits: bool) -> None:
+    assert matches(match, tool_event()) is fits
+
+
+def test_a_tool_matches_under_every_agents_name_for_it() -> None:
+    event = tool_event(agent="x-code", tool="shell")
+
+    assert matches(Match(event="tool_before", tool="Bash"), event)
+    assert matches(Match(event="tool_before", tool="shell"), event)
+
+
+def test_a_hook_for_a_tool_is_not_asked_where_there_is_none() -> None:
+    event = Event(id="1", agent="claude-code", name="Stop", kind=EventKind.TURN_END)
+
+    assert not matches(Match(event="turn_end", tool="Bash"), event)
+
+
+def test_a_matcher_finds_text_however_deep_it_lies() -> None:
+    event = tool_event(input={"edits": [{"new": "password = 1"}]})
+
+    assert matches(Match(event="tool_before", pattern="password"), event)
+
+
+def test_without_a_tool_or_words_the_payload_is_searched() -> None:
+    event = Event(
+        id="1", agent="claude-code", name="X", kind=EventKind.OTHER, payload={"error": "rate_limit", "n": 3}
+    )
+
+    assert matches(Match(event="other", pattern="rate"), event)
+
+
+def test_an_evil_pattern_runs_out_of_time_and_counts_as_matching() -> None:
+    event = tool_event(input={"command": "a" * 40 + "!"})
+    started = time.monotonic()
+
+    assert matches(Match(event="tool_before", pattern="(a|aa)+$"), event)
+    assert time.monotonic() - started < 100 * PATTERN_LIMIT  # it would take ages without the limit
+
+
+def test_an_event_we_could_not_read_asks_by_its_name_alone() -> None:
+    event = Event(
+        id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, problem="payload is not JSON"
+    )
+
+    assert matches(Match(event="tool_before", tool="Bash", pattern="rm"), event)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.engine.review import review
+from tray.engine.roster import REMOVED
+from tray.errors import HooktrayError
+from tray.model.hook import State
+
+
+def edit(house: House, name: str, text: str = "#!/bin/sh\nexit 1\n") -> None:
+    path = house.paths.config.parent / f"{name}.sh"
+    path.write_text(text)
+
+
+def test_a_new_hook_waits_and_is_announced_once(house: House) -> None:
+    house.script("guard.sh", "exit 0")
+    house.paths.config.write_text("hooks: [{event: tool_before, command: ./guard.sh}]")
+
+    assert [one.hook.name for one in house.roster.refresh()] == ["guard"]
+    assert house.roster.refresh() == ()
+    assert house.standing("guard").state is State.PENDING
+
+
+def test_an_edit_is_noticed_and_an_undone_edit_is_approved_again(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+    path = house.paths.config.parent / "guard.sh"
+    original = path.read_text()
+
+    edit(house, "guard")
+    assert house.standing("guard").state is State.CHANGED
+    path.write_text(original)
+
+    assert house.standing("guard").state is State.APPROVED
+    assert house.standing("guard").digest == standing.digest
+
+
+def test_only_what_was_shown_can_be_approved(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    edit(house, "guard", "#!/bin/sh\nevil\n")
+
+    with pytest.raises(HooktrayError, match="changed again"):
+        house.consent.approve(standing.key, standing.digest, "test")
+
+    assert house.stores.ledger.in_order() == ()
+
+
+def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(house: House) -> None:
+    approved = house.hook("guard", on="tool_before", script="exit 0")
+    edit(house, "guard", "#!/bin/sh\nother\n")
+    changed = house.standing("guard")
+
+    house.consent.deny(changed.key, changed.digest, "test")
+
+    assert house.standing("guard").state is State.APPROVED
+    assert "denied" in house.standing("guard").health
+    assert [one.digest for one in house.stores.ledger.in_order()] == [approved.digest]
+
+
+def test_a_denied_hook_is_denied_until_it_changes(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    house.consent.deny(standing.key, standing.digest, "test")
+    assert house.standing("guard").state is State.DENIED
+
+    edit(house, "guard", "#!/bin/sh\nother\n")
+
+    assert house.standing("guard").state is State.PENDING
+
+
+def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+
+    house.consent.revoke(standing.key, "test")
+
+    assert house.standing("guard").state is State.REVOKED
+    assert house.stores.ledger.in_order() == ()
+    edit(house, "guard", "#!/bin/sh\nother\n")
+    assert house.standing("guard").state is State.PENDING
+
+
+def test_revoking_what_is_not_approved_says_so(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+
+    with pytest.raises(HooktrayError, match="not approved"):
+        house.consent.revoke(standing.key, "test")
+
+
+def test_a_removed_entry_stays_in_force_until_a_person_accepts_it(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.configure({"hooks": []})
+    removed = house.standing("guard")
+
+    assert (removed.state, removed.digest) == (State.CHANGED, REMOVED)
+    assert len(house.stores.ledger.in_order()) == 1
+
+    house.consent.approve(removed.key, REMOVED, "test")
+
+    assert house.stores.ledger.in_order() == ()
+    assert house.roster.standings == ()
+
+
+def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+
+    house.configure("hooks:\n  - event: tool_befor\n    command: ./x\n")
+
+    assert house.standing("guard").state is State.APPROVED
+    assert f"{house.paths.config}:2:5" in house.roster.configuration.problem
+    assert "tool_before" in house.roster.configuration.problem
+
+
+def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    before = house.roster.configuration
+
+    house.roster.refresh()
+
+    assert house.roster.configuration is before
+
+
+def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house: House) -> None:
+    house.hook("guard", on="tool_before", script="echo before")
+    edit(house, "guard", "#!/bin/sh\necho after\n")
+    standing = house.standing("guard")
+    edit(house, "guard", "#!/bin/sh\necho later\n")
+
+    text = review(standing, house.stores.copies)
+
+    assert "echo after" in text
+    assert "-echo before" in text
+    assert "echo later" not in text
+    assert standing.digest in text
+
+
+def test_a_setting_that_loosens_a_gate_counts_only_once_confirmed(house: House) -> None:
+    house.configure("when_down: allow")
+    (setting,) = house.roster.settings()
+
+    assert house.roster.when_down() == "once"
+    house.consent.confirm(setting.key, setting.digest, "test", yes=True)
+
+    assert house.roster.when_down() == "allow"
+
+
+def test_a_hook_can_be_found_by_name_command_or_the_start_of_its_digest(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+
+    for word in ("guard", "./guard.sh", standing.digest[:8]):
+        assert [one.key for one in house.roster.find(word)] == [standing.key]
+    assert house.roster.find("nobody") == []
+
+
+def test_what_cannot_be_read_is_shown_and_not_covered(house: House, tmp_path: Path) -> None:
+    standing = house.hook("guard", on="tool_before", command="./missing.sh", approved=False)
+
+    assert standing.covered == ()
+    assert standing.state is State.PENDING
+
+
+def test_requests_are_put_once_and_granted_once(house: House) -> None:
+    granted: list[str] = []
+    first = house.consent.ask("Switch hooks off", "process 1", lambda: granted.append("off"))
+    again = house.consent.ask("Switch hooks off", "process 2", lambda: granted.append("off"))
+
+    assert first is again
+    house.consent.answer(first.id, yes=True)
+    house.consent.answer(first.id, yes=True)
+
+    assert granted == ["off"]
+    assert house.consent.requests == ()

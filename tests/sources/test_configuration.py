@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tray.errors import ConfigError
+from tray.model.decision import Verdict
+from tray.model.hook import Command, Failure, Rule
+from tray.paths import Paths, locate
+from tray.settings import CLASSES, KEYS, schema
+from tray.sources import configuration
+from tray.sources.configuration import parse
+
+BROKEN = [
+    ("hooks:\n  - {event: tool_befor, command: ./x}", "2:6: hooks[0].event", "`tool_befor`", "`tool_before`"),
+    ("hooks:\n  - {event: Stop, command: ./x}", "2:6: hooks[0].event", "`Stop`", "`agent:`"),
+    ("hooks:\n- {event: Stopp, agent: claude-code, command: ./x}", "2:4: hooks[0].event", "`Stopp`", "`Stop`"),
+    ("hooks:\n- {event: turn_end, agent: claude, command: x}", "hooks[0].agent", "`claude`", "`claude-code`"),
+    ("hooks:\n- event: turn_end\n  command: x\n  timeot: 3", "4:3: hooks[0].timeot", "`timeot`", "`timeout`"),
+    ("hooks:\n- event: turn_end\n  command: x\n  timeout: ten", "4:3: hooks[0].timeout", "`ten`", "timeout: 10"),
+    ("hooks:\n- event: turn_end\n  command: x\n  timeout: 0", "4:3: hooks[0].timeout", "0", "larger"),
+    ("hooks:\n- event: turn_end\n  command: x\n  timeout: 99999", "hooks[0].timeout", "99999", "smaller"),
+    ("hooks:\n- event: turn_end\n  command: x\n  failure: maybe", "hooks[0].failure", "`maybe`", "one of"),
+    ("hooks:\n- event: turn_end\n  command: x\n  enabled: on", "hooks[0].enabled", "`on`", "`true`"),
+    ("hooks:\n- event: turn_end\n  command: 'x \"y'", "hooks[0].command", "words", "quotes"),
+    ("hooks:\n- event: turn_end\n  command: x\n  matcher: 'a(b'", "hooks[0].matcher", "`a(b`", "escape"),
+    ("hooks:\n- event: turn_end\n  command: x\n  dialect: claude", "hooks[0].dialect", "`claude`", "`claude-code`"),
+    ("hooks:\n- event: turn_end", "2:3: hooks[0]", "needs a command", "command:"),
+    ("hooks:\n- {event: turn_end, type: rule}", "hooks[0]", "needs a decision", "decision: deny"),
+    ("hooks:\n- command: x", "2:3: hooks[0]", "`event` is missing", "event:"),
+    ("hooks: {event: turn_end}", "1:1: hooks", "list of hooks", "- event"),
+    ("hooks:\n- x", "2:3: hooks[0]", "`x`", "keys below"),
+    ("alerts:\n  turn_end: {notify: 'x'}", "2:14: alerts.turn_end.notify", "`x`", "`true`"),
+    ("alerts:\n  turn_en: {notify: true}", "2:3: alerts.turn_en", "`turn_en`", "`turn_end`"),
+    ("alerts:\n  turn_end: {notfy: true}", "alerts.turn_end.notfy", "`notfy`", "`notify`"),
+    ("alerts: 3", "1:1: alerts", "3", "keys below"),
+    ("when_down: maybe", "1:1: when_down", "`maybe`", "one of"),
+    ("settle: 900", "1:1: settle", "900", "smaller"),
+    ("bogus: 1", "1:1: bogus", "`bogus`", "hooks"),
+    ("- a", "1:1", "['a']", "`hooks:`"),
+    ("hooks: [", "1:", "", ""),
+    ("hooks: &a [*a]", "1:", "", ""),
+    ("settle: 1\nsettle: 2", "2:1", "settle", ""),
+]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    paths = locate(str(tmp_path))
+    paths.prepare()
+    return paths
+
+
+@pytest.mark.parametrize(("text", "place", "value", "remedy"), BROKEN, ids=[row[0][:40] for row in BROKEN])
+def test_an_error_names_file_place_key_value_and_remedy(text: str, place: str, value: str, remedy: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(text, "/c/hooktray.yaml")
+
+    assert caught.value.message.startswith("/c/hooktray.yaml:")
+    assert place in str(caught.value)
+    assert value in caught.value.message
+    assert remedy in str(caught.value)
+
+
+def test_all_broken_hooks_are_told_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse("hooks:\n- {event: a, command: x}\n- {event: turn_end, command: x}\n- {event: b, command: x}", "f")
+
+    assert "hooks[0]" in str(caught.value)
+    assert "hooks[2]" in str(caught.value)
+
+
+def test_a_full_entry_becomes_a_hook() -> None:
+    text = """
+hooks:
+  - event: PreToolUse
+    agent: [claude-code]
+    tool: Bash|Write
+    matcher: "rm -rf|mkfs"
+    command: ./guards/block.py --strict
+    dialect: claude-code
+    timeout: 10
+    failure: block
+    env: [MY_TOKEN]
+    files: ["lib/*.py"]
+    background: 0
+"""
+    (hook,) = parse(text, "/c/hooktray.yaml").hooks
+
+    assert hook.name == "block"
+    assert (hook.match.event, hook.match.agents, hook.match.tool) == ("PreToolUse", ("claude-code",), "Bash|Write")
+    assert hook.action == Command(line="./guards/block.py --strict", folder="/c")
+    assert (hook.timeout, hook.failure, hook.dialect) == (10, Failure.BLOCK, "claude-code")
+    assert (hook.env, hook.files, hook.background) == (("MY_TOKEN",), ("lib/*.py",), 0)
+    assert hook.source.line == 3
+
+
+def test_rules_names_and_defaults() -> None:
+    text = """
+background: 5
+hooks:
+  - {event: tool_before, type: rule, decision: block, reason: no}
+  - {event: turn_end, command: python3 done.py}
+  - {event: turn_end, command: python3 done.py, name: done}
+"""
+    rule, first, second = parse(text, "/c/hooktray.yaml").hooks
+
+    assert rule.action == Rule(verdict=Verdict.DENY, reason="no")
+    assert (first.name, second.name) == ("done", "done-2")
+    assert (first.dialect, first.timeout, first.failure, first.background) == ("starchild", 20, Failure.ALLOW, 5)
+    assert isinstance(first.action, Command)
+    assert first.action.interpreter.endswith("python3")
+
+
+def test_a_missing_file_is_no_problem(paths: Paths) -> None:
+    assert configuration.load(paths) == configuration.Configuration()
+
+
+def test_the_last_good_one_outlives_a_restart(paths: Paths) -> None:
+    paths.config.write_text("settle: 7\nhooks: [{event: turn_end, command: ./x}]")
+    configuration.load(paths)
+    paths.config.write_text("settle: [")
+
+    found = configuration.load(paths)
+
+    assert found.settings.settle == 7
+    assert [hook.name for hook in found.hooks] == ["x"]
+    assert f"{paths.config}:2:" in found.problem
+
+
+def test_a_broken_first_file_leaves_the_defaults(paths: Paths) -> None:
+    paths.config.write_text("settle: [")
+
+    found = configuration.load(paths)
+
+    assert (found.hooks, found.settings.settle) == ((), 3)
+    assert found.problem
+
+
+def test_the_starter_file_is_good_and_declares_nothing(paths: Paths) -> None:
+    assert configuration.start(paths)
+    assert not configuration.start(paths)
+
+    assert configuration.load(paths) == configuration.Configuration()
+
+
+def test_the_starters_examples_are_good_when_uncommented() -> None:
+    lines = configuration.STARTER.splitlines()[3:]
+    text = "\n".join(line.removeprefix("# ").removeprefix("#") for line in lines)
+
+    assert [hook.name for hook in parse(text, "/c/hooktray.yaml").hooks] == ["no-rm", "done"]
+
+
+def test_the_schema_knows_every_setting() -> None:
+    found = schema()["$defs"]["Settings"]["properties"]
+
+    assert set(found) == set(KEYS)
+    assert len(CLASSES) == 13
