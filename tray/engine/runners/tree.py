@@ -76,14 +76,14 @@ class PosixTree:
         return True
 
     def _signal(self, number: signal.Signals) -> None:
-        self._known.update(self._members())
+        self._known.update(self._members(marked=False))  # the quick look; sweep looks closer
         with contextlib.suppress(*UNREACHABLE):
             os.killpg(self.pid, number)
 
-    def _members(self) -> dict[int, float]:
+    def _members(self, *, marked: bool = True) -> dict[int, float]:
         table = snapshot()
         table.pop(os.getpid(), None)
-        inside = {pid for pid, entry in table.items() if self._belongs(pid, entry)}
+        inside = {pid for pid, entry in table.items() if self._belongs(pid, entry) or (marked and self._marked(pid))}
         size = -1
         while size != len(inside):
             size = len(inside)
@@ -93,7 +93,10 @@ class PosixTree:
     def _belongs(self, pid: int, entry: Entry) -> bool:
         if self.pid in (pid, entry.group, entry.session):
             return True
-        return self._known.get(pid) == entry.start or self._mark in environment(pid)
+        return self._known.get(pid) == entry.start
+
+    def _marked(self, pid: int) -> bool:
+        return self._mark in environment(pid)
 
 
 def snapshot() -> dict[int, Entry]:
