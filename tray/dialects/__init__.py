@@ -46,7 +46,7 @@ def parse(knock: Knock) -> Event:
     """The event of a knock. Never raises: what is wrong with the input is the event's `problem`."""
     dialect = DIALECTS.get(knock.agent)
     if dialect is None:
-        return _broken(knock, f"unknown agent {knock.agent!r}; known agents: {', '.join(DIALECTS)}")
+        return _broken(knock, f"unknown agent {knock.agent[:40]!r}; known agents: {', '.join(DIALECTS)}")
     if knock.problem:
         return _broken(knock, knock.problem)
     try:

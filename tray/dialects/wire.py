@@ -11,6 +11,7 @@ from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, Knock, Tool
 
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
+DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 BLOCKED = "Blocked by a hook"  # agents want a reason with every refusal
 UNKNOWN = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
@@ -22,7 +23,11 @@ def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
         value = json.loads(
-            raw.decode("utf-8-sig"), parse_constant=_constant, parse_float=_float, object_pairs_hook=_object
+            raw.decode("utf-8-sig"),
+            parse_constant=_constant,
+            parse_float=_float,
+            parse_int=_int,
+            object_pairs_hook=_object,
         )
         return _shallow(value, raw)
     except UnicodeDecodeError as error:
@@ -42,6 +47,12 @@ def _float(digits: str) -> float:
     if math.isinf(number):
         raise ValueError("not JSON: a number is too large")
     return number
+
+
+def _int(digits: str) -> int:
+    if len(digits) > DIGIT_LIMIT:
+        raise ValueError("not JSON: a number is too large")
+    return int(digits)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
