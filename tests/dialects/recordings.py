@@ -1,0 +1,33 @@
+"""The recorded payloads as they come over the wire, and short ways to an Event."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tray.dialects import DIALECTS, parse
+from tray.model.event import Event, Knock
+
+FOLDER = Path(__file__).parent / "payloads"
+
+
+def wire(agent: str, name: str) -> bytes:
+    """One recording, compact as the agent sends it."""
+    value = json.loads((FOLDER / agent / f"{name}.json").read_text(encoding="utf-8"))
+    body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    return body + b"\n" if agent in ("claude-code", "x-code") else body
+
+
+def knock(agent: str, event: str, body: bytes) -> Knock:
+    environment = {"PATH": "/usr/bin", "CLAUDE_PROJECT_DIR": "/home/dev/project"}
+    return Knock(
+        agent=agent, event=event, id="01", body=body, cwd="/relay", environment=environment, pid=41, parent=40
+    )
+
+
+def recorded(agent: str, name: str) -> Event:
+    return parse(knock(agent, name.partition("-")[0] if agent != "shelley" else name, wire(agent, name)))
+
+
+def sampled(agent: str, name: str) -> Event:
+    return parse(knock(agent, name, DIALECTS[agent].sample(name)))

@@ -1,0 +1,187 @@
+"""Law 2: what an event cannot carry becomes stricter, never looser, and a remark says so."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from dialects.recordings import knock, sampled
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
+from tray.dialects.fitting import TARGETS, VERDICTS
+from tray.model.decision import Decision, Rewrite, Target, Verdict
+from tray.model.event import Can, Event
+
+WHO = "PreToolUse of x-code"
+LOSSES: list[tuple[str, str, Decision, Decision]] = [
+    (
+        "x-code",
+        "PreToolUse",
+        Decision(verdict=Verdict.ASK, reason="sure?"),
+        Decision(verdict=Verdict.DENY, reason="sure?", remarks=(f"{WHO} cannot ask: made deny",)),
+    ),
+    (
+        "x-code",
+        "PreToolUse",
+        Decision(verdict=Verdict.ALLOW),
+        Decision(remarks=(f"{WHO} cannot allow: nothing was said",)),
+    ),
+    (
+        "x-code",
+        "PreToolUse",
+        Decision(stop="enough", context="c", retry=True, notes=("n",)),
+        Decision(
+            verdict=Verdict.DENY,
+            reason="enough",
+            notes=("n",),
+            remarks=(
+                f"{WHO} cannot stop the agent: made deny",
+                f"{WHO} cannot ask for a retry: dropped",
+                f"{WHO} cannot take context: dropped",
+            ),
+        ),
+    ),
+    (
+        "x-code",
+        "PreToolUse",
+        Decision(verdict=Verdict.DENY, reason="no", rewrite=Rewrite(target=Target.OUTPUT, value="x")),
+        Decision(verdict=Verdict.DENY, reason="no"),
+    ),
+    (
+        "x-code",
+        "PreToolUse",
+        Decision(verdict=Verdict.DENY, reason="no", stop="enough"),
+        Decision(verdict=Verdict.DENY, reason="no", remarks=(f"{WHO} cannot stop the agent: made deny",)),
+    ),
+    (
+        "claude-code",
+        "SessionEnd",
+        Decision(verdict=Verdict.DENY, reason="no", notes=("n",), rewrite=Rewrite(target=Target.PROMPT, value="x")),
+        Decision(
+            notes=("n",),
+            remarks=(
+                "SessionEnd of claude-code cannot rewrite a prompt: dropped",
+                "SessionEnd of claude-code cannot deny: nothing was said",
+            ),
+        ),
+    ),
+    (
+        "starchild",
+        "on_session_start",
+        Decision(stop="x", context="c"),
+        Decision(context="c", remarks=("on_session_start of starchild cannot stop the agent: dropped",)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("agent", "name", "decision", "fitted"), LOSSES)
+def test_what_is_lost_becomes_stricter_and_is_remarked(
+    agent: str, name: str, decision: Decision, fitted: Decision
+) -> None:
+    assert fit(sampled(agent, name), decision) == fitted
+
+
+def test_an_event_with_a_problem_carries_nothing() -> None:
+    fitted = fit(parse(knock("claude-code", "PreToolUse", b"")), Decision(verdict=Verdict.DENY, reason="no"))
+
+    assert fitted == Decision(remarks=("PreToolUse of claude-code cannot deny: nothing was said",))
+
+
+def test_a_turn_end_that_the_engine_made_of_a_round_end_still_answers_nothing() -> None:
+    event = replace(sampled("x-code", "TurnComplete"), kind=sampled("claude-code", "Stop").kind)
+
+    assert fit(event, Decision(verdict=Verdict.DENY)).verdict is Verdict.ABSTAIN
+
+
+WORDS = st.sampled_from(["", "because", "é", "half \ud800 pair"])
+VALUES = st.one_of(
+    st.sampled_from([None, "", " ", "text", 7, ["a"], {}, {"command": "ls"}, {"command": 7, "new": []}, {1: 2}]),
+    st.sampled_from([{"command": float("inf")}, {"command": {1, 2}}, {"command": "\ud800"}, "\ud800"]),
+)
+DECISIONS = st.builds(
+    Decision,
+    verdict=st.sampled_from(Verdict),
+    reason=WORDS,
+    rewrite=st.none() | st.builds(Rewrite, target=st.sampled_from(Target), value=VALUES),
+    context=WORDS,
+    notes=st.lists(WORDS, max_size=2).map(tuple),
+    stop=st.none() | WORDS,
+    retry=st.booleans(),
+)
+EVENTS = st.sampled_from(
+    [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+    + [parse(knock(agent, "no-such-event", b"{}")) for agent in DIALECTS]
+    + [parse(knock("claude-code", "PreToolUse", b"[]")), parse(knock("foo", "PreToolUse", b"{}"))]
+)
+
+
+def abilities(event: Event) -> Can:
+    return Can.NOTHING if event.problem else spec(event.agent, event.name).can
+
+
+@settings(deadline=None, max_examples=600)
+@given(EVENTS, DECISIONS)
+def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
+    can, fitted = abilities(event), fit(event, decision)
+
+    if decision.verdict >= Verdict.ASK and Can.DENY in can:
+        assert fitted.verdict >= decision.verdict
+    if decision.rewrite and not fitted.rewrite and Can.DENY in can:
+        assert fitted.verdict is Verdict.DENY
+    if decision.stop is not None and fitted.stop is None and Can.DENY in can:
+        assert fitted.verdict is Verdict.DENY
+    assert fitted.verdict is not Verdict.ALLOW or decision.verdict is Verdict.ALLOW
+
+
+@settings(deadline=None, max_examples=600)
+@given(EVENTS, DECISIONS)
+def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decision: Decision) -> None:
+    can, fitted = abilities(event), fit(event, decision)
+
+    assert fitted.verdict is Verdict.ABSTAIN or VERDICTS[fitted.verdict] in can
+    assert fitted.rewrite is None or TARGETS[fitted.rewrite.target] in can
+    assert not fitted.context or Can.CONTEXT in can
+    assert fitted.stop is None or Can.STOP in can
+    assert not fitted.retry or Can.RETRY in can
+    assert fit(event, fitted) == fitted
+
+
+@settings(deadline=None, max_examples=600)
+@given(EVENTS, DECISIONS)
+def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
+    fitted = fit(event, decision)
+
+    lost = [
+        fitted.verdict is not decision.verdict,
+        fitted.context != decision.context,
+        fitted.stop != decision.stop,
+        fitted.retry != decision.retry,
+        # A rewrite beside a refusal is moot: nothing to say.
+        fitted.rewrite != decision.rewrite and fitted.verdict is not Verdict.DENY,
+    ]
+    assert bool(fitted.remarks) == any(lost)
+    assert fitted.notes == decision.notes
+    assert all("cannot" in remark for remark in fitted.remarks)
+
+
+@settings(deadline=None, max_examples=600)
+@given(EVENTS, DECISIONS)
+def test_every_decision_has_an_answer_in_the_agents_own_form(event: Event, decision: Decision) -> None:
+    answer = render(event, decision)
+
+    if abilities(event) is Can.NOTHING:
+        assert answer == neutral(event.agent, event.name, event.body)
+        return
+    refused = fit(event, decision).verdict is Verdict.DENY
+    if event.agent == "shelley":
+        assert (answer.code == 1) == refused
+        assert answer.stdout or refused
+        return
+    said = json.loads(answer.stdout or b"{}")
+    specific = said.get("hookSpecificOutput", {})
+    words = {said.get("decision"), specific.get("permissionDecision"), said.get("continue")}
+    assert refused == bool(words & {"block", "deny"}) or False in words
+    assert (answer.code, answer.stderr, answer.stdout[-1:] in (b"", b"\n")) == (0, b"", True)

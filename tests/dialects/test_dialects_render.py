@@ -1,0 +1,219 @@
+"""A decision becomes exactly these bytes; an answer is minimal, and nothing at all when nobody had an opinion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dialects.recordings import knock, recorded, sampled
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, neutral, parse, render
+from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
+
+DENY, ASK, ALLOW = Verdict.DENY, Verdict.ASK, Verdict.ALLOW
+
+
+def new_input(**value: Any) -> Rewrite:
+    return Rewrite(target=Target.INPUT, value=value)
+
+
+def new_prompt(value: Any) -> Rewrite:
+    return Rewrite(target=Target.PROMPT, value=value)
+
+
+def specific(said: str) -> str:
+    return '{"hookSpecificOutput":{"hookEventName":"PreToolUse",' + said + "}}\n"
+
+
+PRE, STOP, START = "PreToolUse-Bash", "Stop", "SessionStart-clear"
+CASES: list[tuple[str, str, Decision, str]] = [
+    ("claude-code", PRE, Decision(), ""),
+    (
+        "claude-code",
+        PRE,
+        Decision(verdict=DENY, reason="no … ”never”"),
+        specific('"permissionDecision":"deny","permissionDecisionReason":"no … ”never”"'),
+    ),
+    (
+        "claude-code",
+        PRE,
+        Decision(verdict=DENY),
+        specific('"permissionDecision":"deny","permissionDecisionReason":"Blocked by a hook"'),
+    ),
+    ("claude-code", PRE, Decision(verdict=ASK), specific('"permissionDecision":"ask"')),
+    (
+        "claude-code",
+        PRE,
+        Decision(verdict=ASK, reason="sure?"),
+        specific('"permissionDecision":"ask","permissionDecisionReason":"sure?"'),
+    ),
+    ("claude-code", PRE, Decision(verdict=ALLOW), specific('"permissionDecision":"allow"')),
+    ("claude-code", PRE, Decision(rewrite=new_input(command="ls")), specific('"updatedInput":{"command":"ls"}')),
+    (
+        "claude-code",
+        PRE,
+        Decision(verdict=ALLOW, rewrite=new_input(command="ls"), context="c"),
+        specific('"permissionDecision":"allow","updatedInput":{"command":"ls"},"additionalContext":"c"'),
+    ),
+    ("claude-code", PRE, Decision(context="mind\nthe gap"), specific('"additionalContext":"mind\\nthe gap"')),
+    ("claude-code", PRE, Decision(notes=("one", "two")), '{"systemMessage":"one\\ntwo"}\n'),
+    ("claude-code", PRE, Decision(stop="enough"), '{"continue":false,"stopReason":"enough"}\n'),
+    ("claude-code", PRE, Decision(stop=""), '{"continue":false}\n'),
+    (
+        "claude-code",
+        PRE,
+        Decision(verdict=DENY, reason="no", stop="x", rewrite=new_input(a=1)),
+        '{"continue":false,"stopReason":"x",'
+        + specific('"permissionDecision":"deny","permissionDecisionReason":"no"')[1:],
+    ),
+    ("claude-code", STOP, Decision(), ""),
+    (
+        "claude-code",
+        STOP,
+        Decision(verdict=DENY, reason="run the tests"),
+        '{"decision":"block","reason":"run the tests"}\n',
+    ),
+    ("claude-code", STOP, Decision(verdict=DENY), '{"decision":"block","reason":"Blocked by a hook"}\n'),
+    ("claude-code", STOP, Decision(verdict=ASK, reason="ok?"), '{"decision":"block","reason":"ok?"}\n'),
+    ("claude-code", STOP, Decision(verdict=ALLOW), ""),
+    ("claude-code", STOP, Decision(verdict=DENY, reason="a", stop="b"), '{"continue":false,"stopReason":"b"}\n'),
+    ("claude-code", STOP, Decision(context="dropped"), ""),
+    ("claude-code", STOP, Decision(notes=("n",)), '{"systemMessage":"n"}\n'),
+    ("claude-code", "SubagentStop", Decision(verdict=DENY, reason="r"), '{"decision":"block","reason":"r"}\n'),
+    ("claude-code", START, Decision(verdict=DENY, reason="r"), ""),
+    (
+        "claude-code",
+        START,
+        Decision(context="c"),
+        '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}\n',
+    ),
+    ("claude-code", START, Decision(stop="x"), ""),
+    ("claude-code", "SessionEnd", Decision(verdict=DENY, reason="r", context="c", notes=("n",), stop="s"), ""),
+    ("claude-code", "Notification-permission_prompt", Decision(context="c", notes=("n",)), ""),
+    ("claude-code", "StopFailure", Decision(verdict=DENY, reason="r", notes=("n",)), ""),
+    ("shelley", "end-of-turn", Decision(verdict=DENY, reason="r", notes=("n",)), ""),
+    ("shelley", "new-conversation", Decision(rewrite=new_prompt("p"), verdict=ASK), ""),
+    ("starchild", "on_stop", Decision(), ""),
+    ("starchild", "on_stop", Decision(verdict=DENY, reason="r", notes=("n",)), '{"decision":"block","reason":"r"}\n'),
+    ("starchild", "on_stop", Decision(verdict=DENY), '{"decision":"block","reason":"Blocked by a hook"}\n'),
+    ("starchild", "on_stop", Decision(stop="enough"), '{"decision":"block","reason":"enough"}\n'),
+    ("starchild", "on_stop", Decision(notes=("a", "b")), '{"systemMessage":"a\\nb"}\n'),
+    (
+        "starchild",
+        "on_completion_claim",
+        Decision(verdict=DENY, reason="fake"),
+        '{"decision":"block","reason":"fake"}\n',
+    ),
+    ("starchild", "on_session_start", Decision(context="c", notes=("n",)), '{"context":"c"}\n'),
+    ("starchild", "on_session_start", Decision(verdict=DENY, reason="r"), ""),
+    ("starchild", "on_session_end", Decision(verdict=DENY, context="c", notes=("n",)), ""),
+    ("starchild", "pre_tool_call", Decision(verdict=DENY, reason="r"), '{"decision":"block","reason":"r"}\n'),
+    ("starchild", "pre_tool_call", Decision(verdict=ASK, reason="r"), '{"decision":"block","reason":"r"}\n'),
+    ("starchild", "pre_tool_call", Decision(verdict=ALLOW), ""),
+    ("starchild", "pre_tool_call", Decision(rewrite=new_input(command="ls")), '{"tool_input":{"command":"ls"}}\n'),
+    (
+        "starchild",
+        "pre_tool_call",
+        Decision(rewrite=new_input(command="ls", cwd="/")),
+        (
+            '{"decision":"block","reason":"A hook\'s rewrite cannot be carried: pre_tool_call of starchild'
+            ' cannot carry the rewrite, which adds a key"}\n'
+        ),
+    ),
+    (
+        "starchild",
+        "pre_tool_call",
+        Decision(rewrite=new_input()),
+        (
+            '{"decision":"block","reason":"A hook\'s rewrite cannot be carried: pre_tool_call of starchild'
+            ' cannot carry the rewrite, which removes a key"}\n'
+        ),
+    ),
+    ("starchild", "on_user_message", Decision(verdict=DENY, reason="r"), ""),
+    ("x-code", "PreToolUse", Decision(), ""),
+    ("x-code", "PreToolUse", Decision(verdict=ALLOW, notes=("n",)), ""),
+    ("x-code", "PreToolUse", Decision(verdict=DENY, reason="r", notes=("n",)), '{"decision":"deny","reason":"r"}\n'),
+    ("x-code", "PreToolUse", Decision(verdict=ASK), '{"decision":"deny","reason":"Blocked by a hook"}\n'),
+    ("x-code", "PreToolUse", Decision(rewrite=new_input(path="a")), '{"decision":"modify","args":{"path":"a"}}\n'),
+    ("x-code", "PreToolUse", Decision(context="c"), ""),
+    (
+        "x-code",
+        "PreToolUse",
+        Decision(rewrite=Rewrite(target=Target.OUTPUT, value="x")),
+        (
+            '{"decision":"deny","reason":"A hook\'s rewrite cannot be carried: PreToolUse of x-code'
+            " cannot rewrite a tool's output\"}\n"
+        ),
+    ),
+    ("x-code", "TurnComplete", Decision(verdict=DENY, reason="r"), ""),
+    ("x-code", "SessionStart", Decision(context="c"), ""),
+    ("x-code", "SessionEnd", Decision(verdict=DENY), ""),
+    ("x-code", "UserPromptSubmit", Decision(verdict=DENY, reason="r"), ""),
+]
+
+
+@pytest.mark.parametrize(("agent", "name", "decision", "stdout"), CASES)
+def test_a_decision_is_answered_with_these_bytes(agent: str, name: str, decision: Decision, stdout: str) -> None:
+    assert render(recorded(agent, name), decision) == Answer(stdout=stdout.encode())
+
+
+PROMPT = b"You are Shelley.\nBe brief.\n"
+SHELLEY: list[tuple[Decision, Answer]] = [
+    (Decision(), Answer(stdout=PROMPT)),
+    (Decision(context="c", notes=("n",), verdict=ALLOW), Answer(stdout=PROMPT)),
+    (Decision(rewrite=new_prompt("Be … kind.")), Answer(stdout="Be … kind.".encode())),
+    (Decision(verdict=DENY, reason="no secrets"), Answer(stderr=b"no secrets\n", code=1)),
+    (Decision(verdict=ASK), Answer(stderr=b"Blocked by a hook\n", code=1)),
+    (
+        Decision(rewrite=new_prompt(" ")),
+        Answer(
+            stderr=b"A hook's rewrite cannot be carried: system-prompt of shelley cannot carry the rewrite,"
+            b" which is empty\n",
+            code=1,
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("decision", "answer"), SHELLEY)
+def test_shelleys_system_prompt_is_echoed_rewritten_or_refused_by_failing(decision: Decision, answer: Answer) -> None:
+    assert render(parse(knock("shelley", "system-prompt", PROMPT)), decision) == answer
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"You are."])
+def test_shelleys_system_prompt_is_never_answered_with_nothing(body: bytes) -> None:
+    answer = neutral("shelley", "system-prompt", body)
+
+    assert (answer.stdout, answer.code) == (body or b"\n", 0)
+    assert render(parse(knock("shelley", "system-prompt", body)), Decision(verdict=Verdict.DENY)) in (
+        answer,
+        Answer(stderr=b"Blocked by a hook\n", code=1),
+    )
+
+
+def test_an_event_with_a_problem_gets_the_neutral_answer_whatever_was_decided() -> None:
+    assert render(parse(knock("claude-code", "PreToolUse", b"[]")), Decision(verdict=DENY)) == Answer()
+    assert render(parse(knock("foo", "PreToolUse", b"{}")), Decision(verdict=DENY)) == Answer()
+
+
+def test_text_that_utf_8_cannot_hold_still_leaves_as_json() -> None:
+    answer = render(recorded("claude-code", PRE), Decision(rewrite=new_input(command="\ud800é")))
+
+    assert answer.stdout.decode() == specific('"updatedInput":{"command":"\\ud800\\u00e9"}')
+
+
+@given(st.sampled_from([*DIALECTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=50))
+def test_the_neutral_answer_is_safe_for_any_junk(agent: str, name: str, body: bytes) -> None:
+    answer = neutral(agent, name, body)
+
+    assert (answer.code, answer.stderr) == (0, b"")
+    assert answer.stdout in (b"", body, b"\n")
+
+
+@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS])
+def test_no_opinion_is_the_neutral_answer(agent: str, name: str) -> None:
+    event = sampled(agent, name)
+
+    assert render(event, Decision()) == neutral(agent, name, event.body)

@@ -1,0 +1,113 @@
+"""One tool, three names: what a guard reads and rewrites is the same argument in every agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, tools
+from tray.dialects.tools import TOOLS, canonical, native, spellings, translate_back, translate_input
+
+NAMES = [
+    ("claude-code", "Bash", "Bash"),
+    ("claude-code", "Agent", "Task"),
+    ("claude-code", "Task", "Task"),
+    ("starchild", "bash", "Bash"),
+    ("starchild", "write_file", "Write"),
+    ("x-code", "shell", "Bash"),
+    ("x-code", "writeFile", "Write"),
+    ("x-code", "edit", "Edit"),
+    ("x-code", "task", "Task"),
+    ("shelley", "bash", "bash"),
+    ("x-code", "mcp__github__create_issue", "mcp__github__create_issue"),
+    ("starchild", "send_to_telegram", "send_to_telegram"),
+    ("nobody", "shell", "shell"),
+]
+
+
+@pytest.mark.parametrize(("agent", "name", "title"), NAMES)
+def test_an_agents_tool_has_this_canonical_name(agent: str, name: str, title: str) -> None:
+    assert canonical(agent, name) == title
+
+
+@pytest.mark.parametrize(("title", "agent"), [(title, agent) for title, row in TOOLS.items() for agent in row])
+def test_a_canonical_name_leads_to_the_agents_own_and_back(title: str, agent: str) -> None:
+    assert agent in DIALECTS
+    assert canonical(agent, native(agent, title)) == title
+
+
+def test_a_tool_that_an_agent_does_not_have_keeps_its_canonical_name() -> None:
+    assert native("starchild", "Task") == "Task"
+    assert native("shelley", "Bash") == "Bash"
+
+
+def test_a_matcher_may_mean_a_tool_by_either_name() -> None:
+    assert spellings("x-code", "shell") == ("shell", "Bash")
+    assert spellings("claude-code", "Agent") == ("Agent", "Task")
+    assert spellings("claude-code", "Bash") == ("Bash",)
+
+
+INPUTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
+    ("claude-code", "x-code", "Write", {"file_path": "a", "content": "b"}, {"filePath": "a", "content": "b"}),
+    ("claude-code", "starchild", "Write", {"file_path": "a", "content": "b"}, {"path": "a", "content": "b"}),
+    ("x-code", "claude-code", "writeFile", {"path": "a", "content": "b"}, {"file_path": "a", "content": "b"}),
+    ("x-code", "claude-code", "writeFile", {"filePath": "a", "content": "b"}, {"file_path": "a", "content": "b"}),
+    ("x-code", "starchild", "readFile", {"filePath": "a", "limit": 3}, {"path": "a", "limit": 3}),
+    (
+        "claude-code",
+        "x-code",
+        "Edit",
+        {"file_path": "a", "old_string": "b", "new_string": "c", "replace_all": False},
+        {"filePath": "a", "oldString": "b", "newString": "c", "replaceAll": False},
+    ),
+    ("x-code", "claude-code", "glob", {"pattern": "*", "cwd": "/p"}, {"pattern": "*", "path": "/p"}),
+    ("x-code", "starchild", "mcp__fs__write", {"filePath": "a"}, {"filePath": "a"}),
+    ("x-code", "x-code", "writeFile", {"path": "a"}, {"path": "a"}),
+    # Two spellings of one argument: neither is lost.
+    ("x-code", "claude-code", "writeFile", {"path": "a", "filePath": "b"}, {"file_path": "a", "filePath": "b"}),
+    ("claude-code", "starchild", "Write", {"path": "a", "file_path": "b"}, {"path": "a", "file_path": "b"}),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "name", "input", "there"), INPUTS)
+def test_an_input_is_told_in_the_other_agents_keys(
+    source: str, target: str, name: str, input: dict[str, Any], there: dict[str, Any]
+) -> None:
+    assert translate_input(source, target, name, input) == there
+
+
+def test_a_rewrite_comes_back_as_the_agent_spelled_it() -> None:
+    original = {"path": "a", "content": "b"}
+
+    answer = translate_back("x-code", "starchild", "writeFile", original, {"path": "c", "content": "d"})
+
+    assert answer == {"path": "c", "content": "d"}
+
+
+def test_an_argument_that_a_hook_adds_comes_back_in_the_agents_first_spelling() -> None:
+    assert translate_back("x-code", "claude-code", "writeFile", {}, {"file_path": "c"}) == {"filePath": "c"}
+
+
+CALLS = [(agent, row[agent].name) for row in TOOLS.values() for agent in row] + [("x-code", "mcp__a__b")]
+KEYS = st.sampled_from(
+    ["path", "filePath", "file_path", "filename", "oldString", "old_string", "cwd", "command", "x"]
+)
+
+
+@given(st.sampled_from(CALLS), st.sampled_from(sorted(DIALECTS)), st.dictionaries(KEYS, st.integers()))
+def test_no_argument_is_lost_on_the_way_there_and_back(
+    call: tuple[str, str], hook: str, input: dict[str, int]
+) -> None:
+    agent, name = call
+
+    there = translate_input(agent, hook, name, input)
+
+    assert list(there.values()) == list(input.values())
+    assert translate_back(agent, hook, name, input, there) == input
+
+
+def test_no_two_tools_of_an_agent_share_a_name() -> None:
+    assert len(tools.CANONICAL) == sum(len(row) for row in TOOLS.values())
