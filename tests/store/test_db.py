@@ -63,6 +63,26 @@ def test_nobody_else_can_read_the_database_or_its_companions(path: Path) -> None
     assert modes == {"hooktray.db": 0o600, "hooktray.db-wal": 0o600, "hooktray.db-shm": 0o600}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
+def test_a_file_that_others_could_read_is_closed(path: Path) -> None:
+    open_db(path, migrate=True)
+    path.chmod(0o644)
+
+    open_db(path, migrate=True)
+
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_durable_transaction_is_flushed_to_the_disk_and_others_are_not(path: Path) -> None:
+    database = open_db(path, migrate=True)
+
+    words = []
+    for durable in (False, True):
+        with database.write(durable=durable) as connection:
+            words.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+    assert words == [1, 2]
+
+
 def test_opening_again_keeps_what_is_there(path: Path) -> None:
     note(open_db(path, migrate=True), "kept")
 
@@ -192,9 +212,8 @@ def test_a_damaged_ledger_is_noticed_at_the_start(path: Path) -> None:
     database = open_db(path, migrate=True)
     with database.write() as connection:
         connection.executemany("INSERT INTO ledger (act, definition) VALUES ('approve', ?)", [("x" * 900,)] * 50)
-        root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ledger'").fetchone()[0]
     with path.open("r+b") as file:
-        file.seek((root - 1) * 4096)
+        file.seek(-4096, os.SEEK_END)  # the last leaf: nobody stumbles over it on the way in
         file.write(b"\xff" * 4096)
 
     assert open_db(path, migrate=True).damaged is not None
