@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -475,18 +477,24 @@ def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:
         assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
 
+def fill(path: Path) -> list[socket.socket]:
+    """Callers that wait at this door until nobody else can queue up."""
+    queue = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
+    queue[-1].setblocking(False)
+    while queue[-1].connect_ex(str(path)) != errno.EAGAIN:
+        queue.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        queue[-1].setblocking(False)
+    queue.pop().close()
+    return queue
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse at once")
 def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
     agent.when_down()
-    queue: list[socket.socket] = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.bind(str(agent.state / "door.sock"))
         door.listen(0)
-        refused = 0
-        while refused != errno.EAGAIN:
-            queue.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-            queue[-1].setblocking(False)
-            refused = queue[-1].connect_ex(str(agent.state / "door.sock"))
+        queue = fill(agent.state / "door.sock")
         done = agent.relay("claude-code", "Stop")
 
     for caller in queue:
@@ -494,18 +502,60 @@ def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
     assert done.stdout == b"once out"
 
 
-def test_an_answer_that_comes_before_the_payload_was_read_counts(agent: Agent) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the relay by SO_PEERCRED")
+def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) -> None:
     agent.when_down()
 
     def act(connection: socket.socket) -> None:
+        """The relay stands still until the tray has answered and closed, so its next write must fail."""
         connection.recv(LEAD_SIZE)
+        pid = int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[:4], sys.byteorder)
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)
         connection.sendall(ACK + ANSWER)
+        connection.close()
+        os.kill(pid, signal.SIGCONT)
 
     impostor = Impostor(agent.state / "door.sock", act)
     done = agent.relay("claude-code", "Stop", payload=b"x" * 5_000_000)
 
     impostor.close()
     assert said(done) == (b"out", b"err", 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; other systems refuse at once")
+def test_a_full_queue_before_the_door_is_waited_for(agent: Agent) -> None:
+    path = agent.state / "door.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind(str(path))
+        door.listen(0)
+        queue = fill(path)
+        with subprocess.Popen(agent.command("a"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as relay:
+            until(lambda: has_socket(relay.pid))
+            for _ in queue:
+                door.accept()[0].close()
+            connection, _ = door.accept()
+            with connection:
+                replies(ACK + ANSWER)(connection)
+            assert relay.wait(LONG) == 2
+
+    for caller in queue:
+        caller.close()
+
+
+def has_socket(pid: int) -> bool:
+    names = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            names.append(str(entry.readlink()))
+    return any(name.startswith("socket:") for name in names)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not condition():
+        assert time.monotonic() < end
+        select.select([], [], [], 0.002)
 
 
 def test_an_answer_in_single_bytes_is_read(agent: Agent) -> None:
