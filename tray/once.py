@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tray import __version__
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, Knock
+from tray.paths import locate
+from tray.store.journal import Journal
+from tray.store.writer import Committed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +33,29 @@ class Call:
 
 @dataclass(slots=True)
 class Afterwards:
-    """Work for after the answer, and nobody to tell: without the tray there are no alerts."""
+    """What is left to do once the answer is out. Nobody is told anything: without the tray there are no alerts."""
 
     work: list[Callable[[], object]] = field(default_factory=list)
+    rows: list[Record] = field(default_factory=list)
+    journal: Journal | None = None
+
+    def append(self, record: Record, *, commit: bool) -> object:
+        """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
+        if self.journal is None:
+            return None
+        if not commit or self.journal.append_now(record, wait=0.05) is not Committed.DONE:
+            self.rows.append(record)
+        return None
+
+    def write_rows(self) -> None:
+        while self.rows and self.journal:
+            self.journal.append_now(self.rows.pop(0), wait=1.0)
+
+    def run(self) -> None:
+        """The hooks that nobody waits for, then their rows."""
+        for one in self.work:
+            one()
+        self.write_rows()
 
     def arrived(self, event: Event) -> None:
         """Nobody listens."""
@@ -48,10 +74,14 @@ def main(argv: Sequence[str]) -> int:
     try:
         answer = _answer(call, body, after)
     except HooktrayError:
+        answer = neutral(call.agent, call.event, body)  # no database yet, or not one of ours
+    except Exception as error:  # noqa: BLE001 - the last place that can answer
+        _log(call, error)
         answer = neutral(call.agent, call.event, body)
     _write(answer)
+    after.write_rows()
     if after.work:
-        _detach(after.work)
+        _detach(after)
     return answer.code
 
 
@@ -76,14 +106,14 @@ def parse(argv: Sequence[str]) -> Call:
 def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     from tray.app import engine, stores
     from tray.engine.runners.command import Background
-    from tray.paths import locate
 
     started = time.monotonic()
     kept = stores(locate(call.home), migrate=False, offline=True)
     committed = kept.journal.answer_of(call.id)
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
-    judge = engine(kept, after, after.work.append, Background(), offline=True)
+    after.journal = kept.journal
+    judge = engine(kept, after, after.work.append, Background(), rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
     return begun if isinstance(begun, Answer) else begun(None)
 
@@ -108,16 +138,23 @@ def _knock(call: Call, body: bytes) -> Knock:
     )
 
 
+def _log(call: Call, error: Exception) -> None:
+    """Our bug goes to the log with what it takes to find it, never to the agent's screen."""
+    with contextlib.suppress(OSError), (locate(call.home).logs / "hooktray.log").open("a", encoding="utf-8") as file:
+        file.write(f"hooktray {__version__} once: {call.agent} {call.event}\n")
+        traceback.print_exception(error, file=file)
+
+
 def _write(answer: Answer) -> None:
     for stream, content in ((sys.stdout, answer.stdout), (sys.stderr, answer.stderr)):
         stream.buffer.write(content)
         stream.flush()
 
 
-def _detach(work: list[Callable[[], object]]) -> None:
+def _detach(after: Afterwards) -> None:
     """The agent waits for nothing: let go of it, and run the hooks on in a process of our own."""
     if sys.platform == "win32":
-        _run(work)  # no fork there: the agent's own time limit holds for these hooks
+        after.run()  # no fork there: the agent's own time limit holds for these hooks
         return
     if os.fork():
         return
@@ -126,11 +163,6 @@ def _detach(work: list[Callable[[], object]]) -> None:
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     try:
-        _run(work)
+        after.run()
     finally:
         os._exit(0)
-
-
-def _run(work: list[Callable[[], object]]) -> None:
-    for one in work:
-        one()

@@ -24,7 +24,7 @@ BROKEN = [
     ("hooks:\n- event: turn_end\n  command: x\n  failure: maybe", "hooks[0].failure", "`maybe`", "one of"),
     ("hooks:\n- event: turn_end\n  command: x\n  enabled: on", "hooks[0].enabled", "`on`", "`true`"),
     ("hooks:\n- event: turn_end\n  command: 'x \"y'", "hooks[0].command", "words", "quotes"),
-    ("hooks:\n- event: turn_end\n  command: x\n  matcher: 'a(b'", "hooks[0].matcher", "`a(b`", "escape"),
+    ("hooks:\n- event: turn_end\n  command: x\n  matcher: 'a(b'", "hooks[0].matcher", "`a(b`", "is meant as such"),
     ("hooks:\n- event: turn_end\n  command: x\n  dialect: claude", "hooks[0].dialect", "`claude`", "`claude-code`"),
     ("hooks:\n- event: turn_end", "2:3: hooks[0]", "needs a command", "command:"),
     ("hooks:\n- {event: turn_end, type: rule}", "hooks[0]", "needs a decision", "decision: deny"),

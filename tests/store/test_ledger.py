@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_an_approved_definition_comes_back_as_the_same_hook(database: Database, 
 
 
 def test_a_line_number_is_no_part_of_a_definition() -> None:
-    moved = Hook(**{**_fields(command("guard")), "source": Source(kind="hooktray", path="/c/hooktray.yaml", line=9)})
+    moved = replace(command("guard"), source=Source(kind="hooktray", path="/c/hooktray.yaml", line=9))
 
     assert moved.definition == command("guard").definition
 
@@ -110,10 +111,6 @@ def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
 
     assert ledger.in_order() == ()
     assert dict(ledger.book.settings) == {"setting:when_down": "d1"}
-
-
-def _fields(hook: Hook) -> dict[str, object]:
-    return {name: getattr(hook, name) for name in hook.__slots__}
 
 
 def test_the_file_is_ours_alone(database: Database) -> None:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tray.engine.pipeline import Ears, Engine, Later
+from tray.engine.pipeline import Ears, Engine, Later, Rows
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background
 from tray.paths import Paths
@@ -47,13 +47,21 @@ def stores(
     )
 
 
-def engine(kept: Stores, ears: Ears, later: Later, background: Background, *, offline: bool = False) -> Engine:
-    """The same engine for the tray and for the one-shot `hooktray once`."""
+def engine(
+    kept: Stores,
+    ears: Ears,
+    later: Later,
+    background: Background,
+    *,
+    rows: Rows | None = None,
+    offline: bool = False,
+) -> Engine:
+    """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own."""
     return Engine(
         ledger=kept.ledger,
         copies=kept.copies,
         switch=kept.switch,
-        journal=kept.journal,
+        rows=rows or kept.journal,
         ears=ears,
         later=later,
         background=background,

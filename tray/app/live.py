@@ -15,8 +15,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from tray.alerts.announcer import Announcer
+from tray.alerts.fallback import PlyerBackend
 from tray.alerts.herald import Herald
-from tray.alerts.notifier import notifier
+from tray.alerts.native import DesktopNotifierBackend
+from tray.alerts.notifier import Notifier
 from tray.alerts.sound import Player
 from tray.app import engine, roster, stores
 from tray.desktop.face import Face
@@ -72,7 +74,7 @@ class App:
         self._player = Player()
         self._announcer = Announcer(
             self._loop.loop,
-            notifier(),
+            Notifier((DesktopNotifierBackend(), PlyerBackend())),
             self._player,
             muted=lambda: self._kept.switch.state().muted,
             heard=self._kept.journal.alerted,
@@ -140,7 +142,8 @@ class App:
     def _start(self) -> None:
         self._face.wear(self._icon)
         if self._kept.database.damaged:
-            self._herald.damaged(str(self._kept.database.damaged))
+            aside = self._kept.database.damaged
+            self._herald.tell("The database was damaged", f"all approvals are gone; the old one is {aside}")
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
 

@@ -83,14 +83,12 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
         return
     _table(
         ("hook", "event", "runs", "state", "source"),
-        [
-            (row["name"], row["event"], row["runs"], _standing(row), row["source"])
-            for row in rows
-        ],
+        [(row["name"], row["event"], row["runs"], _standing(row), row["source"]) for row in rows],
     )
     for row in rows:
         if row["state"] == "pending":
-            print(f"To ask for approval: hooktray approve {row['event']} {shlex.quote(row['runs'])}")
+            word = row["name"] if row["runs"].startswith("rule: ") else row["runs"]
+            print(f"To ask for approval: hooktray approve {row['event']} {shlex.quote(word)}")
 
 
 def print_log(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -15,6 +15,7 @@ SHOWN_RECORDS = 10
 SHOWN_APPROVALS = 20
 LABEL_LIMIT = 120  # characters
 DIGEST_SHOWN = 8
+PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,8 @@ def _recent(state: MenuState) -> tuple[Item, ...]:
 
 def _row(record: Record, now: float) -> str:
     parts = (clean(record.agent, 20), clean(record.event, 30), sanitise(record.project, 30), clock(record.at, now))
-    return f"{mark(record)}  {' · '.join(part for part in parts if part)}"
+    sign = mark(record)
+    return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 
 
 def mark(record: Record) -> str:

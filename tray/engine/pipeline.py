@@ -20,7 +20,6 @@ from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record
 from tray.model.event import Event, Knock
 from tray.model.hook import Command, Hook, Rule
 from tray.store.copies import Copies, DamagedError
-from tray.store.journal import Journal
 from tray.store.ledger import Approved, Ledger
 from tray.store.switch import Switch
 
@@ -34,6 +33,12 @@ class Ears(Protocol):
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
 
 
+class Rows(Protocol):
+    """Where accounts go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
+
+    def append(self, record: Record, *, commit: bool) -> object: ...
+
+
 class Engine:
     """Judges events by the approved hooks. `later` runs work whose answer has already left."""
 
@@ -43,7 +48,7 @@ class Engine:
         ledger: Ledger,
         copies: Copies,
         switch: Switch,
-        journal: Journal,
+        rows: Rows,
         ears: Ears,
         later: Later,
         background: Background,
@@ -52,7 +57,7 @@ class Engine:
         self._ledger = ledger
         self._copies = copies
         self._switch = switch
-        self._journal = journal
+        self._rows = rows
         self._ears = ears
         self._later = later
         self._background = background
@@ -162,7 +167,7 @@ class Engine:
         ms = (time.monotonic() - started) * 1000
         record = account(event, decision, answer, at=time.time() - ms / 1000, ms=ms, offline=self._offline)
         weighty = decision.verdict > Verdict.ALLOW or decision.rewrite is not None
-        self._journal.append(record, commit=weighty)
+        self._rows.append(record, commit=weighty)
         self._ears.decided(event, decision, record)
         return answer
 

@@ -111,10 +111,8 @@ def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
     try:
         regex.compile(pattern)
     except regex.error as error:
-        place = f" at its character {error.pos + 1}" if error.pos is not None else ""
-        raise wrong(
-            document, at, f"`{pattern}` is not a pattern: {error.msg}{place}", "escape it with `\\`"
-        ) from None
+        hint = "escape a sign that is meant as such with `\\`"
+        raise wrong(document, at, f"`{pattern}` is not a pattern: {error}", hint) from None
 
 
 def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Command | Rule:

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from house import PRE_TOOL_USE, House
+
+DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
+
+
+def once(house: House, agent: str, event: str, payload: Any, *more: str) -> subprocess.CompletedProcess[bytes]:
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), *more, agent, event]
+    return subprocess.run(argv, input=body, capture_output=True, timeout=30, check=False)
+
+
+def wait_for(path: Path) -> str:
+    deadline = time.monotonic() + 10
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < deadline, f"{path} did not come"
+        time.sleep(0.01)
+    return path.read_text()
+
+
+def test_without_the_tray_an_approved_guard_still_denies(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+
+    done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert (done.returncode, done.stderr) == (0, b"")
+    (record,) = house.stores.journal.recent(5)
+    assert (record.offline, record.reason) == (True, "guard: no")
+
+
+def test_without_the_tray_an_unapproved_hook_does_not_run(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}", approved=False)
+
+    done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    assert done.stdout == b""
+    assert not (tmp_path / "ran").exists()
+
+
+def test_without_the_tray_the_master_switch_still_counts(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    house.stores.switch.turn(False, "test")
+
+    assert once(house, "claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert house.stores.journal.recent(1)[0].hooks[0]["gate"] == "switch off"
+
+
+def test_hooks_of_an_observe_only_event_run_after_the_agent_was_let_go(house: House, tmp_path: Path) -> None:
+    script = f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; cat >{tmp_path}/seen"
+    house.hook("done", on="session_end", script=script)
+    payload = {"session_id": "s", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
+
+    done = once(house, "claude-code", "SessionEnd", payload)
+
+    assert (done.returncode, done.stdout) == (0, b"")
+    (tmp_path / "go").touch()
+    assert json.loads(wait_for(tmp_path / "seen"))["event"] == "on_session_end"
+
+
+def test_a_decision_that_was_committed_is_not_made_twice(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=f"echo x >>{tmp_path}/runs; {DENY}")
+    house.tool(id="c" * 32)
+
+    done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE, "--id", "c" * 32)
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert (tmp_path / "runs").read_text() == "x\n"
+
+
+def test_where_there_was_never_a_tray_the_answer_is_neutral(tmp_path: Path) -> None:
+    argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(tmp_path / "none"), "shelley", "system-prompt"]
+
+    done = subprocess.run(argv, input=b"You are Shelley.", capture_output=True, timeout=30, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")
+
+
+def test_nonsense_gets_the_neutral_answer_and_a_row(house: House) -> None:
+    for body in (b"", b"nonsense", b"[]", b"\xff"):
+        done = once(house, "claude-code", "PreToolUse", body)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+    assert all(record.problem for record in house.stores.journal.recent(10))
+    assert house.stores.journal.count() == 4
+
+
+def test_time_that_the_relay_lost_counts_against_the_deadline(house: House) -> None:
+    house.hook("slow", on="on_stop", agent="starchild", script="sleep 60", timeout=60)
+    payload = {"event": "on_stop", "session_id": "s", "cwd": "/", "response": "x", "stop_hook_active": False}
+
+    done = once(house, "starchild", "on_stop", payload, "--spent", "14900")
+
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert house.stores.journal.recent(1)[0].hooks[0]["status"] == "timed_out"

@@ -1,0 +1,131 @@
+"""Announces alerts: takes them from any thread, sends them on the event loop, and sounds the most urgent one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as Overdue
+from typing import Protocol
+
+from tray.alerts.notifier import Delivery
+from tray.alerts.policy import Alert
+
+WAITING = 64  # announcements that wait for a slow server; beyond it the oldest fails
+CLOSING = 3.0  # seconds for what still waits when the tray ends
+
+log = logging.getLogger(__name__)
+
+Heard = Callable[[str, str], None]
+
+
+class Ways(Protocol):
+    """What the announcer needs of a Notifier."""
+
+    async def send(self, alert: Alert) -> Delivery: ...
+    async def close(self) -> None: ...
+
+
+class Sounds(Protocol):
+    """What the announcer needs of a Player."""
+
+    def play(self, name: str) -> None: ...
+
+
+class Announcer:
+    """One announcement after the other is sent; `heard(record, "sent" | "failed")` is called on the loop."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        notifier: Ways,
+        player: Sounds,
+        muted: Callable[[], bool],
+        heard: Heard,
+    ) -> None:
+        self._loop = loop
+        self._notifier = notifier
+        self._player = player
+        self._muted = muted
+        self._heard = heard
+        self._queue: deque[tuple[tuple[Alert, ...], str]] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
+        """Returns at once, whatever becomes of the alerts; `record` is the journal's row that they belong to."""
+        if not alerts:
+            return
+        sound = loudest(alerts)
+        if sound and not self._closed and not self._muted():
+            self._player.play(sound)
+        try:
+            self._loop.call_soon_threadsafe(self._take, alerts, record)
+        except RuntimeError:  # the loop has ended
+            self._tell(record, Delivery.FAILED)
+
+    def close(self, deadline: float = CLOSING) -> None:
+        """Send what waits, for at most `deadline` seconds, then disconnect; not to be called on the loop."""
+        self._closed = True
+        if not self._loop.is_running():
+            return
+        ending = asyncio.run_coroutine_threadsafe(self._finish(deadline), self._loop)
+        try:
+            ending.result(deadline + 1)
+        except Overdue:
+            ending.cancel()
+            log.warning("alerts: the event loop did not answer while closing")
+
+    # ---- on the loop ----
+
+    def _take(self, alerts: tuple[Alert, ...], record: str) -> None:
+        if self._closed:
+            self._tell(record, Delivery.FAILED)
+            return
+        self._queue.append((alerts, record))
+        if len(self._queue) > WAITING:
+            self._tell(self._queue.popleft()[1], Delivery.FAILED)
+        if self._task is None:
+            self._start()
+
+    def _start(self) -> None:
+        self._task = self._loop.create_task(self._drain(), name="hooktray-alerts")
+
+    async def _drain(self) -> None:
+        try:
+            while self._queue:
+                alerts, record = self._queue.popleft()
+                await self._deliver(alerts, record)
+        finally:
+            self._task = None
+            if self._queue and not self._closed:  # `heard` failed for one: the others are still due
+                self._start()
+
+    async def _deliver(self, alerts: tuple[Alert, ...], record: str) -> None:
+        delivery = Delivery.FAILED
+        try:
+            sent = [await self._notifier.send(alert) for alert in alerts if alert.notify]
+            delivery = Delivery.FAILED if Delivery.FAILED in sent else Delivery.SENT
+        finally:
+            self._tell(record, delivery)
+
+    async def _finish(self, deadline: float) -> None:
+        task = self._task
+        if task is not None:
+            await asyncio.wait({task}, timeout=deadline)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        while self._queue:
+            self._tell(self._queue.popleft()[1], Delivery.FAILED)
+        await self._notifier.close()
+
+    def _tell(self, record: str, delivery: Delivery) -> None:
+        if record:
+            self._heard(record, delivery.value)
+
+
+def loudest(alerts: tuple[Alert, ...]) -> str:
+    """The sound of the most urgent alert that has one; of equals the first."""
+    sounding = [alert for alert in alerts if alert.sound]
+    return max(sounding, key=lambda alert: alert.urgency).sound if sounding else ""
