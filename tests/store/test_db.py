@@ -208,13 +208,18 @@ def test_a_damaged_file_is_only_reported_by_the_one_shot_engine(path: Path) -> N
     assert [file.name for file in path.parent.iterdir()] == ["hooktray.db"]
 
 
-def test_a_damaged_ledger_is_noticed_at_the_start(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "bytes_"),
+    [(0, b"\xff" * 4096), (7, b"\x30")],
+    ids=["a leaf overwritten", "a leaf that still reads well, with a wrong header"],
+)
+def test_a_damaged_ledger_is_noticed_at_the_start(path: Path, place: int, bytes_: bytes) -> None:
     database = open_db(path, migrate=True)
     with database.write() as connection:
         connection.executemany("INSERT INTO ledger (act, definition) VALUES ('approve', ?)", [("x" * 900,)] * 50)
     with path.open("r+b") as file:
-        file.seek(-4096, os.SEEK_END)  # the last leaf: nobody stumbles over it on the way in
-        file.write(b"\xff" * 4096)
+        file.seek(place - 4096, os.SEEK_END)  # the last leaf: nobody stumbles over it on the way in
+        file.write(bytes_)
 
     assert open_db(path, migrate=True).damaged is not None
     assert open_db(path, migrate=True).damaged is None
