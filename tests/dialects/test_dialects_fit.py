@@ -70,6 +70,17 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
     ),
     (
         "starchild",
+        "pre_tool_call",
+        Decision(rewrite=Rewrite(target=Target.INPUT, value={"command": "ls", "cwd": "/"})),
+        Decision(
+            verdict=Verdict.DENY,
+            reason="A hook's rewrite cannot be carried: pre_tool_call of starchild"
+            " cannot carry the rewrite, which adds a key",
+            remarks=("pre_tool_call of starchild cannot carry the rewrite, which adds a key: made deny",),
+        ),
+    ),
+    (
+        "starchild",
         "on_session_start",
         Decision(stop="x", context="c"),
         Decision(context="c", remarks=("on_session_start of starchild cannot stop the agent: dropped",)),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects.recordings import knock, recorded, sampled, wire
+from dialects.recordings import FOLDER, knock, recorded, sampled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -115,6 +116,13 @@ def test_a_recorded_payload_becomes_this_event(agent: str, name: str) -> None:
     assert {field: getattr(event, field) for field in EXPECTED[agent, name]} == EXPECTED[agent, name]
     assert (event.id, event.agent, event.pid, event.body) == ("01", agent, 41, wire(agent, name))
     assert event.environment["PATH"] == "/usr/bin"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_recording_is_an_event_of_a_known_session(path: Path) -> None:
+    event = recorded(path.parent.name, path.stem)
+
+    assert (event.problem, bool(event.session), bool(event.payload)) == ("", True, True)
 
 
 @pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS])

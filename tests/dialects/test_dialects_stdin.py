@@ -190,6 +190,18 @@ GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
     ),
     (
         "x-code",
+        recorded("claude-code", "PreToolUse-WebFetch"),
+        {"event": "PreToolUse", "session": {"cwd": SUB, "modelId": ""}, "plugin": PLUGIN}
+        | {
+            "tool": {
+                "name": "webFetch",
+                "args": {"url": "http://127.0.0.1:8979/x", "prompt": "p"},
+                "callId": "toolu_12",
+            }
+        },
+    ),
+    (
+        "x-code",
         recorded("claude-code", "Stop"),
         {"event": "TurnComplete", "session": {"cwd": SUB, "modelId": ""}, "plugin": PLUGIN, "message": "All done."}
         | UNCOUNTED,

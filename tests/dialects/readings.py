@@ -1,0 +1,63 @@
+"""What the tables of hooks' answers are written with: events to ask about, and short ways to results and readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dialects.recordings import knock, recorded
+
+from tray.dialects import parse
+from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
+from tray.model.event import Event
+
+EVENTS: Mapping[str, Event] = {
+    "bash": recorded("claude-code", "PreToolUse-Bash"),  # input: command, description
+    "stop": recorded("claude-code", "Stop"),
+    "sub": recorded("claude-code", "SubagentStop"),
+    "start": recorded("claude-code", "SessionStart-clear"),
+    "note": recorded("claude-code", "Notification-permission_prompt"),
+    "turn": recorded("shelley", "end-of-turn"),
+    "system": parse(knock("shelley", "system-prompt", b"Be brief.")),
+    "child": recorded("starchild", "pre_tool_call"),  # input: command
+    "child_stop": recorded("starchild", "on_stop"),
+    "claim": recorded("starchild", "on_completion_claim"),
+    "child_start": recorded("starchild", "on_session_start"),
+    "write": recorded("x-code", "PreToolUse"),  # input: path, content
+    "round": recorded("x-code", "TurnComplete"),
+}
+
+
+def ran(code: int | None = 0, out: str | bytes = b"", err: str | bytes = b"", cause: str = "") -> Result:
+    stdout = out if isinstance(out, bytes) else out.encode()
+    stderr = err if isinstance(err, bytes) else err.encode()
+    return Result(code=code, stdout=stdout, stderr=stderr, cause=cause)
+
+
+def deny(reason: str = "", **more: Any) -> Reading:
+    return Reading(verdict=Verdict.DENY, reason=reason, **more)
+
+
+def ask(reason: str = "", **more: Any) -> Reading:
+    return Reading(verdict=Verdict.ASK, reason=reason, **more)
+
+
+def allow(reason: str = "", **more: Any) -> Reading:
+    return Reading(verdict=Verdict.ALLOW, reason=reason, **more)
+
+
+def failed(problem: str) -> Reading:
+    return Reading(problem=problem)
+
+
+def new_input(**value: Any) -> Rewrite:
+    return Rewrite(target=Target.INPUT, value=value)
+
+
+def inner(said: str, event: str = "PreToolUse") -> str:
+    return f'{{"hookSpecificOutput":{{"hookEventName":"{event}",{said}}}}}'
+
+
+NOTHING = Reading()
+IGNORED = "The hook's output is {}; ignored."
+Case = tuple[str, str, Result, Reading]

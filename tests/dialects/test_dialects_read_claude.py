@@ -1,0 +1,149 @@
+"""What a hook in Claude's dialect said: JSON on any exit code, exit 2, plain text, older spellings."""
+
+from __future__ import annotations
+
+import pytest
+from dialects.readings import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
+
+from tray.dialects import DIALECTS
+from tray.model.decision import Reading, Result
+
+CLAUDE: list[Case] = [
+    ("claude-code", event, result, reading)
+    for event, result, reading in (
+        ("bash", ran(2, err="not here\n"), deny("not here")),
+        ("bash", ran(2), deny()),
+        ("bash", ran(2, err=b"\xff bytes"), deny("\ufffd bytes")),
+        ("bash", ran(2, "plain", "why"), deny("why")),
+        ("bash", ran(2, err='{"decision":"deny","reason":"r"}'), deny('{"decision":"deny","reason":"r"}')),
+        ("bash", ran(2, inner('"permissionDecision":"allow"'), "no"), deny("no")),
+        (
+            "bash",
+            ran(2, inner('"permissionDecision":"deny","permissionDecisionReason":"json"'), "stderr"),
+            deny("json"),
+        ),
+        ("bash", ran(2, inner('"updatedInput":{"command":"ls"}'), "no"), deny("no")),
+        ("bash", ran(2, '{"decision":7}', "no"), deny("no")),
+        ("bash", ran(2, inner('"permissionDecision":"allow"', "Stop"), "no"), deny("no")),
+        ("start", ran(2, err="cannot block here"), deny("cannot block here")),
+        (
+            "bash",
+            ran(0, inner('"permissionDecision":"deny","permissionDecisionReason":"because"')),
+            deny("because"),
+        ),
+        ("bash", ran(0, inner('"permissionDecision":"deny"')), deny()),
+        ("bash", ran(0, inner('"permissionDecision":"ask"')), ask()),
+        ("bash", ran(0, inner('"permissionDecision":"defer"')), ask()),
+        ("bash", ran(0, inner('"permissionDecision":"allow"')), allow()),
+        ("bash", ran(1, inner('"permissionDecision":"allow"')), allow()),
+        ("bash", ran(1, inner('"permissionDecision":"deny"'), "crash"), deny()),
+        ("bash", ran(1, "{}"), NOTHING),
+        ("bash", ran(0, "{}"), NOTHING),
+        ("bash", ran(0, '{"continue": true, "suppressOutput": true, "unknown": [1]}'), NOTHING),
+        ("bash", ran(0, '{"async": true}'), NOTHING),
+        ("bash", ran(0, '{"ok": true}'), NOTHING),
+        ("bash", ran(0, '{"continue": false}'), Reading(stop="")),
+        ("bash", ran(0, '{"continue": false, "stopReason": "enough"}'), Reading(stop="enough")),
+        ("bash", ran(0, '{"systemMessage": "look"}'), Reading(notes=("look",))),
+        ("bash", ran(0, inner('"additionalContext":"mind"')), Reading(context="mind")),
+        (
+            "bash",
+            ran(0, inner('"updatedInput":{"command":"ls"}')),
+            Reading(rewrite=new_input(command="ls")),
+        ),
+        # Older spellings.
+        ("bash", ran(0, '{"decision":"approve","reason":"fine"}'), allow("fine")),
+        ("bash", ran(0, '{"decision":"block","reason":"no"}'), deny("no")),
+        ("bash", ran(0, '{"permissionDecision":"deny","permissionDecisionReason":"no"}'), deny("no")),
+        ("bash", ran(0, '{"permissionDecision":"ask","reason":"sure?"}'), ask("sure?")),
+        ("bash", ran(0, '{"additionalContext":"mind"}'), Reading(context="mind")),
+        (
+            "bash",
+            ran(0, '{"updatedInput":{"command":"ls"}}'),
+            Reading(rewrite=new_input(command="ls", description="fail")),
+        ),
+        ("bash", ran(0, '{"decision":"stop","reason":"enough"}'), Reading(stop="enough")),
+        ("bash", ran(0, '{"decision":"continue"}'), NOTHING),
+        ("stop", ran(0, '{"decision":"stop"}'), NOTHING),
+        ("stop", ran(0, '{"decision":"continue","reason":"missing tests"}'), deny("missing tests")),
+        ("stop", ran(0, '{"decision":"approve"}'), NOTHING),
+        (
+            "bash",
+            ran(
+                0,
+                '{"decision":"block","reason":"old","hookSpecificOutput":{"hookEventName":"PreToolUse",'
+                '"permissionDecision":"allow"}}',
+            ),
+            deny("old"),
+        ),
+        # Not valid for the agent itself: no verdict, a failure.
+        (
+            "bash",
+            ran(0, '{"decision":"deny"}'),
+            failed("output has a decision that is none of approve, block, continue, stop"),
+        ),
+        ("bash", ran(0, '{"decision":["block"]}'), failed("output has a decision that is no string")),
+        ("bash", ran(0, '{"continue":"false"}'), failed("output has a continue that is no boolean")),
+        ("bash", ran(0, '{"systemMessage":null}'), failed("output has a systemMessage that is no string")),
+        ("bash", ran(0, '{"hookSpecificOutput":[]}'), failed("output has a hookSpecificOutput that is no object")),
+        (
+            "bash",
+            ran(0, '{"hookSpecificOutput":{"permissionDecision":"deny"}}'),
+            failed("output has a hookSpecificOutput whose hookEventName is not PreToolUse"),
+        ),
+        (
+            "bash",
+            ran(0, inner('"permissionDecision":"deny"', "PostToolUse")),
+            failed("output has a hookSpecificOutput whose hookEventName is not PreToolUse"),
+        ),
+        (
+            "bash",
+            ran(0, inner('"permissionDecision":"maybe"')),
+            failed("output has a permissionDecision that is none of allow, ask, defer, deny"),
+        ),
+        ("bash", ran(0, inner('"updatedInput":"ls"')), failed("output has a updatedInput that is no object")),
+        # Plain text.
+        ("bash", ran(0, "all good"), NOTHING),
+        ("bash", ran(0, '["block"]'), NOTHING),
+        ("bash", ran(0, b"\xff\xfe"), NOTHING),
+        ("bash", ran(0, "Hello\n" + inner('"permissionDecision":"deny"')), NOTHING),
+        (
+            "bash",
+            ran(0, '{"decision":"block"} trailing'),
+            Reading(notes=("The hook's output is not JSON: Extra data at line 1, column 22; taken as plain text.",)),
+        ),
+        ("start", ran(0, "Sprint 42\n"), Reading(context="Sprint 42")),
+        ("start", ran(0, "{broken"), Reading(context="{broken")),
+        ("start", ran(0, inner('"additionalContext":"c"', "SessionStart")), Reading(context="c")),
+        ("stop", ran(0, "tests pass"), NOTHING),
+        # Ends of turns.
+        ("stop", ran(2, err="run the tests"), deny("run the tests")),
+        ("stop", ran(0, '{"decision":"block","reason":"run the tests"}'), deny("run the tests")),
+        ("sub", ran(0, '{"decision":"block","reason":"more"}'), deny("more")),
+        ("stop", ran(0, inner('"additionalContext":"go on"', "Stop")), deny("go on")),
+        ("stop", ran(0, '{"continue":false,"stopReason":"s","decision":"block"}'), deny(stop="s")),
+        ("stop", ran(0, inner('"permissionDecision":"deny"', "Stop")), NOTHING),
+        ("note", ran(0, "seen"), NOTHING),
+        # Another agent's events, heard under Claude's names and argument keys.
+        ("child", ran(0, inner('"permissionDecision":"deny"')), deny()),
+        ("child_stop", ran(0, '{"decision":"block","reason":"r"}'), deny("r")),
+        ("turn", ran(0, inner('"additionalContext":"c"', "Stop")), deny("c")),
+        (
+            "write",
+            ran(0, inner('"updatedInput":{"file_path":"/safe","content":"x"}')),
+            Reading(rewrite=new_input(path="/safe", content="x")),
+        ),
+        (
+            "write",
+            ran(0, '{"updatedInput":{"file_path":"/safe"}}'),
+            Reading(rewrite=new_input(path="/safe", content="...")),
+        ),
+    )
+]
+
+
+@pytest.mark.parametrize(("dialect", "event", "result", "reading"), CLAUDE)
+def test_what_a_claude_hook_left_behind_is_read_so(
+    dialect: str, event: str, result: Result, reading: Reading
+) -> None:
+    assert DIALECTS[dialect].read(EVENTS[event], result) == reading

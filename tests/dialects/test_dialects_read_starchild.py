@@ -1,0 +1,94 @@
+"""What a hook in Starchild's dialect said, in its own form or in Claude's."""
+
+from __future__ import annotations
+
+import pytest
+from dialects.readings import EVENTS, IGNORED, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
+
+from tray.dialects import DIALECTS
+from tray.model.decision import Reading, Result
+
+STARCHILD: list[Case] = [
+    ("starchild", event, result, reading)
+    for event, result, reading in (
+        ("child", ran(0, '{"decision":"block","reason":"no"}'), deny("no")),
+        ("child", ran(0, '{"decision":"block"}'), deny()),
+        ("child", ran(0, "{}"), NOTHING),
+        ("child", ran(0, '{"decision":"allow"}'), NOTHING),
+        ("child", ran(0, '{"decision":"approve"}'), NOTHING),
+        ("child", ran(2, err="no\n"), deny("no")),
+        ("child", ran(2), failed("exit 2 without a refusal on either stream")),
+        ("child", ran(2, "{}", "why"), failed("exit 2 without a refusal on either stream")),
+        ("child", ran(2, '{"decision":"block","reason":"json"}', "stderr"), deny("json")),
+        ("child", ran(1, '{"decision":"block"}'), failed("exit 1")),
+        ("child", ran(3, err="no"), failed("exit 3")),
+        ("child", ran(0, "done"), Reading(notes=(IGNORED.format("not JSON: Expecting value at line 1, column 1"),))),
+        ("child", ran(0, "[]"), Reading(notes=(IGNORED.format("a JSON array, not an object"),))),
+        ("child", ran(0, b"\xff"), Reading(notes=(IGNORED.format("not UTF-8: byte 0 cannot be read"),))),
+        (
+            "child",
+            ran(0, '{"decision":"block","decision":"allow"}'),
+            Reading(notes=(IGNORED.format("JSON that has a key twice in one object"),)),
+        ),
+        ("child", ran(0, '{"decision":"deny"}'), failed("output has a decision that is not block")),
+        ("child", ran(0, '{"decision":true}'), failed("output has a decision that is no text")),
+        ("child", ran(0, '{"tool_input":"ls"}'), failed("output has a tool_input that is no object")),
+        ("child", ran(0, '{"decision":null,"reason":null}'), NOTHING),
+        ("child", ran(0, '{"tool_input":{"command":"ls"}}'), Reading(rewrite=new_input(command="ls"))),
+        ("child", ran(0, '{"tool_input":{"command":"rm -rf /"}}'), NOTHING),
+        ("child", ran(0, '{"tool_input":{}}'), NOTHING),
+        (
+            "child",
+            ran(0, '{"tool_input":{"timeout":5}}'),
+            Reading(rewrite=new_input(command="rm -rf /", timeout=5)),
+        ),
+        ("child_stop", ran(0, '{"tool_input":{"command":"ls"}}'), NOTHING),
+        ("child", ran(0, '{"systemMessage":"a","add_warning":"b"}'), Reading(notes=("a", "b"))),
+        ("child_start", ran(0, '{"context":"c"}'), Reading(context="c")),
+        ("claim", ran(0, '{"decision":"block","reason":"fake"}'), deny("fake")),
+        ("child_stop", ran(0, '{"decision":"block","reason":"redo"}'), deny("redo")),
+        # Claude's form, translated.
+        (
+            "child",
+            ran(0, inner('"permissionDecision":"deny","permissionDecisionReason":"no"')),
+            deny("no"),
+        ),
+        ("child", ran(0, inner('"permissionDecision":"ask"')), ask()),
+        ("bash", ran(0, inner('"permissionDecision":"allow"')), allow()),
+        ("child", ran(0, '{"permissionDecision":"deny"}'), deny()),
+        (
+            "child",
+            ran(0, '{"permissionDecision":"deny","hookSpecificOutput":{"permissionDecision":"allow"}}'),
+            deny(),
+        ),
+        (
+            "child",
+            ran(0, inner('"permissionDecision":"maybe"')),
+            failed("output has a permissionDecision that is none of allow, ask, deny"),
+        ),
+        ("child", ran(0, inner('"additionalContext":"c"')), Reading(context="c")),
+        ("child", ran(0, inner('"updatedInput":{"command":"ls"}')), Reading(rewrite=new_input(command="ls"))),
+        ("child", ran(0, '{"continue":false,"stopReason":"enough"}'), deny("enough")),
+        ("child", ran(0, '{"continue":true,"suppressOutput":true}'), NOTHING),
+        # Another agent's events, heard under Starchild's names and argument keys.
+        (
+            "bash",
+            ran(0, '{"tool_input":{"command":"ls"}}'),
+            Reading(rewrite=new_input(command="ls", description="fail")),
+        ),
+        (
+            "write",
+            ran(0, '{"tool_input":{"path":"/safe"}}'),
+            Reading(rewrite=new_input(path="/safe", content="...")),
+        ),
+        ("stop", ran(0, '{"decision":"block","reason":"r"}'), deny("r")),
+        ("turn", ran(0, '{"decision":"block","reason":"r"}'), deny("r")),
+    )
+]
+
+
+@pytest.mark.parametrize(("dialect", "event", "result", "reading"), STARCHILD)
+def test_what_a_starchild_hook_left_behind_is_read_so(
+    dialect: str, event: str, result: Result, reading: Reading
+) -> None:
+    assert DIALECTS[dialect].read(EVENTS[event], result) == reading
