@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from PIL import Image, ImageChops, ImageStat
 
 from desk.bus import Bus, MenuRow, TrayItem
 from desk.screen import Box, Screen
-from desk.wait import wait
+from desk.wait import Overdue, wait
 
 LEFT, RIGHT = 1, 3  # mouse buttons
 BORDER = 4  # pixels at a popup's edge that are frame
+PRESSES, PATIENCE = 4, 2.0  # how often the icon is pressed, and the seconds between
 THIN = 3  # pixels: a lower band is a separator's line, a smaller gap is inside a letter
 CONTRAST = 12  # of 255, between a row's background and what is drawn on it
 
@@ -59,8 +60,8 @@ class Menus:
     def open(self, path: Sequence[str], item: TrayItem) -> Iterator[list[Spot]]:
         """The menu, and each submenu of the path, stays open inside; gives the rows of the last one."""
         self.close()
-        self.press(item, RIGHT)
         try:
+            self._pop_up(item)
             spots = self._spots(1, lambda: self._bus.rows(item))
             for depth, label in enumerate(path, start=1):
                 spot = _spot(spots, label)
@@ -82,6 +83,16 @@ class Menus:
         for label in path:
             row = find(row.children, label)
         return row
+
+    def _pop_up(self, item: TrayItem) -> None:
+        """A panel drops a press that comes before it has loaded the menu; a person presses again."""
+        for _ in range(PRESSES - 1):
+            self.press(item, RIGHT)
+            with suppress(Overdue):
+                wait(self._screen.popups, PATIENCE, "the menu opens")
+                return
+        self.press(item, RIGHT)
+        wait(self._screen.popups, what=f"the menu opens after {PRESSES} presses on the icon")
 
     def _spots(self, depth: int, rows: Callable[[], Sequence[MenuRow]]) -> list[Spot]:
         """Where the rows of the popup at this depth are, once all of them are drawn."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from desk.programs import Programs
+from desk.programs import MARK, Programs
 from desk.wait import Overdue, wait
 
 CONFIG = Path(__file__).parent / "config"
@@ -59,6 +59,7 @@ def environment(folder: Path) -> dict[str, str]:
     """What programs on the desk see, except DISPLAY; nothing of it points to the real home."""
     places = {f"XDG_{name.upper()}_HOME": str(folder / name) for name in ("cache", "config", "data", "state")}
     return places | {
+        MARK: str(folder),
         "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder / 'run' / 'bus'}",
         "GIO_USE_VFS": "local",
         "GSETTINGS_BACKEND": "memory",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import wave
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -165,7 +166,8 @@ def test_a_desk_is_quickly_there_and_leaves_no_process(tmp_path: Path) -> None:
     begun = time.monotonic()
     with Desk(tmp_path / "d", size=(640, 480)) as own:
         ready = time.monotonic() - begun
-        own.start(["sh", "-c", "setsid sleep 1000 & setsid sleep 1000 & wait"])
+        own.start(["sh", "-c", "setsid sleep 1000 & wait"])
+        own.run(["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 &"])
         own.wait(lambda: names(own).count("sleep") == 2, what="the grandchildren run")
         assert {"Xvfb", "dbus-daemon", "dunst", "openbox", "pulseaudio", "xfce4-panel", "xfconfd"} <= set(names(own))
         assert own.screenshot().size == (640, 480)
@@ -175,7 +177,18 @@ def test_a_desk_is_quickly_there_and_leaves_no_process(tmp_path: Path) -> None:
 
 
 def names(desk: Desk) -> list[str]:
-    return [Path(f"/proc/{pid}/comm").read_text().strip() for pid in desk.pids()]
+    found = []
+    for pid in desk.pids():
+        with suppress(OSError):  # ended while we looked
+            found.append(Path(f"/proc/{pid}/comm").read_text().strip())
+    return found
+
+
+def test_programs_on_a_desk_know_no_folder_outside_it(desk: Desk) -> None:
+    told = desk.run(["sh", "-c", "env | grep -E '^(HOME|TMPDIR|XDG_.*_(HOME|DIR))='"]).stdout.decode().split()
+
+    assert {word.split("=")[0] for word in told} >= {"HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
+    assert all(word.split("=")[1].startswith(f"{desk.folder}/") for word in told)
 
 
 def test_a_desk_has_only_the_parts_that_were_asked_for(tmp_path: Path) -> None:
