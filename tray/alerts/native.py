@@ -43,7 +43,7 @@ class DesktopNotifierBackend:
             library, markup = await self._ready()
             await self._clear(library, alert.key)
             notification = Notification(
-                title=alert.title,
+                title=alert.title or APP,
                 message=html.escape(alert.body, quote=False) if markup else alert.body,
                 urgency=_urgency(alert.urgency),
                 on_clicked=None if self._clicked is None else partial(self._clicked, alert),

@@ -1,0 +1,158 @@
+"""What the tests of the alerts stand on: a private bus, a recording server, a sound server, and one way to wait."""
+
+from __future__ import annotations
+
+import array
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tray.alerts.policy import Alert, AlertClass, Urgency
+
+BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={socket}</listen>
+  <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>
+</busconfig>
+"""
+
+
+def wait(condition: Callable[[], Any], what: str, seconds: float = 10.0) -> Any:
+    """The condition's first true value."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+@contextmanager
+def process(*argv: str | Path, environment: Mapping[str, str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has ended when the block has."""
+    child = subprocess.Popen([str(word) for word in argv], env=dict(environment), **options)
+    try:
+        yield child
+    finally:
+        child.terminate()
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+@contextmanager
+def session_bus(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """The address of a bus that starts nobody by itself."""
+    (folder / "bus.conf").write_text(BUS.format(socket=folder / "bus"))
+    argv = ("dbus-daemon", f"--config-file={folder / 'bus.conf'}", "--nofork", "--print-address")
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with process(*argv, environment=environment, **options) as daemon:
+        assert daemon.stdout is not None
+        yield daemon.stdout.readline().decode().strip()
+
+
+class Recorder:
+    """The recording server's side of a test."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def mode(self, mode: str) -> None:
+        (self._folder / "mode").write_text(mode)
+
+    def calls(self, name: str = "Notify") -> list[dict[str, Any]]:
+        path = self._folder / "calls"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [call for call in map(json.loads, lines) if call["call"] == name]
+
+
+@contextmanager
+def recording_server(folder: Path, environment: Mapping[str, str], *capabilities: str) -> Iterator[Recorder]:
+    script = Path(__file__).with_name("recording_server.py")
+    argv: list[str | Path] = [sys.executable, script, folder, *(capabilities or ("body", "actions"))]
+    with process(*argv, environment=environment, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"ready\n"
+        yield Recorder(folder)
+
+
+def alert(title: str = "claude-code · shop", body: str = "Turn ended", **fields: Any) -> Alert:
+    base: dict[str, Any] = {
+        "cls": AlertClass.TURN_END,
+        "urgency": Urgency.NORMAL,
+        "sound": "chime",
+        "notify": True,
+        "key": "claude-code|s1|turn_end",
+    }
+    return Alert(title=title, body=body, **(base | fields))
+
+
+RATE = 22_050
+WINDOW = RATE // 100  # the samples of 10 ms
+SILENCE = 0.002  # of full scale
+PULSE = """.fail
+load-module module-null-sink sink_name=desk
+set-default-sink desk
+load-module module-native-protocol-unix socket={socket}
+"""
+
+
+class Recording:
+    """What the sound server played since it began, as the RMS of each 10 ms."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def samples(self) -> array.array[int]:
+        data = self._path.read_bytes()
+        return array.array("h", data[: len(data) // 2 * 2])
+
+    def levels(self) -> list[float]:
+        samples = self.samples()
+        windows = (samples[start : start + WINDOW] for start in range(0, len(samples) - WINDOW + 1, WINDOW))
+        return [math.sqrt(sum(value * value for value in window) / WINDOW) / 32_768 for window in windows]
+
+    def heard(self) -> float:
+        """Seconds above silence."""
+        return sum(level > SILENCE for level in self.levels()) / 100
+
+    def peak(self) -> float:
+        return max(map(abs, self.samples()), default=0) / 32_768
+
+    def listen(self, seconds: float) -> None:
+        """Wait until that much more was recorded."""
+        goal = self._path.stat().st_size + 2 * seconds * RATE
+        wait(lambda: self._path.stat().st_size >= goal, f"{seconds:g} s more are recorded", seconds + 10)
+
+    def listen_to_the_end(self) -> None:
+        """Wait for a sound, and then for half a second of silence."""
+        wait(lambda: self.heard() > 0, "a sound")
+        wait(lambda: max(self.levels()[-50:]) <= SILENCE, "silence", 30)
+
+
+@contextmanager
+def sound_server(folder: Path, environment: Mapping[str, str]) -> Iterator[Recording]:
+    """A sound server whose only sink goes nowhere, with a recorder on it; finds it who has $PULSE_SERVER."""
+    (folder / "pulse.pa").write_text(PULSE.format(socket=folder / "pulse"))
+    environment = {**environment, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "LC_ALL": "C"}
+    quiet = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    argv = ("pulseaudio", "-n", "-F", folder / "pulse.pa", "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit")
+    parec = ("parec", "-d", "desk.monitor", "--format=s16le", "--channels=1", f"--rate={RATE}", "--latency-msec=20")
+    output = folder / "recording"
+    with process(*argv, environment=environment, stdout=subprocess.DEVNULL, **quiet):
+        wait((folder / "pulse").exists, "the sound server's socket")
+        with output.open("wb") as file, process(*parec, "--raw", environment=environment, stdout=file, **quiet):
+            wait(lambda: output.stat().st_size > 0, "the recording begins")
+            yield Recording(output)

@@ -1,0 +1,99 @@
+"""A notification server that records what it is told; run as `recording_server.py FOLDER [CAPABILITY…]`.
+
+Each call becomes one JSON line in FOLDER/calls. FOLDER/mode says how it answers: nothing = as it should,
+`hang` = never, `refuse` = with an error, `deaf` = it tells its capabilities, and hangs when it is to show something.
+"""
+# No `from __future__ import annotations`: dbus-fast reads the annotations as D-Bus signatures.
+# mypy: ignore-errors
+# ruff: noqa: F722, F821, N802
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+
+from dbus_fast import DBusError, Variant
+from dbus_fast.aio import MessageBus
+from dbus_fast.service import ServiceInterface, dbus_method, dbus_signal
+
+FOLDER = Path(sys.argv[1])
+CAPABILITIES = sys.argv[2:]
+
+
+async def obey(*hanging: str) -> None:
+    mode = (FOLDER / "mode").read_text() if (FOLDER / "mode").exists() else ""
+    if mode in hanging:
+        await asyncio.Event().wait()
+    if mode == "refuse":
+        raise DBusError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "too many")
+
+
+def record(**call: object) -> None:
+    with (FOLDER / "calls").open("a") as file:
+        file.write(json.dumps(call) + "\n")
+
+
+class Server(ServiceInterface):
+    def __init__(self) -> None:
+        super().__init__("org.freedesktop.Notifications")
+        self.last = 0
+
+    @dbus_method()
+    async def GetCapabilities(self) -> "as":
+        await obey("hang")
+        return CAPABILITIES
+
+    @dbus_method()
+    async def GetServerInformation(self) -> "ssss":
+        await obey("hang")
+        return ["recording", "tests", "1", "1.2"]
+
+    @dbus_method()
+    async def Notify(
+        self, app: "s", replaces: "u", icon: "s", title: "s", body: "s", actions: "as", hints: "a{sv}", timeout: "i"
+    ) -> "u":
+        arrived = time.monotonic()
+        await obey("hang", "deaf")
+        self.last = replaces or self.last + 1
+        plain = {key: value.value if isinstance(value, Variant) else value for key, value in hints.items()}
+        urgency = plain.get("urgency")
+        record(
+            call="Notify",
+            id=self.last,
+            app=app,
+            replaces=replaces,
+            title=title,
+            body=body,
+            urgency=urgency,
+            at=arrived,
+        )
+        return self.last
+
+    @dbus_method()
+    def CloseNotification(self, number: "u"):
+        record(call="Close", id=number)
+        self.NotificationClosed(number, 3)
+
+    @dbus_method()
+    def Click(self, number: "u"):
+        self.ActionInvoked(number, "default")
+
+    @dbus_signal()
+    def NotificationClosed(self, number: "u", reason: "u") -> "uu":
+        return [number, reason]
+
+    @dbus_signal()
+    def ActionInvoked(self, number: "u", key: "s") -> "us":
+        return [number, key]
+
+
+async def main() -> None:
+    bus = await MessageBus().connect()
+    bus.export("/org/freedesktop/Notifications", Server())
+    await bus.request_name("org.freedesktop.Notifications")
+    print("ready", flush=True)
+    await bus.wait_for_disconnect()
+
+
+asyncio.run(main())
