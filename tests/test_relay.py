@@ -616,6 +616,31 @@ def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wake
     assert (hung.stdout, awake.stdout, ran) == (b"once out", b"second", b"second\n")
 
 
+@pytest.mark.parametrize("seen", [0, 1, 3, 6])
+def test_a_tray_killed_among_many_relays_leaves_each_with_one_answer(agent: Agent, seen: int) -> None:
+    agent.when_down()
+    command = [sys.executable, "-c", CHILD, str(agent.state / "door.sock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert child.stderr.readline() == b"open\n"
+        relays = [
+            subprocess.Popen(agent.command("claude-code", "event"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for _ in range(12)
+        ]
+        for relay in relays:
+            assert relay.stdin is not None
+            relay.stdin.close()
+            relay.stdin = None
+        for _ in range(seen):
+            child.stdout.readline()
+        child.kill()
+        answers = [relay.communicate(timeout=LONG)[0] for relay in relays]
+
+    assert set(answers) <= {b"event", b"once out"}
+    assert [relay.returncode for relay in relays] == [0] * 12
+
+
 # When nobody can decide
 
 

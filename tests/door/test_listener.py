@@ -397,6 +397,16 @@ def test_a_folder_with_another_mode_is_refused_with_its_cure(tmp_path: Path, mod
         house.listener.start()
 
 
+def test_a_folder_that_inherited_the_setgid_bit_is_still_closed(tmp_path: Path) -> None:
+    house = House(tmp_path / "state")
+    house.path.parent.chmod(0o2700)
+    house.listener.start()
+
+    with house.knock("e") as connection:
+        assert answer(connection).stdout == b"inline"
+    house.listener.close()
+
+
 def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -106,8 +106,8 @@ def check(folder: Path) -> None:
         return  # the profile folder is already closed to other users
     if found.st_uid != os.getuid():
         raise DoorError(f"{folder}: belongs to user {found.st_uid}", hint=ELSEWHERE)
-    if stat.S_IMODE(found.st_mode) != 0o700:
-        mode = stat.S_IMODE(found.st_mode)
+    mode = found.st_mode & 0o777  # a group's setgid bit, inherited from above, opens nothing
+    if mode != 0o700:
         raise DoorError(f"{folder}: has mode {mode:04o}, not 0700", hint=f"close it: chmod 700 {folder}")
 
 
