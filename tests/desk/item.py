@@ -29,6 +29,9 @@ ROWS: dict[int, dict[str, Any]] = {
     11: {"label": "Quit"},
 }
 CHILDREN = {0: [1, 2, 3, 4, 9, 10, 12, 11], 4: [5, 6], 6: [7, 8]}
+for number, text in enumerate(os.environ.get("DESK_ITEM_ROWS", "").splitlines(), start=100):  # more rows in the end
+    ROWS[number] = {"label": text}
+    CHILDREN[0].append(number)
 
 Node = Annotated[list[Any], DBusSignature("(ia{sv}av)")]
 Pixmaps = Annotated[list[Any], DBusSignature("a(iiay)")]

@@ -62,11 +62,12 @@ class Menus:
         self.close()
         try:
             self._pop_up(item)
-            spots = self._spots(1, lambda: self._bus.rows(item))
+            known: set[int] = set()
+            spots = self._spots(known, lambda: self._bus.rows(item))
             for depth, label in enumerate(path, start=1):
                 spot = _spot(spots, label)
                 self._screen.point(spot.x, spot.y)
-                spots = self._spots(depth + 1, lambda: self.row(path[:depth], item).children)  # noqa: B023
+                spots = self._spots(known, lambda: self.row(path[:depth], item).children)  # noqa: B023
             yield spots
         finally:
             self.close()
@@ -94,9 +95,11 @@ class Menus:
         self.press(item, RIGHT)
         wait(self._screen.popups, what=f"the menu opens after {PRESSES} presses on the icon")
 
-    def _spots(self, depth: int, rows: Callable[[], Sequence[MenuRow]]) -> list[Spot]:
-        """Where the rows of the popup at this depth are, once all of them are drawn."""
-        popup = wait(lambda: self._screen.popups()[depth - 1 : depth], what=f"menu {depth} opens")[0]
+    def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]]) -> list[Spot]:
+        """Where the rows of the popup that is not yet known are, once all of them are drawn."""
+        what = f"menu {len(known) + 1} opens"
+        popup = wait(lambda: next((box for box in self._screen.popups() if box.id not in known), None), what=what)
+        known.add(popup.id)
         seen: list[tuple[list[int], list[str]]] = [([], [])]
 
         def drawn() -> list[Spot]:
@@ -107,7 +110,10 @@ class Menus:
             x = popup.x + popup.width // 2
             return [Spot(row=row, x=x, y=popup.y + y) for row, y in zip(shown, bands, strict=True)] if steady else []
 
-        return wait(drawn, what=f"as many rows are drawn in menu {depth} as are published; seen: {seen}")
+        try:
+            return wait(drawn, what=f"as many rows are drawn in menu {len(known)} as are published")
+        except Overdue as overdue:
+            raise Overdue(f"{overdue}; rows drawn at {seen[-1][0]}, published {seen[-1][1]}") from overdue
 
     def _cells(self) -> list[Box]:
         """Each icon's part of the tray; empty until something is drawn in all of them."""

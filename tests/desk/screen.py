@@ -53,7 +53,7 @@ class Screen:
         return self._root.get_full_property(atom, X.AnyPropertyType) is not None
 
     def popups(self) -> list[Box]:
-        """The open menus, in the order in which they were stacked: a submenu comes after its parent."""
+        """The open menus, from the lowest to the uppermost; a submenu may first appear below its parent."""
         return [box for window in self._root.query_tree().children if (box := self._popup(window))]
 
     def tray(self) -> Box | None:

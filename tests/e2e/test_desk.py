@@ -79,6 +79,18 @@ def test_a_click_reaches_the_row_of_a_path(desk: Desk, tray: subprocess.Popen[by
     desk.wait(lambda: desk.log(tray) == f"clicked {label}\n", what=f"exactly {label!r} was clicked")
 
 
+def test_rows_of_unusual_letters_and_of_a_long_menu_are_met(desk: Desk) -> None:
+    labels = ["✗ claude-code · PreToolUse · hooktray · 14:02", "Å É ąg", "i", "=:=", *(f"Row {n}" for n in range(12))]
+    process = desk.start([sys.executable, item.__file__], {"DESK_ITEM_ROWS": "\n".join(labels)})
+    desk.wait_item(process.pid)
+
+    for label in ("✗ claude-code", "=:=", "Row 11"):
+        desk.click([label])
+
+    clicked = f"clicked {labels[0]}\nclicked =:=\nclicked Row 11\n"
+    desk.wait(lambda: desk.log(process) == clicked, what="exactly these three were clicked")
+
+
 def test_a_row_that_is_not_there_or_greyed_out_is_said_so(desk: Desk, tray: subprocess.Popen[bytes]) -> None:
     with pytest.raises(LookupError, match="no row 'Approve' among"):
         desk.click(["Approve"])
