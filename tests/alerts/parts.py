@@ -145,14 +145,14 @@ class Recording:
 @contextmanager
 def sound_server(folder: Path, environment: Mapping[str, str]) -> Iterator[Recording]:
     """A sound server whose only sink goes nowhere, with a recorder on it; finds it who has $PULSE_SERVER."""
-    (folder / "pulse.pa").write_text(PULSE.format(socket=folder / "pulse"))
+    (folder / "pulse.pa").write_text(PULSE.format(socket=folder / "pulse.socket"))
     environment = {**environment, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "LC_ALL": "C"}
     quiet = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     argv = ("pulseaudio", "-n", "-F", folder / "pulse.pa", "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit")
     parec = ("parec", "-d", "desk.monitor", "--format=s16le", "--channels=1", f"--rate={RATE}", "--latency-msec=20")
     output = folder / "recording"
     with process(*argv, environment=environment, stdout=subprocess.DEVNULL, **quiet):
-        wait((folder / "pulse").exists, "the sound server's socket")
+        wait((folder / "pulse.socket").exists, "the sound server's socket")
         with output.open("wb") as file, process(*parec, "--raw", environment=environment, stdout=file, **quiet):
             wait(lambda: output.stat().st_size > 0, "the recording begins")
             yield Recording(output)

@@ -1,0 +1,154 @@
+"""Sounds are really played, one after the other, and a machine without sound stays quiet about it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+import time
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from alerts import parts
+from alerts.parts import Recording, wait
+
+from tray.alerts.sound import SOUNDS, Player, SoundError, find
+
+
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recording]:
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path}/pulse.socket")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with parts.sound_server(tmp_path, os.environ) as recording:
+        yield recording
+
+
+@pytest.fixture
+def player() -> Iterator[Player]:
+    player = Player()
+    yield player
+    player.close()
+
+
+@pytest.fixture
+def no_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No sound server, and no program that could play one."""
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path}/nobody")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def length(name: str) -> float:
+    with wave.open(str(SOUNDS / f"{name}.wav")) as file:
+        return float(file.getnframes() / file.getframerate())
+
+
+def test_a_sound_is_heard_in_full(recording: Recording, player: Player) -> None:
+    player.play("chime")
+    recording.listen_to_the_end()
+
+    assert player.last_error == ""
+    assert recording.heard() == pytest.approx(length("chime"), abs=0.15)
+    assert recording.peak() == pytest.approx(0.5, abs=0.1)
+
+
+def test_sounds_do_not_overlap(recording: Recording, player: Player) -> None:
+    for _ in range(3):
+        player.play("chime")
+    recording.listen_to_the_end()
+
+    assert recording.heard() == pytest.approx(3 * length("chime"), abs=0.3)
+    assert recording.peak() < 0.6  # two at once would reach full scale
+
+
+def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording, player: Player) -> None:
+    for _ in range(20):
+        player.play("tick")
+    recording.listen_to_the_end()
+
+    assert 2 * length("tick") < recording.heard() < 4.5 * length("tick")
+
+
+def test_closing_ends_a_sound_in_the_middle(recording: Recording, player: Player, tmp_path: Path) -> None:
+    with wave.open(str(tmp_path / "long.wav"), "wb") as file:
+        file.setparams((1, 2, 44_100, 0, "NONE", ""))
+        file.writeframes(struct.pack("<100h", *([9_000] * 50 + [-9_000] * 50)) * 441 * 8)
+    player.play(str(tmp_path / "long.wav"))
+    wait(lambda: recording.heard() > 0.1, "the sound begins")
+
+    began = time.monotonic()
+    player.close()
+
+    assert time.monotonic() - began < 1.0
+    recording.listen(0.5)
+    assert recording.heard() < 2.0
+
+
+def test_a_player_that_is_idle_holds_no_device(recording: Recording, player: Player) -> None:
+    ours = psutil.Process()
+    player.play("tick")
+    recording.listen_to_the_end()
+    before = (ours.num_fds(), ours.num_threads())
+
+    for _ in range(3):
+        player.play("tick")
+    recording.listen(0.2)
+    recording.listen_to_the_end()
+
+    wait(lambda: (ours.num_fds(), ours.num_threads()) == before, "descriptors and threads are as before")
+
+
+def test_what_miniaudio_cannot_read_the_platforms_own_player_plays(
+    recording: Recording, player: Player, tmp_path: Path
+) -> None:
+    tone = struct.pack(">100h", *([6_000] * 50 + [-6_000] * 50)) * 220
+    (tmp_path / "own.au").write_bytes(struct.pack(">4s5I", b".snd", 24, len(tone), 3, 44_100, 1) + tone)
+
+    player.play(str(tmp_path / "own.au"))
+    recording.listen_to_the_end()
+
+    assert recording.heard() == pytest.approx(0.5, abs=0.15)
+
+
+def test_without_sound_the_error_is_remembered_and_logged_once(
+    no_sound: None, player: Player, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        player.last_error = ""
+        player.play("bell")
+        wait(lambda: player.last_error, "an error")
+
+    assert "no other player could play it" in player.last_error
+    assert len(caplog.records) == 1
+    assert capfd.readouterr().err == ""
+
+
+def test_a_wrong_name_suggests_the_nearest(player: Player) -> None:
+    player.play("chimes")
+    wait(lambda: player.last_error, "an error")
+
+    assert player.last_error == "no sound is called 'chimes': did you mean chime?"
+
+
+@pytest.mark.parametrize("name", ["../sounds/chime", "chime.wav", "/nowhere/ding.wav", "/dev/zero", ".", "*"])
+def test_only_our_names_and_files_of_absolute_paths_are_sounds(name: str) -> None:
+    with pytest.raises(SoundError):
+        find(name)
+
+
+def test_nothing_starts_before_the_first_sound_and_nothing_plays_after_closing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    before = psutil.Process().num_threads()
+    player = Player()
+    player.play("")
+    assert psutil.Process().num_threads() == before
+
+    player.close()
+    with caplog.at_level(logging.WARNING):
+        player.play("no such sound")
+    assert psutil.Process().num_threads() == before
+    assert player.last_error == ""
