@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from desktop.watcher import Watcher
 
+from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import Headless
 from tray.desktop.icon import Backend, Icon, backend, choose
@@ -97,13 +97,17 @@ def test_with_a_bus_the_icon_waits_there_for_a_host(loop: asyncio.AbstractEventL
     icon.stop()
 
 
-def test_with_a_host_the_icon_is_up_at_once(loop: asyncio.AbstractEventLoop, bus: str) -> None:
+def test_with_a_host_the_icon_is_up_as_soon_as_it_has_something_to_show(
+    loop: asyncio.AbstractEventLoop, bus: str
+) -> None:
     watcher = asyncio.run_coroutine_threadsafe(Watcher.start(bus), loop).result(DEADLINE)
 
     icon = chosen(loop, DBUS_SESSION_BUS_ADDRESS=bus)
 
-    assert (icon.name, icon.reason, icon.visible) == ("sni", "", True)
+    assert (icon.name, icon.reason, icon.visible) == ("sni", "", False)
+    icon.show(IconState.ON, "on", menu(MenuState(now=0.0)))
     icon.stop()
+    assert len(watcher.registered) == 1
     asyncio.run_coroutine_threadsafe(watcher.stop(), loop).result(DEADLINE)
 
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import pytest
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
-from desktop.watcher import WATCHER, Watcher, plain
 
+from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
 from tray.desktop.menu import Action, Item, MenuState, Mute, Toggle, menu
 from tray.desktop.sni import Sni
@@ -126,7 +126,7 @@ def host(stage: Stage) -> Watcher:
     watcher = stage.watcher()
     assert stage.icon.start()
     stage.icon.show(IconState.ON, "2 hooks", menu(STATE))
-    wait(lambda: len(stage.do(watcher.rows(ITEM))) > 5, "the menu is there")
+    wait(lambda: watcher.registered == [ITEM], "the icon registers")
     return watcher
 
 
@@ -261,9 +261,19 @@ def test_a_host_that_starts_late_gets_the_icon(stage: Stage) -> None:
     assert stage.icon.reason == "no tray host yet: the icon appears when one starts"
 
     late = stage.watcher()
+    stage.icon.show(IconState.ON, "on", menu(STATE))
 
     wait(lambda: late.registered == [ITEM], "the icon registers")
     assert stage.icon.visible
+
+
+def test_a_host_that_starts_when_all_is_shown_gets_the_icon(stage: Stage) -> None:
+    stage.icon.start()
+    stage.icon.show(IconState.ON, "on", menu(STATE))
+
+    late = stage.watcher()
+
+    wait(lambda: late.registered == [ITEM], "the icon registers")
 
 
 def test_a_host_that_restarts_gets_the_icon_again(stage: Stage, host: Watcher) -> None:

@@ -60,13 +60,14 @@ class Sni:
         self._menu = Menu(lambda: self._main.post(opened))
         self._bus: MessageBus | None = None
         self._present = False  # somebody is the watcher
+        self._shown = False  # there is something to show; a host never sees the menu empty
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
 
     @property
     def visible(self) -> bool:
         """Whether a host has the icon now."""
-        return self._present and self._bus is not None
+        return self._present and self._shown and self._bus is not None
 
     def start(self) -> bool:
         """Get onto the bus; whether a watcher is there already. Raises one of BUS_ERRORS."""
@@ -103,8 +104,6 @@ class Sni:
         await ask(bus, "AddMatch", "s", rule)
         self._watching = self._loop.create_task(self._watch(bus))
         self._present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
-        if self._present:
-            await self._register(bus)
         return self._present
 
     @property
@@ -142,6 +141,9 @@ class Sni:
         change = self._menu.table.update(items)
         self._item.update(state, tooltip)
         self._menu.tell(change)
+        if not self._shown and self._present and self._bus is not None:
+            self._spawn(self._register(self._bus))
+        self._shown = True
 
     def _hear(self, message: Message) -> bool:
         """Every message on its way in; true when it goes no further."""
@@ -163,7 +165,7 @@ class Sni:
 
     def _watcher_changed(self, bus: MessageBus, present: bool) -> None:
         self._present = present
-        if present:
+        if present and self._shown:
             self._spawn(self._register(bus))
 
     async def _take(self, bus: MessageBus, message: Message, events: list[Click]) -> None:

@@ -1,0 +1,106 @@
+"""A tray without an engine, for the panel's tests: shows what stdin says, prints what was clicked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+from tray.desktop.artwork import IconState
+from tray.desktop.icon import choose
+from tray.desktop.menu import Action, Approval, MenuState, Quit, Request, Toggle, menu
+from tray.model.decision import Record, Verdict
+from tray.model.hook import State
+
+NOW = time.time()
+ROWS = (
+    ("claude-code", "PreToolUse", "shop", Verdict.DENY, ()),
+    ("shelley", "end-of-turn", "vm-one", Verdict.ABSTAIN, ()),
+    ("starchild", "pre_tool_call", "garden_plan", Verdict.ASK, ()),
+    ("x-code", "PreToolUse", "compiler", Verdict.ALLOW, ()),
+    ("claude-code", "PostToolUse", "shop", Verdict.ABSTAIN, ("output",)),
+)
+
+
+def record(number: int, agent: str, event: str, project: str, verdict: Verdict, rewrites: tuple[str, ...]) -> Record:
+    return Record(
+        id=f"r{number}",
+        at=NOW - 60 * number,
+        agent=agent,
+        session="s",
+        project=project,
+        event=event,
+        kind="other",
+        verdict=verdict,
+        reason="",
+        ms=1.0,
+        rewrites=rewrites,
+    )
+
+
+class Tray:
+    """One state, changed by lines of JSON and by clicks."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.state = MenuState(
+            now=NOW,
+            status="On: 3 hooks",
+            recent=tuple(record(number, *row) for number, row in enumerate(ROWS)),
+            approvals=(
+                Approval(
+                    key="k1", name="block_secrets", event="tool_before", state=State.PENDING, digest="1a2b3c4d5e6f"
+                ),
+                Approval(key="k2", name="notify", event="turn_end", state=State.CHANGED, digest="99aabbccdd"),
+            ),
+            requests=(Request(id="q1", what="Switch hooks off", who="claude-code, pid 812"),),
+        )
+        self.look = IconState.ON
+        self.icon = choose(loop, self.act, lambda: self.say("opened"))
+
+    def act(self, action: Action) -> None:
+        self.say(repr(action))
+        if isinstance(action, Toggle):
+            self.look = IconState.OFF if self.state.enabled else IconState.ON
+            self.state = replace(self.state, enabled=not self.state.enabled)
+        if isinstance(action, Quit):
+            self.icon.stop()
+        self.show()
+
+    def take(self, line: str) -> None:
+        """The keys of a MenuState, and `look` for the icon."""
+        words: dict[str, Any] = json.loads(line)
+        self.look = IconState(words.pop("look", self.look))
+        self.state = replace(self.state, **words)
+        self.show()
+
+    def show(self) -> None:
+        self.icon.show(self.look, f"Hooktray: {self.look}", menu(self.state))
+
+    def say(self, text: str) -> None:
+        print(text, flush=True)
+
+    def listen(self) -> None:
+        for line in sys.stdin:
+            self.take(line)
+
+
+def main() -> None:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="loop")
+    thread.start()
+    tray = Tray(loop)
+    tray.say(f"{tray.icon.name} {tray.icon.reason}".strip())
+    tray.show()
+    threading.Thread(target=tray.listen, name="stdin", daemon=True).start()
+    tray.icon.run()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""The icon and the menu on the real panel, used with the real pointer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import Desk
+from desk.fixtures import desk, shared_desk
+from PIL import ImageChops, ImageColor
+
+from desktop import panel_app
+from tray.desktop.artwork import IconState, colour
+
+__all__ = ["desk", "shared_desk"]
+WATCHER = "org.kde.StatusNotifierWatcher"
+pytestmark = pytest.mark.desktop
+
+
+class Tray:
+    """The program on the desk: what it is told to show, and what it says was clicked."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.process = desk.start([sys.executable, panel_app.__file__], stdin=subprocess.PIPE)
+        self.item = desk.wait_item(self.process.pid)
+
+    def show(self, **words: Any) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(words).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def said(self) -> list[str]:
+        return [line for line in self.desk.log(self.process).splitlines() if line != "opened"]
+
+    def close(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.desk.stop(self.process)
+
+
+@pytest.fixture
+def tray(desk: Desk) -> Iterator[Tray]:
+    tray = Tray(desk)
+    yield tray
+    tray.close()
+
+
+def test_the_icon_appears_on_the_panel_and_changes_its_shape(desk: Desk, tray: Tray) -> None:
+    on = desk.wait(lambda: ink(tray, IconState.ON), what="the hook is drawn")
+
+    tray.show(look="off")
+    off = desk.wait(lambda: ink(tray, IconState.OFF), what="the ring is drawn")
+
+    assert len(on ^ off) > 30
+
+
+def ink(tray: Tray, state: IconState) -> set[tuple[int, int]]:
+    """The pixels of the icon in this state's colour; none while it is not drawn."""
+    x, y = tray.desk.icon_at(tray.item)
+    picture = tray.desk.screenshot().convert("RGB").crop((x - 12, y - 12, x + 12, y + 12))
+    wanted = ImageColor.getrgb(colour(state))
+    seen = {(at % 24, at // 24) for at in range(24 * 24) if near(picture.getpixel((at % 24, at // 24)), wanted)}
+    return seen if len(seen) > 40 else set()
+
+
+def near(one: Any, other: tuple[int, ...]) -> bool:
+    return all(abs(a - b) < 24 for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("button", [1, 3])
+def test_either_button_opens_the_menu(desk: Desk, tray: Tray, button: int) -> None:
+    desk.press_icon(button, tray.item)
+
+    desk.wait(desk.screen.popups, what="the menu opens")
+    desk.wait(lambda: "opened" in desk.log(tray.process), what="the tray hears of it")
+
+
+def test_a_click_on_the_switch_reaches_the_tray_and_the_mark_follows(desk: Desk, tray: Tray) -> None:
+    desk.click(["Hooks enabled"], tray.item)
+
+    desk.wait(lambda: tray.said() == ["sni", "Toggle()"], what="the click is acted on")
+    desk.wait(lambda: desk.row("Hooks enabled", item=tray.item).checked is False, what="the mark is gone")
+
+
+def test_a_click_approves_the_bytes_that_the_row_named(desk: Desk, tray: Tray) -> None:
+    desk.click(["Approvals", "block_secrets", "Approve 1a2b3c4d"], tray.item)
+
+    desk.wait(lambda: tray.said()[1:] == ["Approve(key='k1', digest='1a2b3c4d5e6f')"], what="the click is acted on")
+
+
+def test_an_open_menu_is_repainted_in_place_and_stays_open(desk: Desk, tray: Tray) -> None:
+    with desk.open_menu([], tray.item) as spots:
+        (popup,) = desk.screen.popups()
+        before = desk.screen.image(popup)
+
+        tray.show(status="On: 9 hooks!", muted=True)
+
+        desk.wait(lambda: _rows_changed(desk, popup, before) == [0, 5], what="both rows are painted anew, no other")
+        assert desk.screen.popups() == [popup]
+        assert spots[0].row.label == "On: 3 hooks"
+
+
+def _rows_changed(desk: Desk, popup: Any, before: Any) -> list[int]:
+    """Which of the menu's seven rows look different now."""
+    difference = ImageChops.difference(desk.screen.image(popup), before).convert("L")
+    height = popup.height / 7
+    rows = [
+        difference.crop((4, int(row * height) + 6, popup.width - 4, int((row + 1) * height) - 6)) for row in range(7)
+    ]
+    return [number for number, row in enumerate(rows) if max(row.tobytes()) > 32]
+
+
+def test_a_menu_with_another_row_in_it_stays_open(desk: Desk, tray: Tray) -> None:
+    with desk.open_menu(["Approvals"], tray.item) as spots:
+        assert len(spots) == 3
+
+        tray.show(requests=[])
+
+        desk.wait(
+            lambda: desk.screen.popups()[1:] and len(desk.row("Approvals", item=tray.item).children) == 2,
+            what="it is gone",
+        )
+        assert len(desk.screen.popups()) == 2
+
+
+def test_a_foreign_process_on_the_desk_cannot_click(desk: Desk, tray: Tray) -> None:
+    switch = desk.row("Hooks enabled", item=tray.item).id
+
+    words = [
+        tray.item.bus,
+        "/MenuBar",
+        "com.canonical.dbusmenu",
+        "Event",
+        "isvu",
+        str(switch),
+        "clicked",
+        "i",
+        "0",
+        "0",
+    ]
+    done = desk.run(["busctl", "--user", "call", *words])
+
+    assert done.returncode != 0
+    assert b"Access denied" in done.stderr
+    assert tray.said()[:1] == ["sni"]
+    assert "Toggle()" not in tray.said()
+
+
+def test_the_icon_comes_back_when_the_panels_tray_does(tmp_path: Path) -> None:
+    """The tray is a process of its own, which the panel starts again when it has died."""
+    with Desk(tmp_path, notifications=None, sound=False) as desk:
+        tray = Tray(desk)
+        old = desk.bus.pid(WATCHER)
+
+        os.kill(old, signal.SIGKILL)
+
+        desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, 20, "the panel starts its tray again")
+        desk.wait(lambda: tray.item.bus in {item.bus for item in desk.items()}, what="the icon registers anew")
+        tray.close()
