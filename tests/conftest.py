@@ -10,7 +10,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from desk.fixtures import desk, shared_desk
 from house import House
+
+__all__ = ["desk", "shared_desk"]
 
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "CI")
 

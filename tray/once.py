@@ -105,7 +105,6 @@ def parse(argv: Sequence[str]) -> Call:
 
 def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     from tray.app import engine, stores
-    from tray.engine.runners.command import Background
 
     started = time.monotonic()
     kept = stores(locate(call.home), migrate=False, offline=True)
@@ -113,7 +112,7 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
     after.journal = kept.journal
-    judge = engine(kept, after, after.work.append, Background(), rows=after, offline=True)
+    judge = engine(kept, after, after.work.append, None, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
     return begun if isinstance(begun, Answer) else begun(None)
 

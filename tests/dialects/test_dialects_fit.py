@@ -95,10 +95,12 @@ def test_what_is_lost_becomes_stricter_and_is_remarked(
     assert fit(sampled(agent, name), decision) == fitted
 
 
-def test_an_event_with_a_problem_carries_nothing() -> None:
-    fitted = fit(parse(knock("claude-code", "PreToolUse", b"")), Decision(verdict=Verdict.DENY, reason="no"))
+def test_an_event_with_a_problem_carries_nothing_but_a_refusal() -> None:
+    event = parse(knock("claude-code", "PreToolUse", b""))
 
-    assert fitted == Decision(remarks=("PreToolUse of claude-code cannot deny: nothing was said",))
+    assert fit(event, Decision(verdict=Verdict.DENY, reason="no")) == Decision(verdict=Verdict.DENY, reason="no")
+    assert fit(event, Decision(verdict=Verdict.ALLOW)).verdict is Verdict.ABSTAIN
+    assert fit(event, Decision(context="words")).context == ""
 
 
 def test_a_turn_end_that_the_engine_made_of_a_round_end_still_answers_nothing() -> None:
@@ -130,7 +132,8 @@ EVENTS = st.sampled_from(
 
 
 def abilities(event: Event) -> Can:
-    return Can.NOTHING if event.problem else spec(event.agent, event.name).can
+    can = spec(event.agent, event.name).can
+    return can & Can.DENY if event.problem else can
 
 
 @settings(deadline=None, max_examples=600)

@@ -41,27 +41,27 @@ X_CODE: list[Case] = [
         (
             "write",
             ran(0, '{"decision":"modify","args":["x"]}'),
-            Reading(notes=("The hook's output modifies nothing: its args are no object; ignored.",)),
+            Reading(warning="The hook's output modifies nothing: its args are no object; ignored."),
         ),
         (
             "write",
             ran(0, '{"decision":"block"}'),
-            Reading(notes=("The hook's output has a decision that is none of allow, deny, modify; ignored.",)),
+            Reading(warning="The hook's output has a decision that is none of allow, deny, modify; ignored."),
         ),
         (
             "write",
             ran(0, '{"reason":"no"}'),
-            Reading(notes=("The hook's output has a decision that is none of allow, deny, modify; ignored.",)),
+            Reading(warning="The hook's output has a decision that is none of allow, deny, modify; ignored."),
         ),
         (
             "write",
             ran(0, "denied"),
-            Reading(notes=(IGNORED.format("not JSON: Expecting value at line 1, column 1"),)),
+            Reading(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1")),
         ),
         (
             "write",
             ran(0, '{"decision":"deny"}\n{"decision":"allow"}'),
-            Reading(notes=(IGNORED.format("not JSON: Extra data at line 2, column 1"),)),
+            Reading(warning=IGNORED.format("not JSON: Extra data at line 2, column 1")),
         ),
         ("write", ran(1, '{"decision":"deny"}'), failed("exit 1")),
         ("write", ran(2, err="no"), failed("exit 2")),

@@ -110,7 +110,7 @@ CLAUDE: list[Case] = [
         (
             "bash",
             ran(0, '{"decision":"block"} trailing'),
-            Reading(notes=("The hook's output is not JSON: Extra data at line 1, column 22; taken as plain text.",)),
+            Reading(warning="The hook's output is not JSON: Extra data at line 1, column 22; taken as plain text."),
         ),
         ("start", ran(0, "Sprint 42\n"), Reading(context="Sprint 42")),
         ("start", ran(0, "{broken"), Reading(context="{broken")),

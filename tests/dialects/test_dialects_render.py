@@ -193,8 +193,11 @@ def test_shelleys_system_prompt_is_never_answered_with_nothing(body: bytes) -> N
     )
 
 
-def test_an_event_with_a_problem_gets_the_neutral_answer_whatever_was_decided() -> None:
-    assert render(parse(knock("claude-code", "PreToolUse", b"[]")), Decision(verdict=DENY)) == Answer()
+def test_an_event_with_a_problem_gets_the_neutral_answer_unless_a_hook_that_failed_shall_block() -> None:
+    broken = parse(knock("claude-code", "PreToolUse", b"[]"))
+
+    assert render(broken, Decision(verdict=Verdict.ALLOW)) == Answer()
+    assert b'"deny"' in render(broken, Decision(verdict=DENY)).stdout
     assert render(parse(knock("foo", "PreToolUse", b"{}")), Decision(verdict=DENY)) == Answer()
 
 

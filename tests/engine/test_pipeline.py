@@ -72,7 +72,6 @@ def test_nobody_with_an_opinion_says_nothing(house: House) -> None:
         ("exit 1", "exit"),
         ("kill -9 $$", "signal 9"),
         ("exec ./missing", "12"),
-        ("cat >/dev/null; echo nonsense", ""),
     ],
 )
 def test_broken_is_neither_deny_nor_allow(house: House, script: str, cause: str) -> None:
@@ -81,6 +80,14 @@ def test_broken_is_neither_deny_nor_allow(house: House, script: str, cause: str)
     assert house.tool() == {}
     assert house.last.hooks[0]["status"] == "failed"
     assert cause in house.last.hooks[0]["cause"]
+
+
+def test_output_that_is_no_answer_is_an_abstention_with_a_warning(house: House) -> None:
+    house.hook("guard", on="tool_before", script="cat >/dev/null; echo nonsense")
+
+    assert house.tool() == {}
+    assert house.last.hooks[0]["status"] == "ok"
+    assert "not JSON" in house.last.hooks[0]["cause"]
 
 
 def test_broken_is_deny_where_the_user_said_block(house: House) -> None:

@@ -67,8 +67,8 @@ class Announcer:
 
     def close(self, deadline: float = CLOSING) -> None:
         """Send what waits, for at most `deadline` seconds, then disconnect; not to be called on the loop."""
-        self._closed = True
         if not self._loop.is_running():
+            self._closed = True
             return
         ending = asyncio.run_coroutine_threadsafe(self._finish(deadline), self._loop)
         try:
@@ -111,6 +111,7 @@ class Announcer:
             self._tell(record, delivery)
 
     async def _finish(self, deadline: float) -> None:
+        self._closed = True  # not earlier: what was announced before is on its way to the loop
         task = self._task
         if task is not None:
             await asyncio.wait({task}, timeout=deadline)

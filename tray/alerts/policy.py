@@ -174,7 +174,7 @@ def _notification(event: Event) -> Said:
 
 def _hooks(decision: Decision) -> Iterable[Said]:
     for cls, status in ((AlertClass.HOOK_FAILED, Status.FAILED), (AlertClass.HOOK_TIMED_OUT, Status.TIMED_OUT)):
-        broken = [outcome for outcome in decision.outcomes if outcome.status is status]
+        broken = [outcome for outcome in decision.outcomes if _trouble(outcome) is status]
         if broken:
             yield cls, " · ".join(f"{outcome.hook}: {_cause(outcome)}" for outcome in broken), None
     if decision.rewrite is not None and decision.verdict is not Verdict.DENY:
@@ -217,6 +217,11 @@ def _plain(text: str) -> str:
         return text
     reason = found.get("reason")
     return reason if isinstance(reason, str) and reason else text
+
+
+def _trouble(outcome: Outcome) -> Status:
+    """A hook whose output was no answer did not fail, but is told like one that did (RULINGS 16)."""
+    return Status.FAILED if outcome.reading.warning else outcome.status
 
 
 def _cause(outcome: Outcome) -> str:

@@ -51,7 +51,7 @@ def engine(
     kept: Stores,
     ears: Ears,
     later: Later,
-    background: Background,
+    background: Background | None,
     *,
     rows: Rows | None = None,
     offline: bool = False,

@@ -65,6 +65,7 @@ class App:
 
     def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
         self._paths = paths
+        self._words: dict[str, str] = {}
         configuration.start(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -77,7 +78,7 @@ class App:
             Notifier((DesktopNotifierBackend(), PlyerBackend())),
             self._player,
             muted=lambda: self._kept.switch.state().muted,
-            heard=self._kept.journal.alerted,
+            heard=self._alerted,
         )
         self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
         self._engine = engine(self._kept, self, self._spawn, self._background)
@@ -126,12 +127,21 @@ class App:
         self._kept.journal.close()
         self._loop.close()
 
+    def _alerted(self, id: str, word: str) -> None:
+        """An alert may be out before its event has a row: hooks that nobody waits for may still run."""
+        if len(self._words) > 1000:
+            self._words.clear()
+        self._words[id] = word
+        self._kept.journal.alerted(id, word)
+
     def arrived(self, event: Event) -> None:
         self._chores.do(lambda: self._herald.arrived(event))
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """From any thread, before the answer leaves: only hand over (law 7)."""
         self._turns.heard(event)
+        if word := self._words.pop(event.id, ""):
+            self._kept.journal.alerted(event.id, word)
         self._chores.do(lambda: self._news(event, decision, record))
 
     def _news(self, event: Event, decision: Decision, record: Record) -> None:

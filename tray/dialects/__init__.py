@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from tray.dialects import claude_code, shelley, starchild, wire, x_code
 from tray.dialects.fitting import Fit
-from tray.model.decision import Answer, Decision, Reading, Result
+from tray.model.decision import Answer, Decision, Reading, Result, Verdict
 from tray.model.event import Can, Event, EventSpec, Knock
 
 
@@ -99,17 +99,20 @@ def neutral(agent: str, name: str, body: bytes) -> Answer:
 def fit(event: Event, decision: Decision) -> Decision:
     """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
     dialect = DIALECTS.get(event.agent)
-    if dialect is None or event.problem:
+    if dialect is None:
         return Fit(f"{event.name or 'an event'} of {event.agent}", Can.NOTHING)(decision)
     can = spec(event.agent, event.name).can
+    if event.problem:
+        can &= Can.DENY  # of an event that we could not read, nothing but a refusal can be said
     return Fit(f"{event.name} of {event.agent}", can, dialect.carries(event, decision))(decision)
 
 
 def render(event: Event, decision: Decision) -> Answer:
     """The agent's own words for a decision; whatever it cannot carry is fitted first."""
     dialect = DIALECTS.get(event.agent)
-    if dialect is None or event.problem:
+    if dialect is None or spec(event.agent, event.name).observe_only:
         return neutral(event.agent, event.name, event.body)
-    if spec(event.agent, event.name).observe_only:
-        return dialect.neutral(event.name, event.body)
-    return dialect.render(event, fit(event, decision))
+    fitted = fit(event, decision)
+    if event.problem and fitted.verdict is not Verdict.DENY:
+        return neutral(event.agent, event.name, event.body)
+    return dialect.render(event, fitted)

@@ -52,15 +52,14 @@ def read(event: Event, result: Result, told: str) -> Reading:
     return replace(reading, verdict=Verdict.DENY, reason=own or wire.stderr(result), rewrite=None)
 
 
-def _plain(event: Event, result: Result, note: str) -> Reading:
+def _plain(event: Event, result: Result, warning: str) -> Reading:
     if result.code == 2:
         return _blocked(result)
     if result.code != 0:
         return Reading(problem=f"exit {result.code}")
-    notes = (note,) if note else ()
     if event.kind not in HEARS_TEXT:
-        return Reading(notes=notes)
-    return Reading(context=result.stdout.decode("utf-8", "replace").strip(), notes=notes)
+        return Reading(warning=warning)
+    return Reading(context=result.stdout.decode("utf-8", "replace").strip(), warning=warning)
 
 
 def _blocked(result: Result) -> Reading:

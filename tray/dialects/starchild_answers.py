@@ -54,7 +54,7 @@ def _output(event: Event, said: bytes) -> Reading:
     try:
         answer = wire.mapping(said)
     except ValueError as error:
-        return Reading(notes=(IGNORED.format(error),))
+        return Reading(warning=IGNORED.format(error))
     if fault := _fault(answer):
         return Reading(problem=f"output {fault}")
     return _reading(event, answer)

@@ -107,7 +107,7 @@ def read(event: Event, result: Result) -> Reading:
     try:
         answer = wire.mapping(said)
     except ValueError as error:
-        return Reading(notes=(IGNORED.format(f"is {error}"),))
+        return Reading(warning=IGNORED.format(f"is {error}"))
     return _reading(event, answer)
 
 
@@ -118,10 +118,10 @@ def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
     if decision == "allow":  # only goes on: it does not skip the agent's own question
         return Reading()
     if decision != "modify":
-        return Reading(notes=(IGNORED.format("has a decision that is none of allow, deny, modify"),))
+        return Reading(warning=IGNORED.format("has a decision that is none of allow, deny, modify"))
     args = answer.get("args")
     if event.tool is None or not isinstance(args, dict):
-        return Reading(notes=(IGNORED.format("modifies nothing: its args are no object"),))
+        return Reading(warning=IGNORED.format("modifies nothing: its args are no object"))
     value = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, args)
     return Reading(rewrite=Rewrite(target=Target.INPUT, value=value))
 

@@ -51,7 +51,7 @@ class Engine:
         rows: Rows,
         ears: Ears,
         later: Later,
-        background: Background,
+        background: Background | None,
         offline: bool = False,
     ) -> None:
         self._ledger = ledger

@@ -83,6 +83,7 @@ class Reading:
     notes: tuple[str, ...] = ()  # for the human only
     stop: str | None = None  # the agent shall stop altogether; the text is the reason
     retry: bool = False
+    warning: str = ""  # its output was no answer, in a dialect where that means abstain; told to the human
     problem: str = ""
 
 

@@ -1,0 +1,189 @@
+"""Announcing returns at once, from any thread, and what became of it is told in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alerts import parts
+from alerts.parts import Recorder, Recording, alert, wait
+
+from tray.alerts.announcer import WAITING, Announcer, loudest
+from tray.alerts.native import DesktopNotifierBackend
+from tray.alerts.notifier import Notifier
+from tray.alerts.policy import Urgency
+from tray.alerts.sound import Player
+
+
+class Stage:
+    """An announcer with everything it needs, on a loop in a thread of its own."""
+
+    def __init__(self, timeout: float = 5.0) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever)
+        self.thread.start()
+        self.muted = False
+        self.told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self.notifier = Notifier([DesktopNotifierBackend()], timeout)
+        self.player = Player()
+        self.announcer = Announcer(self.loop, self.notifier, self.player, lambda: self.muted, self.heard)
+
+    def heard(self, record: str, what: str) -> None:
+        self.told.put((record, what))
+
+    def close(self) -> None:
+        self.announcer.close()
+        self.player.close()
+        self.end_loop()
+
+    def end_loop(self) -> None:
+        if not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self.thread.join()
+            self.loop.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path}/pulse.socket")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        with parts.recording_server(tmp_path, os.environ) as recorder:
+            yield recorder
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    stage = Stage()
+    yield stage
+    stage.close()
+
+
+@pytest.fixture
+def recording(server: Recorder, tmp_path: Path) -> Iterator[Recording]:
+    with parts.sound_server(tmp_path, os.environ) as recording:
+        yield recording
+
+
+QUIET = alert(sound="")
+
+
+def test_an_announcement_arrives_and_is_told_as_sent(server: Recorder, stage: Stage) -> None:
+    stage.announcer.announce((QUIET, alert(body="second", key="b", sound="")), "r1")
+
+    assert stage.told.get(timeout=5) == ("r1", "sent")
+    assert [call["body"] for call in server.calls()] == ["Turn ended", "second"]
+
+
+def test_without_a_record_nothing_is_told(server: Recorder, stage: Stage) -> None:
+    stage.announcer.announce((QUIET,))
+    stage.announcer.announce((QUIET,), "r2")
+
+    assert stage.told.get(timeout=5) == ("r2", "sent")
+    assert len(server.calls()) == 2
+
+
+def test_an_alert_that_only_sounds_is_not_shown(server: Recorder, stage: Stage) -> None:
+    stage.announcer.announce((alert(notify=False, sound=""),), "r1")
+
+    assert stage.told.get(timeout=5) == ("r1", "sent")
+    assert server.calls() == []
+
+
+def test_many_threads_announce_at_once_and_each_gets_its_answer(server: Recorder, stage: Stage) -> None:
+    def announce(number: int) -> None:
+        stage.announcer.announce((alert(key=str(number), sound=""),), str(number))
+
+    threads = [threading.Thread(target=announce, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    told = {stage.told.get(timeout=5) for _ in threads}
+    for thread in threads:
+        thread.join()
+
+    assert told == {(str(number), "sent") for number in range(40)}
+
+
+def test_a_server_that_hangs_delays_nobody(server: Recorder) -> None:
+    server.mode("hang")
+    stage = Stage(timeout=0.2)
+    began = time.monotonic()
+    for number in range(WAITING * 3):
+        stage.announcer.announce((QUIET,), str(number))
+    announced = time.monotonic() - began
+
+    assert stage.told.get(timeout=5)[1] == "failed"
+    stage.announcer.close(0.3)
+    told = 1 + stage.told.qsize()
+    stage.close()
+
+    assert announced < 0.2
+    assert told == WAITING * 3
+    assert time.monotonic() - began < 3.0
+
+
+def test_closing_sends_what_still_waits(server: Recorder, stage: Stage) -> None:
+    for number in range(10):
+        stage.announcer.announce((QUIET,), str(number))
+
+    stage.announcer.close()
+
+    assert [stage.told.get_nowait() for _ in range(10)] == [(str(number), "sent") for number in range(10)]
+
+
+def test_after_closing_and_after_the_loop_an_announcement_fails(server: Recorder, stage: Stage) -> None:
+    stage.announcer.close()
+    stage.announcer.announce((QUIET,), "late")
+    assert stage.told.get(timeout=5) == ("late", "failed")
+
+    stage.end_loop()
+    stage.announcer.announce((QUIET,), "later")
+    assert stage.told.get(timeout=5) == ("later", "failed")
+
+
+def test_the_sound_of_the_most_urgent_alert_is_played(recording: Recording, stage: Stage) -> None:
+    stage.announcer.announce((alert(sound="tick"), alert(sound="bell", urgency=Urgency.CRITICAL)))
+    recording.listen_to_the_end()
+
+    assert 0.5 < recording.heard() < 0.85  # the bell's length, and not the tick's as well
+
+
+def test_muted_means_silence_but_the_notification_comes(server: Recorder, recording: Recording, stage: Stage) -> None:
+    stage.muted = True
+    stage.announcer.announce((alert(),), "r1")
+
+    assert stage.told.get(timeout=5) == ("r1", "sent")
+    recording.listen(1.0)
+    assert recording.heard() == 0
+    stage.muted = False
+    stage.announcer.announce((alert(),))
+    recording.listen_to_the_end()
+
+
+def test_the_loudest_alert_is_the_first_of_the_most_urgent_that_have_a_sound() -> None:
+    critical = alert(urgency=Urgency.CRITICAL, sound="")
+
+    assert loudest((alert(sound="tick"), alert(sound="low"), critical)) == "tick"
+    assert loudest((critical,)) == ""
+
+
+def test_an_alert_arrives_within_a_tenth_of_a_second(server: Recorder, stage: Stage) -> None:
+    stage.announcer.announce((QUIET,), "warm")
+    stage.told.get(timeout=5)
+    began = []
+    for number in range(15):
+        began.append(time.monotonic())
+        stage.announcer.announce((alert(key=str(number), sound=""),), str(number))
+        stage.told.get(timeout=5)
+
+    arrived = [call["at"] for call in wait(lambda: server.calls()[1:], "the calls")]
+    delays = sorted(end - start for start, end in zip(began, arrived, strict=True))
+    print(f"announce() to Notify: p50 {delays[7] * 1000:.2f} ms, worst {delays[-1] * 1000:.2f} ms")
+    assert delays[7] < 0.1

@@ -1,0 +1,106 @@
+"""The whole product on the desk: a real tray process, real relays, real clicks."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from desk import Desk, MenuRow, wait
+
+from tray import relay
+
+PYTHON = sys.executable
+PAYLOADS = Path(__file__).parent.parent / "dialects" / "payloads"
+
+
+class Live:
+    """One running tray with a home of its own."""
+
+    def __init__(self, desk: Desk, folder: Path, *, configuration: Mapping[str, Any] | str = "") -> None:
+        self.desk = desk
+        self.home = folder / "h"
+        self.config = self.home / "config" / "hooktray.yaml"
+        self.config.parent.mkdir(parents=True)
+        self.configure(configuration)
+        self.start()
+
+    def start(self, *argv: str) -> None:
+        self.process = self.desk.start([PYTHON, "-I", "-m", "tray", "--home", str(self.home), "run", *argv])
+        wait(lambda: self.cli_json("status")[0]["running"], 20, "the tray answers")
+
+    def configure(self, configuration: Mapping[str, Any] | str) -> None:
+        text = configuration if isinstance(configuration, str) else json.dumps(configuration, ensure_ascii=False)
+        self.config.write_text(text)
+
+    def script(self, name: str, text: str) -> Path:
+        path = self.config.parent / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    # ---- the agent's side
+
+    def relay(
+        self, agent: str, event: str, payload: Mapping[str, Any] | bytes
+    ) -> subprocess.CompletedProcess[bytes]:
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return self.desk.run(self.relay_argv(agent, event), input=body, timeout=60)
+
+    def relay_argv(self, agent: str, event: str) -> list[str]:
+        return [PYTHON, "-I", "-S", str(Path(relay.__file__)), "--home", str(self.home), agent, event]
+
+    # ---- the user's side
+
+    def cli(self, *argv: str) -> subprocess.CompletedProcess[bytes]:
+        return self.desk.run([PYTHON, "-I", "-m", "tray", "--home", str(self.home), *argv])
+
+    def cli_json(self, *argv: str) -> list[dict[str, Any]]:
+        done = self.cli(*argv, "--json")
+        assert done.returncode == 0, done.stderr.decode()
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def log(self) -> list[dict[str, Any]]:
+        return self.cli_json("log")
+
+    def wait_log(self, count: int) -> list[dict[str, Any]]:
+        return wait(lambda: (rows := self.log()) if len(rows) >= count else None, 10, f"{count} rows") or rows
+
+    def states(self) -> dict[str, str]:
+        return {row["name"]: row["state"] for row in self.cli_json("list")}
+
+    def menu(self, *path: str) -> list[MenuRow]:
+        rows = list(self.desk.menu_labels(self.item))
+        for label in path:
+            rows = list(next(row for row in rows if row.label.startswith(label)).children)
+        return [row for row in rows if row.visible and not row.separator]
+
+    def click(self, *path: str) -> None:
+        self.desk.click(path, self.item)
+
+    def approve(self, name: str) -> None:
+        """What a person does: open the menu, go to Approvals, the hook, Approve."""
+        self.desk.wait(lambda: any(row.label.startswith(name) for row in self.menu("Approvals")), what=f"{name} waits")
+        self.click("Approvals", name, "Approve")
+        self.desk.wait(lambda: self.states().get(name) == "approved", what=f"{name} is approved")
+
+    @property
+    def item(self) -> Any:
+        return self.desk.wait_item(self.process.pid)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def quit(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(15)
+
+
+def recorded(agent: str, name: str) -> bytes:
+    """A recorded payload as it was on the wire: one compact line."""
+    return json.dumps(json.loads((PAYLOADS / agent / f"{name}.json").read_text()), ensure_ascii=False).encode()

@@ -1,0 +1,131 @@
+"""An agent's event, all the way: approved hook, native answer, notification, sound, journal and menu."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from desk import Desk
+from live import Live, recorded
+
+
+class Case(NamedTuple):
+    agent: str
+    event: str
+    payload: str
+    kind: str  # the hook's event
+    told: bytes  # the agent's own neutral answer
+    summary: str
+    body: str
+    row: str  # in the menu: what stands after the mark
+
+
+CASES = [
+    Case("claude-code", "Stop", "Stop", "turn_end", b"", "claude-code · sub", "Turn ended: All done.", "Stop"),
+    Case("claude-code", "SessionEnd", "SessionEnd", "session_end", b"", "claude-code · sub", "Session ended: other", "SessionEnd"),
+    Case("claude-code", "Notification", "Notification-permission_prompt", "notification", b"", "claude-code · project", "Claude needs your permission", "Notification"),
+    Case("shelley", "end-of-turn", "end-of-turn", "turn_end", b"", "shelley · vm", "Turn ended: Done.", "end-of-turn"),
+    Case("starchild", "on_stop", "on_stop", "turn_end", b"", "starchild · workspace", "Turn ended: All done.", "on_stop"),
+    Case("starchild", "on_session_end", "on_session_end", "session_end", b"", "starchild · workspace", "Session ended: ended", "on_session_end"),
+    Case("x-code", "TurnComplete", "TurnComplete", "turn_end", b"", "x-code · project", "Turn ended", "TurnComplete"),
+    Case("x-code", "SessionEnd", "SessionEnd", "session_end", b"", "x-code · project", "Session ended", "SessionEnd"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("e")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.agent} {case.event}")
+def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None:
+    hook = {"name": "witness", "event": case.kind, "command": "./witness.sh"}
+    live = Live(desk, folder, configuration={"settle": 0.2, "hooks": [hook]})
+    live.script("witness.sh", f"cat >{folder}/seen.part && mv {folder}/seen.part {folder}/seen")
+    live.relay(case.agent, case.event, recorded(case.agent, case.payload))
+    assert not (folder / "seen").exists(), "an unapproved hook has run"
+    live.approve("witness")
+    desk.clear_notifications()
+
+    with desk.record() as sound:
+        done = live.relay(case.agent, case.event, recorded(case.agent, case.payload))
+        shown = desk.wait_notification(lambda one: one.body == case.body)
+        sound.wait_sound()
+
+    assert (done.stdout, done.stderr, done.returncode) == (case.told, b"", 0)
+    assert (shown.summary, shown.app) == (case.summary, "Hooktray")
+    assert sound.rms > 0.002
+    desk.wait((folder / "seen").exists, what="the hook's side effect")
+    row = desk.wait(lambda: _newest(live, case.event), what="the journal's row")
+    assert (row["agent"], row["verdict"]) == (case.agent, "abstain")
+    assert [(hook["name"], hook["status"]) for hook in row["hooks"]] == [("witness", "ok")]
+    assert any(case.agent in one.label and case.row in one.label for one in live.menu("Recent decisions"))
+    desk.wait(lambda: _newest(live, case.event)["alerted"] == "sent", what="the row knows of its alert")
+
+
+DENIALS = [
+    ("claude-code", "PreToolUse", "PreToolUse-Bash", {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not today"}}),
+    ("starchild", "pre_tool_call", "pre_tool_call", {"decision": "block", "reason": "not today"}),
+    ("x-code", "PreToolUse", "PreToolUse-shell", {"decision": "deny", "reason": "not today"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "event", "payload", "native"), DENIALS, ids=[row[0] for row in DENIALS])
+def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
+    desk: Desk, folder: Path, agent: str, event: str, payload: str, native: dict[str, Any]
+) -> None:
+    live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
+    live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
+    assert live.relay(agent, event, recorded(agent, payload)).stdout == b""
+    live.approve("guard")
+    desk.clear_notifications()
+
+    done = live.relay(agent, event, recorded(agent, payload))
+
+    assert json.loads(done.stdout) == native
+    assert done.returncode == 0
+    tool = json.loads(recorded(agent, payload)).get("tool_name") or "shell"
+    shown = desk.wait_notification(lambda one: "blocked" in one.body)
+    assert shown.body == f"{tool} blocked · guard: not today"
+    assert live.log()[0]["reason"] == "guard: not today"
+    assert live.menu("Recent decisions")[0].label.startswith("✕")
+
+
+def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk, folder: Path) -> None:
+    live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
+    script = live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
+    payload = recorded("claude-code", "PreToolUse-Bash")
+    live.approve("guard")
+
+    with script.open("a") as file:
+        file.write("\n")
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", payload).stdout
+    assert live.states() == {"guard": "changed"}
+    assert desk.wait_notification(lambda one: "changed since approval" in one.body)
+    assert any("changed" in row.label for row in live.menu("Approvals"))
+
+    on = _icon(desk, live)
+    live.click("Hooks enabled")
+    desk.wait(lambda: not live.cli_json("status")[0]["enabled"], what="hooks are off")
+    assert live.relay("claude-code", "PreToolUse", payload).stdout == b""
+    assert live.log()[0]["hooks"][0]["gate"] == "switch off"
+    off = desk.wait(lambda: (look := _icon(desk, live)) != on and look, what="the icon has another shape")
+    assert not desk.row("Hooks enabled", item=live.item).checked
+
+    live.click("Hooks enabled")
+    desk.wait(lambda: live.cli_json("status")[0]["enabled"], what="hooks are on")
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", payload).stdout
+    desk.wait(lambda: _icon(desk, live) not in (off,), what="the icon is back")
+
+
+def _newest(live: Live, event: str) -> Any:
+    """The latest row of this event that its hooks were asked for."""
+    return next((row for row in live.log() if row["event"] == event and row["hooks"]), None)
+
+
+def _icon(desk: Desk, live: Live) -> bytes:
+    """The shape of the icon on the panel: what of it is drawn, whatever the colour."""
+    x, y = desk.icon_at(live.item)
+    return desk.screenshot().convert("L").crop((x - 11, y - 11, x + 11, y + 11)).tobytes()
