@@ -20,6 +20,8 @@ from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Urgency
 from tray.alerts.sound import Player
 
+pytestmark = pytest.mark.desktop
+
 
 class Stage:
     """An announcer with everything it needs, on a loop in a thread of its own."""
@@ -29,12 +31,15 @@ class Stage:
         self.thread = threading.Thread(target=self.loop.run_forever)
         self.thread.start()
         self.muted = False
+        self.deaf = ""
         self.told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.notifier = Notifier([DesktopNotifierBackend()], timeout)
         self.player = Player()
         self.announcer = Announcer(self.loop, self.notifier, self.player, lambda: self.muted, self.heard)
 
     def heard(self, record: str, what: str) -> None:
+        if record == self.deaf:
+            raise ValueError(record)
         self.told.put((record, what))
 
     def close(self) -> None:
@@ -136,6 +141,15 @@ def test_closing_sends_what_still_waits(server: Recorder, stage: Stage) -> None:
     stage.announcer.close()
 
     assert [stage.told.get_nowait() for _ in range(10)] == [(str(number), "sent") for number in range(10)]
+
+
+def test_a_listener_that_fails_for_one_announcement_still_hears_of_the_next(server: Recorder, stage: Stage) -> None:
+    stage.loop.set_exception_handler(lambda loop, context: None)  # asyncio would log the listener's fault
+    stage.deaf = "r1"
+    stage.announcer.announce((QUIET,), "r1")
+    stage.announcer.announce((QUIET,), "r2")
+
+    assert stage.told.get(timeout=5) == ("r2", "sent")
 
 
 def test_after_closing_and_after_the_loop_an_announcement_fails(server: Recorder, stage: Stage) -> None:

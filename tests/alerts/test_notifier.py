@@ -23,6 +23,8 @@ from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Backend, Delivery, Notifier
 from tray.alerts.policy import Alert, Urgency
 
+pytestmark = pytest.mark.desktop
+
 Do = Callable[[Notifier], Awaitable[None]]
 WAYS: list[type[DesktopNotifierBackend] | type[PlyerBackend]] = [DesktopNotifierBackend, PlyerBackend]
 

@@ -17,6 +17,8 @@ from alerts.parts import Recording, wait
 
 from tray.alerts.sound import SOUNDS, Player, SoundError, find
 
+pytestmark = pytest.mark.desktop
+
 
 @pytest.fixture
 def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recording]:
