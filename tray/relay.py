@@ -48,8 +48,8 @@ def folder(home: str) -> str:
         return os.path.join(os.environ["LOCALAPPDATA"], "hooktray")
     if sys.platform == "darwin":
         return os.path.expanduser("~/Library/Application Support/hooktray")
-    state = os.environ.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
-    return os.path.join(state, "hooktray")
+    state = os.environ.get("XDG_STATE_HOME", "").strip()
+    return os.path.join(state if os.path.isabs(state) else os.path.expanduser("~/.local/state"), "hooktray")
 
 
 def _arguments(argv: list[str]) -> tuple[str, list[str]]:
@@ -91,6 +91,8 @@ def _ask(place: str, words: list[str], name: str, payload: bytes, started: float
         return None
     try:
         return _exchange(connection, _frame(words, name, token, payload), started)
+    except OSError:
+        return None
     finally:
         connection.close()
 
@@ -176,16 +178,23 @@ def _exchange(connection: _socket.socket, frame: bytes, started: float) -> tuple
         received += part
         if not acknowledged and len(received) >= 5:
             if received[:1] != b"A":
-                return None
+                raise ConnectionError("no tray of ours")
             acknowledged = True
             until = started + int.from_bytes(received[1:5], "big") / 1000
-        if len(received) >= 15:
-            if received[5:6] != b"R":
-                return None
-            border = 15 + int.from_bytes(received[7:11], "big")
-            end = border + int.from_bytes(received[11:15], "big")
-            if len(received) >= end:
-                return received[6], bytes(received[15:border]), bytes(received[border:end])
+        answer = _answer(received)
+        if answer is not None:
+            return answer
+
+
+def _answer(received: bytearray) -> tuple[int, bytes, bytes] | None:
+    """The answer behind the five bytes of the acknowledgement, once it is all there."""
+    if len(received) < 15:
+        return None
+    if received[5:6] != b"R":
+        raise ConnectionError("no tray of ours")
+    border = 15 + int.from_bytes(received[7:11], "big")
+    end = border + int.from_bytes(received[11:15], "big")
+    return (received[6], bytes(received[15:border]), bytes(received[border:end])) if len(received) >= end else None
 
 
 def _send(connection: _socket.socket, unsent: memoryview) -> memoryview:

@@ -1,0 +1,190 @@
+"""A real door for the tests of this room: a service that records, and callers that speak the wire."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.door import frames
+from tray.door.listener import Gone, Listener, Peer
+from tray.errors import HooktrayError
+from tray.model.decision import Answer
+from tray.model.event import Knock
+
+LONG = 20.0  # seconds; every wait below ends far earlier unless something is broken
+
+
+class Recorder:
+    """A service that writes down its knocks; the event's name says how it answers."""
+
+    def __init__(self) -> None:
+        self.knocks: list[Knock] = []
+        self.threads: list[str] = []
+        self.peers: list[Peer] = []
+        self.gone = threading.Event()
+        self.release = threading.Event()
+        self.started = threading.Semaphore(0)
+
+    def patience(self, agent: str, event: str) -> float:
+        return 1.5 if event != "impatient" else 1 / 0
+
+    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+        self.knocks.append(knock)
+        self.threads.append(threading.current_thread().name)
+        if knock.event == "fails":
+            raise RuntimeError("the service is broken")
+        if knock.event == "code":
+            return Answer(code=-9)
+        if knock.event == "large":
+            return Answer(stdout=b"x" * 3_000_000)
+        if knock.event in ("work", "fails-later", "until-gone"):
+            return lambda gone: self._work(knock, gone)
+        return Answer(stdout=b"inline", stderr=b"err", code=2)
+
+    def _work(self, knock: Knock, gone: Gone) -> Answer:
+        self.threads.append(threading.current_thread().name)
+        self.started.release()
+        if knock.event == "fails-later":
+            raise RuntimeError("the work is broken")
+        if knock.event == "until-gone":
+            assert not gone.is_set()
+            select.select([gone], [], [], LONG)
+            if gone.is_set():
+                self.gone.set()
+            return Answer(stdout=b"cancelled")
+        assert self.release.wait(LONG)
+        return Answer(stdout=b"worked")
+
+    def busy(self, knock: Knock) -> Answer:
+        return Answer(stdout=b"busy")
+
+    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+        return Answer(stdout=b"neutral for " + body)
+
+    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+        self.peers.append(peer)
+        if request.get("op") == "refuse":
+            raise HooktrayError("no such hook", hint="look at `hooktray list`")
+        if request.get("op") == "break":
+            raise RuntimeError("the service is broken")
+        return {"echo": request}
+
+
+class Porch:
+    """A listener in a folder of its own, and callers that come to it."""
+
+    def __init__(self, folder: Path, *, loopback: bool = False) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path = folder / "door.sock"
+        self.service = Recorder()
+        self.listener = Listener(self.path, self.service, loopback=loopback)
+
+    def connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(LONG)
+        connection.connect(str(self.path))
+        return connection
+
+    def either(self, event: str) -> socket.socket:
+        """A whole knock at whichever door is open here."""
+        file = self.path.with_name("door.addr")
+        return by_port(self, frame(event, token=file.read_text().split()[1])) if file.exists() else self.knock(event)
+
+    def knock(self, event: str = "", body: bytes = b"payload") -> socket.socket:
+        connection = self.connect()
+        connection.sendall(frame(event, body))
+        return connection
+
+
+def frame(event: str = "", body: bytes = b"payload", **fields: str) -> bytes:
+    named = {"agent": "shelley", "event": event, "id": "ab12", "cwd": "/w", "parent": "7"} | fields
+    return frames.encode_event(named, {"HOME": "/h", "ODD": "\udcff"}, body)
+
+
+def exactly(connection: socket.socket, size: int) -> bytes:
+    received = b""
+    while len(received) < size:
+        part = connection.recv(size - len(received))
+        if not part:
+            raise EOFError(received)
+        received += part
+    return received
+
+
+def answer(connection: socket.socket) -> Answer:
+    frames.decode_ack(exactly(connection, frames.ACK_SIZE))
+    start = exactly(connection, frames.REPLY_SIZE)
+    return frames.decode_answer(start + exactly(connection, frames.answer_size(start) - frames.REPLY_SIZE))
+
+
+def is_sent_away(connection: socket.socket) -> bool:
+    """Closed without a byte."""
+    try:
+        return connection.recv(100) == b""
+    except ConnectionResetError:
+        return True
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + LONG
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        select.select([], [], [], 0.005)
+    return True
+
+
+@contextlib.contextmanager
+def opened(folder: Path, *, loopback: bool = False) -> Iterator[Porch]:
+    """An open door that leaves no thread and no file behind."""
+    made = Porch(folder / "state", loopback=loopback)
+    before = set(threading.enumerate())
+    made.listener.start()
+    yield made
+    made.service.release.set()
+    made.listener.close()
+    assert set(threading.enumerate()) <= before
+    assert list(made.path.parent.iterdir()) == []
+
+
+def by_port(porch: Porch, data: bytes) -> socket.socket:
+    port = int(porch.path.with_name("door.addr").read_text().split()[0])
+    connection = socket.create_connection(("127.0.0.1", port), LONG)
+    connection.sendall(data)
+    return connection
+
+
+CHILD = """
+import sys, threading
+from pathlib import Path
+from tray.door.listener import Listener
+from tray.model.decision import Answer
+
+class Service:
+    def patience(self, agent, event): return 60.0
+    def answer(self, knock):
+        print(knock.event, flush=True)
+        return Answer(stdout=knock.event.encode())
+
+listener = Listener(Path(sys.argv[1]), Service(), loopback=sys.argv[2] == "True")
+listener.start()
+print("open", file=sys.stderr, flush=True)
+threading.Event().wait()
+"""
+
+
+def child_listener(path: Path, loopback: bool) -> subprocess.Popen[bytes]:
+    """A listener in a process of its own, which can be stopped; it prints the events that reached its service."""
+    command = [sys.executable, "-c", CHILD, str(path), str(loopback)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stderr is not None
+    assert child.stderr.readline() == b"open\n"
+    return child

@@ -1,0 +1,210 @@
+"""An agent that runs real relays, a real door for them, and impostors that behave badly in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.door import frames
+from tray.door.frames import LEAD_SIZE
+from tray.door.listener import Gone, Listener, Peer
+from tray.model.decision import Answer
+from tray.model.event import Knock
+
+RELAY = Path(__file__).parents[1] / "tray" / "relay.py"
+LONG = 30.0  # seconds; every wait below ends far earlier unless something is broken
+
+ACK = frames.encode_ack(20_000)
+ANSWER = frames.encode_answer(Answer(stdout=b"out", stderr=b"err", code=2))
+
+ONCE = """
+import json, os, sys
+record, code = sys.argv[1], int(sys.argv[2])
+with open(record, "w") as file:
+    json.dump({"argv": sys.argv[3:], "stdin": sys.stdin.buffer.read().hex(), "cwd": os.getcwd()}, file)
+sys.stdout.write("once out")
+sys.stderr.write("once err")
+sys.stdout.flush()
+if code < 0:
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+
+
+class Recorder:
+    """A service that writes down its knocks; the event's name says how it answers."""
+
+    def __init__(self) -> None:
+        self.knocks: list[Knock] = []
+        self.started = threading.Event()
+        self.gone = threading.Event()
+
+    def patience(self, agent: str, event: str) -> float:
+        return 20.0
+
+    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+        self.knocks.append(knock)
+        if knock.event == "slow":
+            return self._slow
+        if knock.event == "until-gone":
+            return self._until_gone
+        if knock.event == "echo":
+            return Answer(stdout=knock.body)
+        return Answer(stdout=b"out\0\xff", stderr=b"err", code=2)
+
+    def _slow(self, gone: Gone) -> Answer:
+        """Longer than a relay waits for the acknowledgement."""
+        select.select([gone], [], [], 0.5)
+        return Answer(stdout=b"late")
+
+    def _until_gone(self, gone: Gone) -> Answer:
+        self.started.set()
+        select.select([gone], [], [], LONG)
+        if gone.is_set():
+            self.gone.set()
+        return Answer()
+
+    def busy(self, knock: Knock) -> Answer:
+        return Answer(stdout=b"busy")
+
+    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+        return Answer(stdout=b"neutral")
+
+    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+        return {}
+
+
+class Agent:
+    """Runs relays in a home of its own, without a tray until one is opened."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.state = home / "state"
+        self.state.mkdir(mode=0o700, parents=True)
+        self.record = home / "once.json"
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-I", "-S", str(RELAY), "--home", str(self.home), *words]
+
+    def relay(
+        self, *words: str, payload: bytes = b"{}", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        return run(self.command(*words), payload, env)
+
+    def when_down(self, *, code: int = 0, mode: str = "once", command: list[str] | None = None) -> None:
+        script = self.home / "once.py"
+        script.write_text(ONCE)
+        once = command or [sys.executable, "-I", "-S", str(script), str(self.record), str(code)]
+        (self.state / "relay.conf").write_text(f"when_down={mode}\nonce={chr(0x1F).join(once)}\n")
+
+    def once(self) -> tuple[list[str], bytes] | None:
+        """What `once` was given, if it ran."""
+        if not self.record.exists():
+            return None
+        found = json.loads(self.record.read_text())
+        return found["argv"], bytes.fromhex(found["stdin"])
+
+
+def run(
+    command: list[str], payload: bytes = b"{}", env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    whole = {**os.environ, **(env or {})}
+    return subprocess.run(command, input=payload, capture_output=True, timeout=LONG, check=False, env=whole)
+
+
+def said(done: subprocess.CompletedProcess[bytes]) -> tuple[bytes, bytes, int]:
+    return done.stdout, done.stderr, done.returncode
+
+
+@contextlib.contextmanager
+def opened(agent: Agent, *, loopback: bool = False) -> Iterator[Recorder]:
+    service = Recorder()
+    listener = Listener(agent.state / "door.sock", service, loopback=loopback)
+    listener.start()
+    yield service
+    listener.close()
+
+
+class Impostor:
+    """A daemon at the door's place that behaves badly: it takes one connection and does `act` with it."""
+
+    def __init__(self, path: Path, act: Callable[[socket.socket], object]) -> None:
+        self._door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._door.bind(str(path))
+        self._door.listen()
+        self._act = act
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        connection, _ = self._door.accept()
+        with connection:
+            self._act(connection)
+
+    def close(self) -> None:
+        self._thread.join(LONG)
+        self._door.close()
+
+
+def frame_of(connection: socket.socket) -> bytes:
+    """Read one whole frame."""
+    received = b""
+    while len(received) < LEAD_SIZE or len(received) < size_of(received):
+        received += connection.recv(65536)
+    return received
+
+
+def size_of(received: bytes) -> int:
+    lead = frames.decode_lead(received[:LEAD_SIZE])
+    return LEAD_SIZE + lead.head + lead.body
+
+
+def replies(data: bytes) -> Callable[[socket.socket], object]:
+    def act(connection: socket.socket) -> None:
+        frame_of(connection)
+        connection.sendall(data)
+
+    return act
+
+
+def hangs_after(data: bytes) -> Callable[[socket.socket], object]:
+    def act(connection: socket.socket) -> None:
+        frame_of(connection)
+        connection.sendall(data)
+        connection.recv(1)  # until the relay gives up
+
+    return act
+
+
+def never_reads(connection: socket.socket) -> None:
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    poll.poll(LONG * 1000)
+
+
+CHILD = """
+import sys, threading
+from pathlib import Path
+from tray.door.listener import Listener
+from tray.model.decision import Answer
+
+class Service:
+    def patience(self, agent, event): return 60.0
+    def answer(self, knock):
+        print(knock.event, flush=True)
+        return Answer(stdout=knock.event.encode())
+
+listener = Listener(Path(sys.argv[1]), Service())
+listener.start()
+print("open", file=sys.stderr, flush=True)
+threading.Event().wait()
+"""

@@ -1,0 +1,123 @@
+"""When nobody can decide: the agent gets its neutral answer, and never a traceback."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from relays import (
+    LONG,
+    RELAY,
+    Agent,
+    Recorder,
+    opened,
+    run,
+    said,
+)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    return Agent(tmp_path / "home")
+
+
+@pytest.fixture
+def tray(agent: Agent) -> Iterator[Recorder]:
+    with opened(agent) as service:
+        yield service
+
+
+def nobody(agent: Agent, case: str) -> None:
+    if case == "allow":
+        agent.when_down(mode="allow")
+    elif case == "not found":
+        agent.when_down(command=["/nonexistent/hooktray", "once"])
+    elif case == "empty":
+        (agent.state / "relay.conf").write_text("when_down=once\nonce=\n")
+    elif case == "junk":
+        (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=when_down\nonce")
+    elif case == "our bug":
+        agent.when_down(command=["/bin/sh", "-c", "exit 3"])
+    elif case == "killed":
+        agent.when_down(command=["/bin/sh", "-c", "kill -9 $$"])
+    elif case == "does not read":
+        agent.when_down(command=["/bin/sh", "-c", "exec <&-; exit 3"])
+
+
+CASES = ["no relay.conf", "allow", "not found", "empty", "junk", "our bug", "killed", "does not read"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_agent_gets_its_neutral_answer(agent: Agent, case: str) -> None:
+    nobody(agent, case)
+    payload = b"You are Shelley.\n" * 20_000
+
+    assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
+    assert said(agent.relay("shelley", "system-prompt", payload=payload)) == (payload, b"", 0)
+    assert said(agent.relay("shelley", "end-of-turn", payload=payload)) == (b"", b"", 0)
+
+
+@pytest.mark.parametrize("code", [3, -9, -15])
+def test_a_once_that_broke_does_not_break_the_agent(agent: Agent, code: int) -> None:
+    agent.when_down(code=code)
+
+    assert agent.relay("claude-code", "Stop").returncode == 0
+    assert agent.once() is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--home"],
+        ["--home", "/nonexistent"],
+        ["--help"],
+        ["-x", "shelley"],
+        ["", ""],
+        ["a", "b", "c"],
+        ["--home", "/nonexistent", "--home", "/nonexistent", "a"],
+        ["\udcff", "\udcff"],
+        ["é" * 1000, "\n"],
+    ],
+)
+def test_a_usage_error_is_silent(tmp_path: Path, words: list[str]) -> None:
+    done = run([sys.executable, "-I", "-S", str(RELAY), *words], env={"HOOKTRAY_HOME": str(tmp_path)})
+
+    assert said(done) == (b"", b"", 0)
+
+
+def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path) -> None:
+    words = ["shelley", "system-prompt", "--verbose"]
+
+    done = run([sys.executable, "-I", "-S", str(RELAY), *words], b"prompt", env={"HOOKTRAY_HOME": str(tmp_path)})
+
+    assert said(done) == (b"prompt", b"", 0)
+
+
+def test_an_agent_that_stops_reading_ends_no_relay_with_a_traceback(agent: Agent, tray: Recorder) -> None:
+    with subprocess.Popen(
+        agent.command("shelley", "echo"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as relay:
+        assert relay.stdin is not None
+        assert relay.stdout is not None
+        assert relay.stderr is not None
+        relay.stdout.close()
+        relay.stdin.write(b"x" * 1_000_000)
+        relay.stdin.close()
+        assert relay.stderr.read() == b""
+        assert relay.wait(LONG) == 0
+
+
+def test_an_interrupted_relay_shows_no_traceback(agent: Agent, tray: Recorder) -> None:
+    with subprocess.Popen(
+        agent.command("claude-code", "until-gone"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as relay:
+        assert relay.stderr is not None
+        assert tray.started.wait(LONG)
+        relay.send_signal(signal.SIGINT)
+        assert relay.stderr.read() == b""
+        assert relay.wait(LONG) == 0
