@@ -48,7 +48,7 @@ def folder(home: str) -> str:
         return os.path.join(os.environ["LOCALAPPDATA"], "hooktray")
     if sys.platform == "darwin":
         return os.path.expanduser("~/Library/Application Support/hooktray")
-    state = os.environ.get("XDG_STATE_HOME", "").strip()
+    state = os.environ.get("XDG_STATE_HOME", "")
     return os.path.join(state if os.path.isabs(state) else os.path.expanduser("~/.local/state"), "hooktray")
 
 
