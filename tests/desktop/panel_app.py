@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 import threading
 import time
@@ -84,8 +85,10 @@ class Tray:
         print(text, flush=True)
 
     def listen(self) -> None:
+        """Until stdin ends, and the tray with it."""
         for line in sys.stdin:
             self.take(line)
+        self.icon.stop()
 
 
 def main() -> None:
@@ -96,6 +99,7 @@ def main() -> None:
     tray.say(f"{tray.icon.name} {tray.icon.reason}".strip())
     tray.show()
     threading.Thread(target=tray.listen, name="stdin", daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda number, frame: tray.icon.stop())
     tray.icon.run()
     loop.call_soon_threadsafe(loop.stop)
     thread.join()

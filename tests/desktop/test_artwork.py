@@ -9,9 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from PIL import Image, ImageChops, ImageStat
+from PIL import Image, ImageChops, ImageColor, ImageStat
 
-from tray.desktop.artwork import IconState, colour, draw, svg
+from tray.desktop.artwork import TILE, IconState, colour, draw, on_tile, svg
 
 ICONS = Path(__file__).parents[2] / "icons"
 LIGHT_PANEL, DARK_PANEL = "#f6f5f4", "#353535"
@@ -72,6 +72,14 @@ def test_nothing_is_cut_off_at_the_edges(state: IconState) -> None:
     assert right <= 256
     assert bottom < 256
     assert 5 < ImageStat.Stat(picture).mean[0] < 128
+
+
+def test_a_tile_is_the_picture_on_an_opaque_ground() -> None:
+    tile = on_tile(IconState.ON, 32)
+
+    assert tile.mode == "RGB"
+    assert tile.getpixel((0, 0)) == ImageColor.getrgb(TILE)
+    assert ImageColor.getrgb(colour(IconState.ON, dark=True)) in {shade for _, shade in tile.getcolors(1024) or ()}
 
 
 @pytest.mark.parametrize("state", IconState)

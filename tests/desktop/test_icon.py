@@ -150,6 +150,20 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
     assert ran == {threading.get_ident()}
 
 
+def test_a_signal_ends_a_headless_tray_that_waits_for_nothing() -> None:
+    code = (
+        "import signal; from tray.desktop.headless import Headless; icon = Headless('');"
+        "signal.signal(signal.SIGTERM, lambda *_: icon.stop()); print('up', flush=True); icon.run()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "up\n"
+
+        process.terminate()
+
+        assert process.wait(DEADLINE) == 0
+
+
 def test_the_session_bus_is_found_in_the_run_folder_too(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "bus"))

@@ -29,7 +29,7 @@ class Tray:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.process = desk.start([sys.executable, panel_app.__file__], stdin=subprocess.PIPE)
+        self.process = start(desk)
         self.item = desk.wait_item(self.process.pid)
 
     def show(self, **words: Any) -> None:
@@ -43,7 +43,11 @@ class Tray:
     def close(self) -> None:
         assert self.process.stdin
         self.process.stdin.close()
-        self.desk.stop(self.process)
+        assert self.process.wait(10) == 0, self.desk.log(self.process)
+
+
+def start(desk: Desk, **environment: str) -> subprocess.Popen[bytes]:
+    return desk.start([sys.executable, panel_app.__file__], environment, stdin=subprocess.PIPE)
 
 
 @pytest.fixture
@@ -165,3 +169,25 @@ def test_the_icon_comes_back_when_the_panels_tray_does(tmp_path: Path) -> None:
         desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, 20, "the panel starts its tray again")
         desk.wait(lambda: tray.item.bus in {item.bus for item in desk.items()}, what="the icon registers anew")
         tray.close()
+
+
+def test_a_signal_ends_the_tray_and_takes_the_icon_away(desk: Desk) -> None:
+    tray = Tray(desk)
+
+    tray.process.terminate()
+
+    tray.close()
+    desk.wait(lambda: not desk.items(), what="the panel forgets the icon")
+
+
+def test_without_a_bus_pystray_draws_the_icon_in_the_old_tray(desk: Desk) -> None:
+    process = start(desk, DBUS_SESSION_BUS_ADDRESS="unix:path=/nonexistent/bus")
+    ink = ImageColor.getrgb(colour(IconState.ON, dark=True))
+
+    desk.wait(lambda: ink in {shade for _, shade in desk.screenshot().getcolors(1 << 24) or ()}, what="it is drawn")
+
+    assert desk.log(process) == "pystray\n"
+    process.terminate()
+    assert process.wait(10) == 0, desk.log(process)
+    assert process.stdin
+    process.stdin.close()

@@ -63,6 +63,7 @@ COLOURS: dict[IconState, tuple[str, str, str]] = {
     IconState.PAUSED: ("#5a7ed0", "#34508f", "#a9c0f5"),
     IconState.ATTENTION: ("#cc5f0e", "#9a4300", "#ffab5e"),
 }
+TILE = "#2b2b2b"
 CRISP = 64  # up to this size strokes are moved to whole pixels
 FINE = 1024  # pixels that a picture is drawn on before it is reduced
 
@@ -85,6 +86,12 @@ def draw(state: IconState, size: int, *, dark: bool | None = None) -> Image.Imag
     picture = Image.new("RGBA", (size, size), colour(state, dark))
     picture.putalpha(mask.reduce(factor))
     return picture
+
+
+def on_tile(state: IconState, size: int) -> Image.Image:
+    """The picture on a dark ground of its own, for trays that know no transparency."""
+    tile = Image.new("RGBA", (size, size), TILE)
+    return Image.alpha_composite(tile, draw(state, size, dark=True)).convert("RGB")
 
 
 def _stroke(pen: ImageDraw.ImageDraw, shape: Shape, size: int, factor: int) -> None:

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from tray.desktop.artwork import IconState, draw
+from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.headless import Headless
 from tray.desktop.linux import Screen, screen, session_bus
 from tray.desktop.mainloop import MainLoop
@@ -121,7 +121,8 @@ class Pystray:
 
     def __init__(self, pystray: Any, act: Callable[[Action], None]) -> None:
         self._pystray, self._act = pystray, act
-        self._icon = pystray.Icon("hooktray", draw(IconState.ON, PICTURE_SIZE), "Hooktray")
+        self._picture = draw if pystray.Icon.HAS_MENU else on_tile  # its Xorg icon has neither menu nor transparency
+        self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
         self._main = MainLoop()
         self._ready = threading.Event()
 
@@ -158,7 +159,7 @@ class Pystray:
         self._ready.set()
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
-        self._icon.icon = draw(state, PICTURE_SIZE)
+        self._icon.icon = self._picture(state, PICTURE_SIZE)
         self._icon.title = sanitise(tooltip, TOOLTIP_LIMIT)
         self._icon.menu = self._rows(items)
 
