@@ -3,6 +3,9 @@
 A host is who owns the watcher's name, or a name that begins with org.kde.StatusNotifierHost-. Hosts are compared by
 process and not by connection, because some keep several connections (measured: xfce4-panel runs its tray in a process
 of its own, which owns the watcher's name and no host name at all).
+
+The bus gives a host's name to any process of the user that asks for it. That is why the icon takes a second judge,
+`trusts`, who knows where a process comes from.
 """
 
 from __future__ import annotations

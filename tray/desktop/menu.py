@@ -13,7 +13,8 @@ from tray.text import sanitise
 
 SHOWN_RECORDS = 10
 SHOWN_APPROVALS = 20
-LABEL_LIMIT = 120  # characters
+LABEL_LIMIT = 120  # characters that no row exceeds
+STATUS_LIMIT = 60  # the first row is the one that would stretch the whole menu
 DIGEST_SHOWN = 8
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 
@@ -142,7 +143,7 @@ class MenuState:
 def menu(state: MenuState) -> tuple[Item, ...]:
     """The rows from top to bottom."""
     return (
-        _label("status", clean(state.problem or state.running or state.status, LABEL_LIMIT, "Hooktray")),
+        _label("status", clean(state.problem or state.running or state.status, STATUS_LIMIT, "Hooktray")),
         _separator("line/switch"),
         Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=state.enabled, action=Toggle()),
         _submenu("pause", "Pause", _pauses(state), enabled=state.enabled),
@@ -255,7 +256,7 @@ def _approval(one: Approval) -> Item:
         clean(one.digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?"),
     )
     word = "changed" if one.state is State.CHANGED else "new"
-    label = " · ".join(part for part in (clean(one.name, 60), sanitise(one.event, 30), word) if part)
+    label = " · ".join(part for part in (clean(one.name, 40), sanitise(one.event, 30), word) if part)
     exact = _part(one.digest)
     return _submenu(
         key,

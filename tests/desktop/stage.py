@@ -1,0 +1,106 @@
+"""A session bus of its own, the icon on it with its two threads, and a foreign process that tries to click."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from desktop.watcher import Watcher
+from tray.desktop.menu import Action
+from tray.desktop.sni import Sni
+
+T = TypeVar("T")
+DEADLINE = 10.0
+ITEM, MENU = f"org.kde.StatusNotifierItem-{os.getpid()}-1", "com.canonical.dbusmenu"
+
+
+FOREIGNER = """
+import asyncio, sys
+from dbus_fast import Message, Variant
+from dbus_fast.aio import MessageBus
+async def main(address, name, member, interface, number):
+    bus = await MessageBus(bus_address=address).connect()
+    event = [int(number), "clicked", Variant("i", 0), 0]
+    body, signature = (event, "isvu") if member == "Event" else ([[event]], "a(isvu)")
+    reply = await bus.call(Message(destination=name, path="/MenuBar", interface=interface or None, member=member,
+                                   signature=signature, body=body))
+    print(reply.error_name)
+    bus.disconnect()
+    await bus.wait_for_disconnect()
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def wait(condition: Callable[[], T], what: str) -> T:
+    end = time.monotonic() + DEADLINE
+    while not (value := condition()):
+        assert time.monotonic() < end, f"{what}: not within {DEADLINE:g} s"
+        time.sleep(0.01)
+    return value
+
+
+class Stage:
+    """A session bus, a loop in a thread, an icon whose main thread is another thread, and hosts."""
+
+    def __init__(self) -> None:
+        self.daemon = subprocess.Popen(
+            ["dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self.daemon.stdout
+        self.address = self.daemon.stdout.readline().strip()
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="loop")
+        self.thread.start()
+        self.acted: list[Action] = []
+        self.openings = 0
+        self.trusted = True
+        self.icon = Sni(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusted)
+        self.main = threading.Thread(target=self.icon.run, name="main")
+        self.main.start()
+        self.watchers: list[Watcher] = []
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(DEADLINE)
+
+    def open(self) -> None:
+        self.openings += 1
+
+    def watcher(self, *names: str) -> Watcher:
+        watcher = self.do(Watcher.start(self.address, *names))
+        self.watchers.append(watcher)
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        self.watchers.remove(watcher)
+        self.do(watcher.stop())
+
+    def foreign_click(self, number: int, member: str = "Event", interface: str = MENU) -> str:
+        argv = [sys.executable, "-c", FOREIGNER, self.address, ITEM, member, interface, str(number)]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
+        return done.stdout.strip()
+
+    def flush(self) -> None:
+        """Everything posted to the icon's main thread has run."""
+        done = threading.Event()
+        self.icon.post(done.set)
+        assert done.wait(DEADLINE)
+
+    def close(self) -> None:
+        self.icon.stop()
+        self.main.join(DEADLINE)
+        for watcher in self.watchers:
+            self.do(watcher.stop())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(DEADLINE)
+        self.loop.close()
+        self.daemon.terminate()
+        self.daemon.communicate(timeout=DEADLINE)
