@@ -116,22 +116,20 @@ def test_many_threads_announce_at_once_and_each_gets_its_answer(server: Recorder
     assert told == {(str(number), "sent") for number in range(40)}
 
 
-def test_a_server_that_hangs_delays_nobody(server: Recorder) -> None:
+def test_a_server_that_hangs_delays_nobody_and_not_everything_waits_for_it(server: Recorder, stage: Stage) -> None:
     server.mode("hang")
-    stage = Stage(timeout=0.2)
     began = time.monotonic()
     for number in range(WAITING * 3):
         stage.announcer.announce((QUIET,), str(number))
     announced = time.monotonic() - began
 
-    assert stage.told.get(timeout=5)[1] == "failed"
-    stage.announcer.close(0.3)
-    told = 1 + stage.told.qsize()
-    stage.close()
+    overflow = [stage.told.get(timeout=2) for _ in range(WAITING * 2 - 1)]
+    stage.announcer.close(0.1)
+    rest = [stage.told.get(timeout=2) for _ in range(WAITING + 1)]
 
     assert announced < 0.2
-    assert told == WAITING * 3
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 3.0  # well before the time limit of one alert
+    assert {what for _, what in overflow + rest} == {"failed"}
 
 
 def test_closing_sends_what_still_waits(server: Recorder, stage: Stage) -> None:

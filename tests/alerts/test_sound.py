@@ -48,6 +48,14 @@ def length(name: str) -> float:
         return float(file.getnframes() / file.getframerate())
 
 
+def square(path: Path, seconds: float) -> Path:
+    """A tone that is as loud at its end as at its beginning."""
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 44_100, 0, "NONE", ""))
+        file.writeframes(struct.pack("<100h", *([9_000] * 50 + [-9_000] * 50)) * round(441 * seconds))
+    return path
+
+
 def test_a_sound_is_heard_in_full(recording: Recording, player: Player) -> None:
     player.play("chime")
     recording.listen_to_the_end()
@@ -55,6 +63,13 @@ def test_a_sound_is_heard_in_full(recording: Recording, player: Player) -> None:
     assert player.last_error == ""
     assert recording.heard() == pytest.approx(length("chime"), abs=0.15)
     assert recording.peak() == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_end_of_a_sound_is_not_cut(recording: Recording, player: Player, tmp_path: Path) -> None:
+    player.play(str(square(tmp_path / "even.wav", 0.5)))
+    recording.listen_to_the_end()
+
+    assert recording.heard() == pytest.approx(0.5, abs=0.02)
 
 
 def test_sounds_do_not_overlap(recording: Recording, player: Player) -> None:
@@ -75,10 +90,7 @@ def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording, player:
 
 
 def test_closing_ends_a_sound_in_the_middle(recording: Recording, player: Player, tmp_path: Path) -> None:
-    with wave.open(str(tmp_path / "long.wav"), "wb") as file:
-        file.setparams((1, 2, 44_100, 0, "NONE", ""))
-        file.writeframes(struct.pack("<100h", *([9_000] * 50 + [-9_000] * 50)) * 441 * 8)
-    player.play(str(tmp_path / "long.wav"))
+    player.play(str(square(tmp_path / "long.wav", 8)))
     wait(lambda: recording.heard() > 0.1, "the sound begins")
 
     began = time.monotonic()
