@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import html
-import json
 import os
-import subprocess
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -14,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from alerts import parts
-from alerts.parts import Recorder, alert, wait
+from alerts.parts import Recorder, alert
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 
@@ -285,36 +282,3 @@ def test_nothing_stays_open_after_sending_and_closing(server: Recorder) -> None:
     run(send(alert()), DesktopNotifierBackend(), PlyerBackend())
 
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
-
-
-def test_dunst_shows_the_text_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bus: str) -> None:
-    text = "1 < 2 & <b>bold</b> \\o/ -x"
-    environment = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "XDG_CONFIG_HOME": str(tmp_path),
-        "XDG_RUNTIME_DIR": str(tmp_path),
-    }
-    screen = ("Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset")
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with parts.process(*screen, environment=environment, **options) as x:
-        assert x.stdout is not None
-        environment["DISPLAY"] = f":{x.stdout.readline().decode().strip()}"
-        with parts.process("dunst", environment=environment, stderr=subprocess.DEVNULL):
-            wait(lambda: dunstctl(environment, "count") is not None, "dunst takes the name")
-            run(send(alert(body=text, urgency=Urgency.CRITICAL)), DesktopNotifierBackend())
-            dunstctl(environment, "close-all")
-            shown = wait(lambda: history(environment), "dunst's history")
-
-    assert [(entry["summary"], entry["body"]) for entry in shown] == [("claude-code · shop", text)]
-
-
-def dunstctl(environment: dict[str, str], *words: str) -> str | None:
-    done = subprocess.run(["dunstctl", *words], env=environment, capture_output=True, text=True, timeout=10)
-    return done.stdout if done.returncode == 0 else None
-
-
-def history(environment: dict[str, str]) -> list[dict[str, str]]:
-    entries = json.loads(dunstctl(environment, "history") or '{"data": [[]]}')["data"][0]
-    fields = ("summary", "body")
-    return [{field: html.unescape(entry[field]["data"]) for field in fields} for entry in entries]
