@@ -12,8 +12,14 @@ import psutil
 import pytest
 from desk.fixtures import desk, shared_desk
 from house import House
+from hypothesis import settings
 
 __all__ = ["desk", "shared_desk"]
+
+# No deadline of its own: machines differ, and no test is about time. Loading a profile here also imports hypothesis
+# early; its plugin's late import, deep in a summary, trips over CPython issue 106905.
+settings.register_profile("hooktray", deadline=None)
+settings.load_profile("hooktray")
 
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "CI")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tray.alerts.notifier import NotifierError
 from tray.alerts.policy import APP, Alert, Urgency
 from tray.alerts.server import survey
+from tray.bus import patient
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -79,6 +80,7 @@ class DesktopNotifierBackend:
             self._library = await _open()
         if sys.platform == "linux":
             await self._library.get_capabilities()  # connects it
+            patient(_bus(self._library))
         return self._library
 
     async def _clear(self, library: Library, key: str) -> None:

@@ -21,6 +21,7 @@ from dbus_fast import ErrorType, Message, MessageFlag, MessageType, NameFlag
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
+from tray.bus import patient
 from tray.desktop.artwork import IconState
 from tray.desktop.dbusmenu import Menu
 from tray.desktop.hosts import BUS, WATCHER, ask, call, hosts, process
@@ -94,7 +95,7 @@ class Sni:
         self._main.stop()
 
     async def _start(self) -> bool:
-        bus = self._bus = await MessageBus(bus_address=self._address, auth_timeout=START).connect()
+        bus = self._bus = patient(await MessageBus(bus_address=self._address, auth_timeout=START).connect())
         bus.export(ITEM_PATH, self._item)
         bus.export(MENU_PATH, self._menu)
         bus.add_message_handler(self._hear)

@@ -1,0 +1,37 @@
+"""Makes a dbus-fast connection wait while its socket is full, where the library would give the connection up.
+
+Its writer takes EAGAIN for the end of the connection (python-dbus-next issue 153, inherited), and the pictures of a
+tray icon are large enough to fill a socket. A send that "sent nothing" is something it knows how to go on from.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dbus_fast.aio import MessageBus
+
+
+class PatientSocket:
+    """The socket as the writer sees it: a full one takes no byte, and is no error."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    def send(self, data: memoryview) -> int:
+        try:
+            return self._sock.send(data)
+        except BlockingIOError:
+            return 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+
+def patient(bus: MessageBus) -> MessageBus:
+    """The same connected bus, with a writer that waits; doing it twice does no harm."""
+    writer: Any = getattr(bus, "_writer", None)
+    if writer is not None and not isinstance(writer.sock, PatientSocket):
+        writer.sock = PatientSocket(writer.sock)
+    return bus
