@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Exit code: 0 ok, 1 the user's problem, 2 usage, 3 our bug. `relay` and `once` answer the agent, whatever happens."""
+    """Exit code: 0 ok, 1 the user's problem, 2 usage, 3 our bug; of `relay` and `once` the agent's own."""
     argv = sys.argv[1:]
     if argv[:1] == ["relay"]:
         from tray.relay import main as relay

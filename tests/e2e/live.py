@@ -45,9 +45,7 @@ class Live:
 
     # ---- the agent's side
 
-    def relay(
-        self, agent: str, event: str, payload: Mapping[str, Any] | bytes
-    ) -> subprocess.CompletedProcess[bytes]:
+    def relay(self, agent: str, event: str, payload: Mapping[str, Any] | bytes) -> subprocess.CompletedProcess[bytes]:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return self.desk.run(self.relay_argv(agent, event), input=body, timeout=60)
 
@@ -68,7 +66,11 @@ class Live:
         return self.cli_json("log")
 
     def wait_log(self, count: int) -> list[dict[str, Any]]:
-        return wait(lambda: (rows := self.log()) if len(rows) >= count else None, 10, f"{count} rows") or rows
+        def enough() -> list[dict[str, Any]]:
+            rows = self.log()
+            return rows if len(rows) >= count else []
+
+        return wait(enough, 10, f"{count} rows")
 
     def states(self) -> dict[str, str]:
         return {row["name"]: row["state"] for row in self.cli_json("list")}
@@ -84,7 +86,11 @@ class Live:
 
     def approve(self, name: str) -> None:
         """What a person does: open the menu, go to Approvals, the hook, Approve."""
-        self.desk.wait(lambda: any(row.label.startswith(name) for row in self.menu("Approvals")), what=f"{name} waits")
+
+        def waiting() -> bool:
+            return any(row.label.startswith(name) for row in self.menu("Approvals"))
+
+        self.desk.wait(waiting, what=f"{name} waits")
         self.click("Approvals", name, "Approve")
         self.desk.wait(lambda: self.states().get(name) == "approved", what=f"{name} is approved")
 

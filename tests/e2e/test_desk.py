@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, PartMissing, TrayItem, item
-from desk.fixtures import desk, shared_desk
 
-__all__ = ["desk", "shared_desk"]
 pytestmark = pytest.mark.desktop
 READY = 8.0  # seconds a desk may take on a loaded machine; alone it takes less than 1
 

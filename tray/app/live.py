@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
@@ -19,6 +20,7 @@ from tray.alerts.fallback import PlyerBackend
 from tray.alerts.herald import Herald
 from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
+from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
 from tray.app import engine, roster, stores
 from tray.desktop.face import Face
@@ -28,7 +30,7 @@ from tray.desktop.opener import open_file
 from tray.dialects import neutral, spec
 from tray.door.listener import Gone, Listener, Peer
 from tray.door.requests import Requests
-from tray.engine.ancestry import ONCE
+from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.pipeline import Engine
@@ -75,7 +77,7 @@ class App:
         self._player = Player()
         self._announcer = Announcer(
             self._loop.loop,
-            Notifier((DesktopNotifierBackend(), PlyerBackend())),
+            Notifier((DesktopNotifierBackend(self._follow), PlyerBackend())),
             self._player,
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
@@ -100,10 +102,16 @@ class App:
             open_file=open_file,
             soon=self._chores.do,
         )
-        self._icon: Icon = choose(self._loop.loop, self._act, self._opened, headless=headless, environment=os.environ)
-        self._listener = Listener(
-            paths.socket, Service(self._engine, Requests(self._controls, lambda: self._icon.name))
+        self._icon: Icon = choose(
+            self._loop.loop,
+            self._act,
+            self._opened,
+            headless=headless,
+            environment=os.environ,
+            trusts=lambda pid: not descends_from_hook(pid, os.getpid()),
         )
+        requests = Requests(self._controls, self._shown)
+        self._listener = Listener(paths.socket, Service(self._engine, requests))
         if self._icon.reason:
             say(self._icon.reason)
 
@@ -173,6 +181,15 @@ class App:
     def _opened(self) -> None:
         self._chores.do(self._refresh)
 
+    def _shown(self) -> str:
+        """Which icon is on the screen now; "" when none is."""
+        return self._icon.name if self._icon.visible else ""
+
+    def _follow(self, alert: Alert) -> None:
+        """A click on an alert opens what it is about; policy lets only web addresses through."""
+        if alert.url:
+            self._chores.do(lambda: _browse(alert.url))
+
     def _act(self, action: Action) -> None:
         self._chores.do(lambda: self._face.act(action))
 
@@ -218,6 +235,10 @@ class Service:
 
     def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)
+
+
+def _browse(url: str) -> None:
+    webbrowser.open(url)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from pathlib import Path
 from tray.errors import StoreError
 
 BUSY = 5.0  # seconds that a statement waits for another process's transaction
+BORN = 1.0  # seconds that a new database may take until its tables are there
 PLAUSIBLE = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -152,7 +153,7 @@ def _existing(path: Path) -> Database:
     database = Database(path)
     try:
         with _reading(database) as connection:
-            version = _version(path, connection)
+            version = _settled(path, connection)
             if version != VERSION:
                 raise StoreError(
                     f"{path}: the database has version {version}, this Hooktray needs {VERSION}",
@@ -193,6 +194,14 @@ def _reading(database: Database) -> Iterator[sqlite3.Connection]:
         if is_damage(e):
             raise Damaged(str(e)) from e
         raise
+
+
+def _settled(path: Path, connection: sqlite3.Connection) -> int:
+    """The version; a database that a tray is just making has none yet, and gets the time to have one."""
+    until = time.monotonic() + BORN
+    while (version := _version(path, connection)) == 0 and time.monotonic() < until:
+        time.sleep(0.01)
+    return version
 
 
 def _version(path: Path, connection: sqlite3.Connection) -> int:
