@@ -35,6 +35,13 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     return home
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """There is one desk: with several workers, all of its tests go to the same one."""
+    for item in items:
+        if "desk" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("desk"))
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     """The whole engine on real files."""

@@ -37,6 +37,7 @@ class House:
     arrivals: list[Event] = field(default_factory=list)
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     background: Background = field(default_factory=Background)
+    full: bool = False  # no more hooks can run after their agent was let go
 
     def __post_init__(self) -> None:
         self.paths: Paths = locate(str(self.root / "home"))
@@ -48,8 +49,9 @@ class House:
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
 
-    def arrived(self, event: Event) -> None:
-        self.arrivals.append(event)
+    def arrived(self, event: Event, *, answered: bool) -> None:
+        if answered:
+            self.arrivals.append(event)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         self.decisions.append((event, decision, record))
@@ -110,7 +112,10 @@ class House:
         self.background.close()
         self.stores.journal.close()
 
-    def _later(self, work: Callable[[], object]) -> None:
+    def _later(self, work: Callable[[], object]) -> bool:
+        if self.full:
+            return False
         thread = threading.Thread(target=work)
         self._threads.append(thread)
         thread.start()
+        return True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import sys
 import time
 import traceback
@@ -47,6 +49,10 @@ class Afterwards:
             self.rows.append(record)
         return None
 
+    def take(self, work: Callable[[], object]) -> bool:
+        self.work.append(work)
+        return True
+
     def write_rows(self) -> None:
         while self.rows and self.journal:
             self.journal.append_now(self.rows.pop(0), wait=1.0)
@@ -57,7 +63,7 @@ class Afterwards:
             one()
         self.write_rows()
 
-    def arrived(self, event: Event) -> None:
+    def arrived(self, event: Event, *, answered: bool) -> None:
         """Nobody listens."""
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
@@ -68,17 +74,17 @@ def main(argv: Sequence[str]) -> int:
     """Answer on stdout and stderr; the exit code is the agent's. Our own failure is the neutral answer (law 11)."""
     from tray.dialects import neutral
 
-    body = sys.stdin.buffer.read()
-    call = parse(argv)
-    after = Afterwards()
+    call, body, after = parse(argv), b"", Afterwards()
     try:
+        body = sys.stdin.buffer.read()
         answer = _answer(call, body, after)
     except HooktrayError:
         answer = neutral(call.agent, call.event, body)  # no database yet, or not one of ours
     except Exception as error:  # noqa: BLE001 - the last place that can answer
         _log(call, error)
         answer = neutral(call.agent, call.event, body)
-    _write(answer)
+    with contextlib.suppress(OSError):  # the agent has closed its end
+        _write(answer)
     after.write_rows()
     if after.work:
         _detach(after)
@@ -98,7 +104,7 @@ def parse(argv: Sequence[str]) -> Call:
         agent=agent,
         event=event,
         id=options["--id"] or os.urandom(16).hex(),
-        spent=float(options["--spent"]) / 1000 if options["--spent"].replace(".", "", 1).isdigit() else 0.0,
+        spent=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
         home=options["--home"] or None,
     )
 
@@ -108,11 +114,11 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
 
     started = time.monotonic()
     kept = stores(locate(call.home), migrate=False, offline=True)
-    committed = kept.journal.answer_of(call.id)
+    committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
     after.journal = kept.journal
-    judge = engine(kept, after, after.work.append, None, rows=after, offline=True)
+    judge = engine(kept, after, after.take, None, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
     return begun if isinstance(begun, Answer) else begun(None)
 
@@ -129,12 +135,19 @@ def _knock(call: Call, body: bytes) -> Knock:
         event=call.event,
         id=call.id,
         body=b"" if too_long else body,
-        cwd=str(Path.cwd()),
+        cwd=_cwd(),
         environment=dict(os.environ),
         pid=relay,
         parent=above.pid if above else 0,
         problem=too_long,
     )
+
+
+def _cwd() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""  # the folder is gone
 
 
 def _log(call: Call, error: Exception) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from tray import settings
 from tray.alerts import policy
-from tray.alerts.policy import Alert, AlertClass, AlertRule, Urgency, alerts
+from tray.alerts.policy import Alert, AlertClass, Urgency, alerts
 from tray.model.decision import Decision, Outcome, Reading, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
+from tray.settings import CLASSES, AlertRule
 
 NOTHING = Decision()
 
@@ -232,7 +233,7 @@ def test_only_web_addresses_can_be_opened(url: str) -> None:
 def test_rules_change_the_notification_and_the_sound_of_a_class() -> None:
     (loud,) = alerts(stop(), NOTHING, {"turn_end": AlertRule(sound="bell")})
     (quiet,) = alerts(stop(), NOTHING, {"turn_end": AlertRule(sound="none")})
-    (heard,) = alerts(stop(), NOTHING, {"turn_end": settings.AlertRule(notify=False)})
+    (heard,) = alerts(stop(), NOTHING, {"turn_end": AlertRule(notify=False)})
 
     assert (loud.sound, loud.notify) == ("bell", True)
     assert (quiet.sound, quiet.notify) == ("", True)
@@ -283,3 +284,7 @@ def test_alerts_about_hooktray_itself_say_what_happened() -> None:
     assert policy.switched("Hooks off", "the tray menu").body == "Hooks off, by the tray menu"
     assert policy.config_broken("a.yaml:3:1: bad").body.endswith("a.yaml:3:1: bad")
     assert policy.information("hello").urgency is Urgency.LOW
+
+
+def test_the_classes_are_those_that_the_settings_take() -> None:
+    assert {cls.value for cls in AlertClass} == set(CLASSES)

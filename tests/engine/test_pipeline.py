@@ -99,11 +99,11 @@ def test_broken_is_deny_where_the_user_said_block(house: House) -> None:
     assert "guard failed" in answer["permissionDecisionReason"]
 
 
-def test_a_missing_interpreter_is_a_failure_and_not_its_exit_code_2(house: House) -> None:
-    house.hook("guard", on="tool_before", command="python3 ./nowhere.py")
+def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", command="python3 ./nowhere.py", approved=False)
 
-    assert house.tool() == {}
-    assert "not found" in house.last.hooks[0]["cause"]
+    assert (standing.digest, standing.state) == ("", State.PENDING)
+    assert "nowhere.py" in standing.health
 
 
 def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
@@ -255,6 +255,46 @@ def test_a_hook_of_a_hook_is_nested_and_runs_nothing(house: House, tmp_path: Pat
 
     assert house.last.hooks[0]["gate"] == "nested"
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/proc/1/cwd/x", "\0", "relative"])
+def test_a_folder_that_cannot_be_looked_at_takes_no_verdict_away(house: House, cwd: str) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny")
+    house.hook("watch", on="tool_before", script="cat >/dev/null")
+
+    answer = house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": cwd})
+
+    assert b'"deny"' in answer.stdout
+    assert house.last.verdict is Verdict.DENY
+
+
+def test_with_too_many_events_at_once_an_observed_one_says_busy(house: House) -> None:
+    house.hook("done", on="session_end", script="exit 0")
+    house.full = True
+    payload = {"session_id": "s", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
+
+    assert house.knock("claude-code", "SessionEnd", payload) == Answer()
+    assert house.last.hooks[0]["cause"] == "busy"
+
+
+def test_the_last_declared_rewrite_counts_whatever_was_approved_first(house: House) -> None:
+    for name in ("a", "b"):
+        house.script(f"{name}.sh", f'cat >/dev/null; echo \'{{"tool_input":{{"command":"{name}"}}}}\'')
+    entries = [{"name": name, "event": "tool_before", "command": f"./{name}.sh"} for name in ("b", "a")]
+    house.configure({"hooks": entries[1:]})
+    house.consent.approve(house.standing("a").key, house.standing("a").digest, "test")
+    house.configure({"hooks": entries})
+    house.consent.approve(house.standing("b").key, house.standing("b").digest, "test")
+
+    assert house.tool()["hookSpecificOutput"]["updatedInput"]["command"] == "a"
+
+
+def test_names_of_the_agents_side_are_masked_and_short_in_the_journal(house: House) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": secret + "x" * 9999, "cwd": f"/{secret}"})
+
+    assert secret not in repr(house.last)
+    assert len(house.last.session) <= 200
 
 
 def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: House, tmp_path: Path) -> None:

@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 
-from tray.engine.plan import PATTERN_LIMIT, matches
+from tray.engine.plan import BUDGET, Search
+from tray.engine.plan import matches as _matches
 from tray.model.event import Event, EventKind, Tool
 from tray.model.hook import Match
+
+
+def matches(match: Match, event: Event) -> bool:
+    return _matches(match, event, Search(event))
 
 
 def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> Event:
@@ -76,7 +81,7 @@ def test_an_evil_pattern_runs_out_of_time_and_counts_as_matching() -> None:
     started = time.monotonic()
 
     assert matches(Match(event="tool_before", pattern="(a|aa)+$"), event)
-    assert time.monotonic() - started < 100 * PATTERN_LIMIT  # it would take ages without the limit
+    assert time.monotonic() - started < 50 * BUDGET  # it would take ages without the limit
 
 
 def test_an_event_we_could_not_read_asks_by_its_name_alone() -> None:
@@ -85,3 +90,13 @@ def test_an_event_we_could_not_read_asks_by_its_name_alone() -> None:
     )
 
     assert matches(Match(event="tool_before", tool="Bash", pattern="rm"), event)
+
+
+def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
+    event = tool_event(input={"command": "a" * 40 + "!"})
+    search, started = Search(event), time.monotonic()
+
+    for _ in range(200):
+        assert _matches(Match(event="tool_before", pattern="(a|aa)+$"), event, search)
+
+    assert time.monotonic() - started < 200 * 0.05  # what they would take with a limit of their own each

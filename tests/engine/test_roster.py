@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from house import House
 
+from tray.app import roster
 from tray.engine.review import review
 from tray.engine.roster import REMOVED
 from tray.errors import HooktrayError
@@ -127,12 +128,87 @@ def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house
     standing = house.standing("guard")
     edit(house, "guard", "#!/bin/sh\necho later\n")
 
-    text = review(standing, house.stores.copies)
+    text = review(standing, house.stores.copies, {"MY_TOKEN": "x"})
 
     assert "echo after" in text
     assert "-echo before" in text
     assert "echo later" not in text
     assert standing.digest in text
+
+
+def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", matcher="rm", failure="block")
+    house.configure(
+        {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh", "matcher": "never"}]}
+    )
+
+    text = review(house.standing("guard"), house.stores.copies, {})
+
+    assert '-    "pattern": "rm"' in text
+    assert '+    "pattern": "never"' in text
+    assert '-  "failure": "block",' in text
+
+
+def test_the_review_names_variables_that_a_script_will_not_get(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script='echo "$MY_TOKEN"', approved=False)
+
+    assert "MY_TOKEN" in review(standing, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"}).splitlines()[-1]
+
+
+def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_place(house: House) -> None:
+    house.script("guard.sh", "exit 0")
+    (house.paths.config.parent / "x").mkdir()
+    house.script("x/guard.sh", "exit 1")
+    house.configure("hooks: [{event: tool_before, command: ./guard.sh}]")
+    guard = house.standing("guard")
+    house.consent.approve(guard.key, guard.digest, "test")
+
+    house.configure("hooks: [{event: tool_before, command: ./x/guard.sh}, {event: tool_before, command: ./guard.sh}]")
+
+    states = {one.hook.name: (one.hook.action.line, one.state) for one in house.roster.standings}  # type: ignore[union-attr]
+    assert states == {"guard": ("./guard.sh", State.APPROVED), "guard-2": ("./x/guard.sh", State.PENDING)}
+
+
+def test_another_path_is_no_change_of_a_hook(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.hook("guard", on="tool_before", command="sh -c true")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+
+    fresh = roster(house.paths, house.stores)
+    fresh.refresh()
+
+    assert [one.state for one in fresh.standings] == [State.APPROVED]
+
+
+def test_a_damaged_copy_is_told_and_mended_at_the_next_look(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\necho evil\n")
+
+    fresh = roster(house.paths, house.stores)
+    fresh.refresh()
+
+    assert fresh.standings[0].health == ""
+    assert house.tool() == {}
+    assert house.last.hooks[0]["status"] == "ok"
+
+
+def test_an_entry_that_breaks_its_own_survey_takes_no_other_down(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.configure(
+        {
+            "hooks": [
+                {"name": "guard", "event": "tool_before", "command": "./guard.sh"},
+                {"event": "tool_before", "command": "sh -c '" + "x" * 5000 + "'"},
+                {"name": "bad", "event": "tool_before", "command": "./guard.sh", "files": ["a/**b"]},
+            ]
+        }
+    )
+
+    assert house.standing("guard").state is State.APPROVED
+    assert house.standing("bad").digest == ""
 
 
 def test_a_setting_that_loosens_a_gate_counts_only_once_confirmed(house: House) -> None:

@@ -97,12 +97,43 @@ def test_every_act_makes_a_new_version_and_a_link_of_the_chain(database: Databas
 
 
 def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -> None:
-    ledger, guard = Ledger(database), command("guard")
-    write(ledger, Act.APPROVE, guard, "d1")
-    with database.write() as connection:
-        connection.execute("UPDATE ledger SET definition = ?", ('{"kind": "Command"}',))
+    ledger = Ledger(database)
+    ledger.act(Act.APPROVE, "key", "d1", definition='{"kind": "Command"}', position=(0, 0), way="tray")
 
     assert Ledger(database).in_order() == ()
+
+
+@pytest.mark.parametrize("how", ["altered", "removed", "put in"])
+def test_a_ledger_that_was_tampered_with_counts_up_to_there(database: Database, how: str) -> None:
+    ledger = Ledger(database)
+    for number in range(3):
+        write(ledger, Act.APPROVE, command(f"g{number}"), f"d{number}")
+    with database.write() as connection:
+        if how == "altered":
+            connection.execute("UPDATE ledger SET digest = 'evil' WHERE seq = 2")
+        elif how == "removed":
+            connection.execute("DELETE FROM ledger WHERE seq = 2")
+        else:
+            connection.execute("UPDATE ledger SET seq = seq + 1 WHERE seq > 2")
+            connection.execute("INSERT INTO ledger SELECT 3, at, act, 'x', digest, definition, position, way, chain"
+                               " FROM ledger WHERE seq = 2")  # fmt: skip
+
+    book = Ledger(database).book
+
+    assert [one.digest for one in book.order] == (["d0"] if how != "put in" else ["d0", "d1"])
+    assert "does not count" in book.broken or "do not count" in book.broken
+
+
+def test_places_can_change_without_touching_an_approval(database: Database) -> None:
+    ledger = Ledger(database)
+    write(ledger, Act.APPROVE, command("a"), "d1", 1)
+    write(ledger, Act.APPROVE, command("b"), "d2", 2)
+    before = ledger.book.version
+
+    ledger.arrange({command("b").key: (0, 0)})
+
+    assert [one.hook.name for one in Ledger(database).in_order()] == ["b", "a"]
+    assert ledger.book.version == before
 
 
 def test_a_confirmed_setting_is_no_hook(database: Database) -> None:

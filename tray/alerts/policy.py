@@ -7,10 +7,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from tray.model.decision import Decision, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
+from tray.settings import AlertRule
 from tray.text import first_line, sanitise
 
 TITLE_LIMIT = 63  # characters; Windows takes 64 with the closing zero
@@ -60,22 +60,7 @@ class Alert:
     url: str = ""
 
 
-class Rule(Protocol):
-    """What the user wants of a class of alerts; None leaves it as the class has it."""
-
-    @property
-    def notify(self) -> bool | None: ...
-    @property
-    def sound(self) -> str | None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertRule:
-    notify: bool | None = None
-    sound: str | None = None
-
-
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, AlertRule]
 NO_RULES: Rules = {}
 SILENT = ("", "none")  # both are how a user writes "no sound"
 

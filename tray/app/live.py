@@ -42,6 +42,8 @@ from tray.paths import Paths
 from tray.sources import configuration
 from tray.threads import Chores, Loop
 
+PLACES = 256  # events whose hooks may run at once after their agent was let go
+
 log = logging.getLogger(__name__)
 
 
@@ -68,6 +70,7 @@ class App:
     def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
         self._paths = paths
         self._words: dict[str, str] = {}
+        self._places = threading.BoundedSemaphore(PLACES)
         configuration.start(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -142,12 +145,14 @@ class App:
         self._words[id] = word
         self._kept.journal.alerted(id, word)
 
-    def arrived(self, event: Event) -> None:
-        self._chores.do(lambda: self._herald.arrived(event))
+    def arrived(self, event: Event, *, answered: bool) -> None:
+        """From any thread: rounds and what follows them are counted from here, not from the end of their hooks."""
+        self._turns.heard(event)
+        if answered:
+            self._chores.do(lambda: self._herald.arrived(event))
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """From any thread, before the answer leaves: only hand over (law 7)."""
-        self._turns.heard(event)
         if word := self._words.pop(event.id, ""):
             self._kept.journal.alerted(event.id, word)
         self._chores.do(lambda: self._news(event, decision, record))
@@ -162,8 +167,11 @@ class App:
         if self._kept.database.damaged:
             aside = self._kept.database.damaged
             self._herald.tell("The database was damaged", f"all approvals are gone; the old one is {aside}")
+        if self._kept.ledger.book.broken:
+            self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
+        self._roster.tidy()
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
@@ -196,8 +204,21 @@ class App:
     def _turn_ended(self, event: Event) -> None:
         self._spawn(lambda: self._engine.observe(event))
 
-    def _spawn(self, work: Callable[[], object]) -> None:
-        threading.Thread(target=work, name="observe", daemon=True).start()
+    def _spawn(self, work: Callable[[], object]) -> bool:
+        """Run the hooks of an event that waits for nothing; False when there are too many of them already."""
+        if not self._places.acquire(blocking=False):
+            return False
+
+        def turn() -> None:
+            try:
+                work()
+            except Exception:  # a thread's end is the last place that can say so
+                log.exception("an event could not be judged")
+            finally:
+                self._places.release()
+
+        threading.Thread(target=turn, name="observe", daemon=True).start()
+        return True
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)

@@ -31,12 +31,10 @@ def main() -> int:
     from tray.cli import asking, reading, running, testing  # noqa: F401 - they add their commands to `app`
 
     try:
-        app(standalone_mode=False)
+        return int(app(standalone_mode=False) or 0)
     except HooktrayError as error:
         print(f"hooktray: {error}", file=sys.stderr)
         return 1
-    except typer.Exit as done:
-        return done.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
@@ -44,7 +42,6 @@ def main() -> int:
         return 0
     except Exception as error:  # noqa: BLE001 - the last place that can answer
         return _failed(error)
-    return 0
 
 
 def places(context: typer.Context) -> Paths:

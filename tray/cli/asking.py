@@ -44,7 +44,8 @@ def approve(
     ],
 ) -> None:
     """Ask to approve a hook; you grant it in the tray's menu, after reading it."""
-    _ask(context, {"op": "approve", "hook": _hook(words)})
+    event, hook = _named(words)
+    _ask(context, {"op": "approve", "event": event, "hook": hook})
 
 
 @app.command()
@@ -69,12 +70,14 @@ def seconds(text: str) -> float | None:
     return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
 
 
-def _hook(words: list[str]) -> str:
-    """`approve EVENT COMMAND`, `approve NAME`, or a command whose words came unquoted."""
+def _named(words: list[str]) -> tuple[str, str]:
+    """Event and hook of `approve EVENT COMMAND`; of `approve NAME` the event is ""."""
+    from tray.dialects import DIALECTS
     from tray.sources.hooktray import KINDS
 
-    rest = words[1:] if len(words) > 1 and (words[0] in KINDS or words[0][:1].isupper()) else words
-    return rest[0] if len(rest) == 1 else shlex.join(rest)
+    native = {name for dialect in DIALECTS.values() for name in dialect.EVENTS}
+    event, *rest = words if len(words) > 1 and words[0] in {*KINDS, *native} else ["", *words]
+    return event, rest[0] if len(rest) == 1 else shlex.join(rest)
 
 
 def _ask(context: typer.Context, request: Mapping[str, Any]) -> None:

@@ -27,13 +27,14 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     proposals.refresh()
     state = kept.switch.state()
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
-    waiting = [one for one in proposals.standings if one.waiting]
+    waiting = [one for one in proposals.standings if one.waiting and one.digest]
+    answer = _ping(paths)
     found = {
         "enabled": state.enabled,
         "paused_until": paused,
-        "running": _ping(paths) is not None,
+        "running": answer is not None,
         "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
-        "icon": (_ping(paths) or {}).get("icon"),
+        "icon": (answer or {}).get("icon") or None,
         "problem": proposals.configuration.problem or None,
     }
     print(json.dumps(found)) if as_json else print_status(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -146,7 +147,7 @@ class Face:
             raise HooktrayError("this hook changed again", hint="open the menu once more")
         self._reviews.mkdir(mode=0o700, exist_ok=True)
         path = self._reviews / f"{standing.hook.name.replace('/', '-')[:60]}-{digest[:8]}.txt"
-        path.write_text(review(standing, self._copies), encoding="utf-8")
+        path.write_text(review(standing, self._copies, os.environ), encoding="utf-8")
         self._open_file(path)
 
     def _reason(self, record_id: str) -> None:

@@ -77,8 +77,8 @@ class Requests:
         return {"asked": f"{what}: only a person can do that.", "hint": WHERE}
 
     def _one(self, request: Mapping[str, Any]) -> Standing:
-        word = str(request.get("hook", ""))
-        found = self._controls.find(word)
+        word, event = str(request.get("hook", "")), str(request.get("event", ""))
+        found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
         if len(found) == 1:
             return found[0]
         if found:

@@ -8,9 +8,10 @@ from typing import Any
 
 from tray.model.decision import Answer, Decision, Outcome, Record
 from tray.model.event import Event
-from tray.text import printable, redact
+from tray.text import printable, redact, sanitise
 
 PAYLOAD = 64 * 1024  # characters of a payload that are kept
+NAME = 200  # characters of a name
 TEXT = 4000  # characters of a reason, a note or an error output
 
 
@@ -20,10 +21,10 @@ def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: 
     return Record(
         id=event.id,
         at=at,
-        agent=event.agent,
-        session=event.session,
-        project=event.project,
-        event=event.name,
+        agent=_name(event.agent),
+        session=_name(event.session),
+        project=_name(event.project),
+        event=_name(event.name),
         kind=event.kind.value,
         verdict=decision.verdict,
         reason=_text(_reason(decision)),
@@ -44,7 +45,8 @@ def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: 
 def _payload(body: bytes) -> tuple[str, int]:
     # Redact more than is kept, so that a secret is not cut into something that no rule knows.
     redacted = redact(body[: 2 * PAYLOAD].decode("utf-8", "replace"))
-    return redacted.text[:PAYLOAD], len(redacted.masks)
+    cut = f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if len(redacted.text) > PAYLOAD else ""
+    return redacted.text[:PAYLOAD] + cut, len(redacted.masks)
 
 
 def _reason(decision: Decision) -> str:
@@ -59,7 +61,7 @@ def _reason(decision: Decision) -> str:
 
 def _hook(outcome: Outcome) -> Mapping[str, Any]:
     return {
-        "name": outcome.hook,
+        "name": _name(outcome.hook),
         "status": outcome.status.value,
         "verdict": outcome.reading.verdict.word,
         "reason": _text(outcome.reading.reason or outcome.cause),
@@ -78,7 +80,11 @@ def _answer(answer: Answer) -> Mapping[str, Any]:
 
 
 def _redacted(part: bytes) -> str:
-    return redact(part[:PAYLOAD].decode("utf-8", "replace")).text
+    return redact(part[: 2 * PAYLOAD].decode("utf-8", "replace")).text[:PAYLOAD]
+
+
+def _name(text: str) -> str:
+    return sanitise(redact(text[: 4 * NAME]).text, NAME)
 
 
 def _text(text: str) -> str:

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
 from tray.engine.account import account
 from tray.engine.ancestry import descends_from_hook
+from tray.engine.covering import Covering
 from tray.engine.gates import gate
 from tray.engine.merge import failed, merge, settle
 from tray.engine.plan import plan
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
-from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Status, Verdict
-from tray.model.event import Event, Knock
+from tray.errors import HooktrayError
+from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Result, Status, Verdict
+from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Command, Hook, Rule
-from tray.store.copies import Copies, DamagedError
+from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
 from tray.store.switch import Switch
 
-Later = Callable[[Callable[[], object]], None]
+Later = Callable[[Callable[[], object]], bool]
+
+log = logging.getLogger(__name__)
 
 
 class Ears(Protocol):
-    """Who hears the news: `arrived` when an event waits for no answer, `decided` after its hooks had their turn."""
+    """Who hears the news: `arrived` at once, and whether it is answered already; `decided` after its hooks' turns."""
 
-    def arrived(self, event: Event) -> None: ...
+    def arrived(self, event: Event, *, answered: bool) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
 
 
@@ -40,7 +46,7 @@ class Rows(Protocol):
 
 
 class Engine:
-    """Judges events by the approved hooks. `later` runs work whose answer has already left."""
+    """Judges events by the approved hooks. `later` runs work whose answer has left; False when it takes no more."""
 
     def __init__(
         self,
@@ -55,7 +61,7 @@ class Engine:
         offline: bool = False,
     ) -> None:
         self._ledger = ledger
-        self._copies = copies
+        self._covering = Covering(copies)
         self._switch = switch
         self._rows = rows
         self._ears = ears
@@ -68,14 +74,22 @@ class Engine:
         started = time.monotonic() - spent
         event = parse(knock)
         hooks = self._plan(event)
+        if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
+            event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
+        observed = bool(hooks) and spec(event.agent, event.name).observe_only
+        self._ears.arrived(event, answered=observed)
         if not hooks:
             return self._finish(event, Decision(), started)
-        if spec(event.agent, event.name).observe_only:
-            self._ears.arrived(event)
-            self._later(lambda: self.observe(event, hooks))
-            return neutral(event.agent, event.name, event.body)
+        if observed:
+            return self._let_go(event, hooks, started)
         deadline = started + spec(event.agent, event.name).deadline
         return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone), started)
+
+    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
+        """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
+        if not self._later(lambda: self.observe(event, hooks)):
+            self._finish(event, merge([failed(one.hook, Gate.BUSY.value) for one in hooks]), started)
+        return neutral(event.agent, event.name, event.body)
 
     def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
         """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
@@ -88,11 +102,10 @@ class Engine:
     def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent."""
         switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
-        nested = switch is None and descends_from_hook(event.pid, os.getpid())
         outcomes: dict[int, Outcome] = {}
         jobs: dict[int, Job] = {}
         for index, approved in enumerate(hooks):
-            turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=nested))
+            turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
             if isinstance(turn, Job):
                 jobs[index] = turn
             else:
@@ -109,9 +122,7 @@ class Engine:
         return self._finish(event, fit(event, decision), started)
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        approved = self._ledger.in_order()
-        asked = plan(event, [one.hook for one in approved])
-        return tuple(one for one in approved if one.hook in asked) if asked else ()
+        return plan(event, self._ledger.in_order())
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
         hook = approved.hook
@@ -123,16 +134,19 @@ class Engine:
             return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
         try:
             return self._job(event, hook, hook.action, approved.digest)
-        except DamagedError as damage:
-            return failed(hook, damage.message)
+        except HooktrayError as error:
+            return failed(hook, error.message)
+        except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
+            log.exception("%s could not have its turn", hook.name)
+            return failed(hook, f"internal error: {type(error).__name__}")
 
     def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
         dialect = DIALECTS[hook.dialect]
-        argv = self._copies.argv(hook, digest)
-        extra = {**dialect.environment(event), "HOOK_SOURCE_DIR": command.folder}
+        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        extra = {**dialect.environment(event), **own}
         return Job(
-            argv=argv,
-            cwd=event.cwd if event.cwd and Path(event.cwd).is_dir() else str(Path.home()),
+            argv=self._covering.argv(hook, digest),
+            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=dialect.stdin(event),
             timeout=hook.timeout,
@@ -156,20 +170,33 @@ class Engine:
             if result.cause == "cancelled":
                 outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause="cancelled", ms=result.ms))
                 continue
-            reading = DIALECTS[hook.dialect].read(event, result)
-            stderr = result.stderr.decode("utf-8", "replace")
-            outcomes.append(settle(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr))
+            outcomes.append(self._read(event, hook, result))
         return outcomes
+
+    def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
+        try:
+            reading = DIALECTS[hook.dialect].read(event, result)
+        except Exception as error:  # the hook's turn
+            log.exception("%s said what we cannot read", hook.name)
+            reading = Reading(problem=f"internal error: {type(error).__name__}")
+        stderr = result.stderr.decode("utf-8", "replace")
+        return settle(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
 
     def _finish(self, event: Event, decision: Decision, started: float) -> Answer:
         """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
         answer = render(event, decision)
+        try:
+            self._tell(event, decision, answer, started)
+        except Exception:  # our bookkeeping; the answer stands
+            log.exception("%s of %s could not be written down", event.name, event.agent)
+        return answer
+
+    def _tell(self, event: Event, decision: Decision, answer: Answer, started: float) -> None:
         ms = (time.monotonic() - started) * 1000
         record = account(event, decision, answer, at=time.time() - ms / 1000, ms=ms, offline=self._offline)
-        weighty = decision.verdict > Verdict.ALLOW or decision.rewrite is not None
-        self._rows.append(record, commit=weighty)
+        refusing = decision.verdict > Verdict.ALLOW or decision.stop is not None
+        self._rows.append(record, commit=refusing or decision.rewrite is not None)
         self._ears.decided(event, decision, record)
-        return answer
 
 
 def _rule(rule: Rule) -> Reading:

@@ -3,36 +3,62 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import regex
 
 from tray.dialects.tools import canonical
 from tray.model.event import Event
-from tray.model.hook import Hook, Match
+from tray.model.hook import Match
+from tray.store.ledger import Approved
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
+BUDGET = 0.2  # seconds for all patterns of one event
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
-def plan(event: Event, hooks: Sequence[Hook]) -> tuple[Hook, ...]:
+def plan(event: Event, approved: Sequence[Approved]) -> tuple[Approved, ...]:
     """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone."""
-    return tuple(hook for hook in hooks if matches(hook.match, event))
+    search = Search(event)
+    return tuple(one for one in approved if matches(one.hook.match, event, search))
 
 
-def matches(match: Match, event: Event) -> bool:
+class Search:
+    """The patterns of one event: its text is put together once, and all of them share one budget of time."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self._left = BUDGET
+
+    @cached_property
+    def text(self) -> str:
+        return text_of(self._event)
+
+    def found(self, pattern: str, text: str) -> bool:
+        """Whether the pattern is in the text; one that runs out of time counts as found."""
+        started = time.perf_counter()
+        try:
+            return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self._left, 0.001))) is not None
+        except TimeoutError:
+            return True
+        finally:
+            self._left -= time.perf_counter() - started
+
+
+def matches(match: Match, event: Event, search: Search) -> bool:
     if match.agents and event.agent not in match.agents:
         return False
     if match.event != event.kind.value and not (match.agents and match.event == event.name):
         return False
     if event.problem:
         return True
-    return _tool_fits(match.tool, event) and _text_fits(match.pattern, event)
+    return _tool_fits(match.tool, event, search) and (not match.pattern or search.found(match.pattern, search.text))
 
 
-def _tool_fits(wanted: str, event: Event) -> bool:
+def _tool_fits(wanted: str, event: Event, search: Search) -> bool:
     if wanted in ("", "*"):
         return True
     if event.tool is None:
@@ -40,11 +66,7 @@ def _tool_fits(wanted: str, event: Event) -> bool:
     names = {event.tool.name, canonical(event.agent, event.tool.name)}
     if _LIST_OF_NAMES.fullmatch(wanted):
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
-    return any(_found(wanted, name) for name in names)
-
-
-def _text_fits(pattern: str, event: Event) -> bool:
-    return not pattern or _found(pattern, text_of(event))
+    return any(search.found(wanted, name) for name in names)
 
 
 def text_of(event: Event) -> str:
@@ -64,13 +86,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             yield from _texts(inner)
-
-
-def _found(pattern: str, text: str) -> bool:
-    try:
-        return _compiled(pattern).search(text, timeout=PATTERN_LIMIT) is not None
-    except TimeoutError:
-        return True
 
 
 @lru_cache(maxsize=1024)

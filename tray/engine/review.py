@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tray.engine.roster import REMOVED, Standing
+from tray.engine.runners.environment import clean, mentioned
 from tray.store.copies import Copies, DamagedError
 from tray.text import printable
 
 
-def review(standing: Standing, copies: Copies) -> str:
+def review(standing: Standing, copies: Copies, environment: Mapping[str, str]) -> str:
     """The full text of one proposal, out of the copy that an approval of it would put in force."""
-    return printable("\n".join(_lines(standing, copies))) + "\n"
+    lines = [*_lines(standing, copies), *_withheld(standing, copies, environment)]
+    return printable("\n".join(lines)) + "\n"
 
 
 def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
@@ -25,8 +27,14 @@ def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
         yield "This hook is no longer declared. Approving that revokes it; until then its approved copy runs."
         return
     yield ""
+    before = _approved_definition(standing, copies)
+    now = _pretty(hook.definition)
+    if before and before != now:
+        yield "What changed in the definition since it was approved:"
+        yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+        yield ""
     yield "Definition:"
-    yield json.dumps(json.loads(hook.definition), indent=2, ensure_ascii=False)
+    yield from now
     yield ""
     yield from _files(standing, copies)
 
@@ -47,7 +55,7 @@ def _changes(path: str, now: list[str], standing: Standing, copies: Copies) -> I
     if not standing.approved or standing.approved == standing.digest:
         return
     try:
-        copies.files(standing.approved)
+        copies.check(standing.approved)
     except DamagedError as damage:
         yield damage.message
         return
@@ -57,8 +65,36 @@ def _changes(path: str, now: list[str], standing: Standing, copies: Copies) -> I
     yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
 
 
-def _text(path: Path) -> list[str]:
-    try:
-        return path.read_bytes().decode("utf-8", "replace").splitlines()
-    except OSError:
+def _approved_definition(standing: Standing, copies: Copies) -> list[str]:
+    if not standing.approved:
         return []
+    try:
+        return _pretty(copies.check(standing.approved).definition)
+    except DamagedError:
+        return []
+
+
+def _pretty(definition: str) -> list[str]:
+    return json.dumps(json.loads(definition), indent=2, ensure_ascii=False).splitlines()
+
+
+def _withheld(standing: Standing, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:
+    """The variables that the scripts speak of and will not get, so that nobody has to find out the hard way."""
+    if standing.digest == REMOVED:
+        return
+    names = clean(environment, wanted=standing.hook.env, extra={}).withheld
+    texts = b"\n".join(_bytes(copies.path(standing.digest, path)) for path in standing.covered)
+    spoken = mentioned(texts, names)
+    if spoken:
+        yield f"Withheld, although a script speaks of them: {', '.join(spoken)}. `env:` in the hook lets one through."
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _text(path: Path) -> list[str]:
+    return _bytes(path).decode("utf-8", "replace").splitlines()

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tray.engine.covering import signature, survey
+from tray.engine.identity import settled
 from tray.errors import HooktrayError
 from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration
-from tray.store.copies import Copies, Unit, signature, survey
+from tray.store.copies import Copies, DamagedError, Unit
 from tray.store.ledger import Approved, Book, Ledger
 
 REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
@@ -62,6 +64,7 @@ class Roster:
         self._lock = threading.Lock()
         self._units: dict[str, tuple[object, Unit | HooktrayError]] = {}
         self._sign: object = None
+        self._hooks: tuple[Hook, ...] = ()
         self.configuration = Configuration()
         self.standings: tuple[Standing, ...] = ()
 
@@ -73,13 +76,15 @@ class Roster:
                 return ()
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             self.configuration = self._load()
+            self._hooks = settled(self.configuration.hooks, self._ledger.book)
             self.standings = self._survey(self._ledger.book)
+            self._ledger.arrange({one.key: one.position for one in self.standings})
             self._sign = self._look()
             return tuple(one for one in self.standings if one.waiting and (one.key, one.digest) not in before)
 
     def _look(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        files = tuple(signature(hook) for hook in self.configuration.hooks)
+        files = tuple(signature(hook) for hook in self._hooks)
         return (self._touched(), files, self._ledger.book.version)
 
     def find(self, word: str) -> list[Standing]:
@@ -103,7 +108,7 @@ class Roster:
         return "allow" if any(one.confirmed for one in self.settings()) else "once"
 
     def _survey(self, book: Book) -> tuple[Standing, ...]:
-        standings = [self._standing(hook, (0, index), book) for index, hook in enumerate(self.configuration.hooks)]
+        standings = [self._standing(hook, (0, index), book) for index, hook in enumerate(self._hooks)]
         declared = {one.key for one in standings}
         gone = [_removed(key, one, book) for key, one in book.approved.items() if key not in declared]
         return (*standings, *gone)
@@ -126,8 +131,21 @@ class Roster:
             position=position,
             approved=in_force,
             covered=unit.covered,
-            health=_health(hook, unit, in_force, book),
+            health=self._damage(in_force) or _health(hook, unit, in_force, book),
         )
+
+    def tidy(self) -> None:
+        """Remove the copies of what is neither approved nor proposed."""
+        wanted = {one.digest for one in self.standings} | {one.approved for one in self.standings}
+        self._copies.tidy(wanted | {one.digest for one in self._ledger.in_order()})
+
+    def _damage(self, in_force: str) -> str:
+        try:
+            if in_force:
+                self._copies.check(in_force)
+        except DamagedError as damage:
+            return damage.message
+        return ""
 
     def _unit(self, hook: Hook) -> Unit | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
@@ -137,10 +155,12 @@ class Roster:
             return known[1]
         try:
             unit: Unit | HooktrayError = survey(hook)
+            if isinstance(unit, Unit):
+                self._copies.keep(unit)
         except HooktrayError as error:
             unit = error
-        if isinstance(unit, Unit):
-            self._copies.keep(unit)
+        except (OSError, ValueError) as error:
+            unit = HooktrayError(f"{hook.name}: {error}", hint="see `hooktray list`")
         self._units[hook.key] = (sign, unit)
         return unit
 

@@ -134,6 +134,7 @@ class Event:
     body: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
+    nested: bool = False  # its relay descends from a hook
     problem: str = ""  # what was wrong with the input; hooks never see such an event
 
     @property

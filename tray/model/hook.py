@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -124,7 +125,7 @@ def _rule(rule: Rule) -> Rule:
     return Rule(verdict=Verdict(rule.verdict), reason=rule.reason)
 
 
-def digest(definition: str, files: dict[str, str]) -> str:
-    """The approved unit's name: SHA-256 over the definition and each file's path and SHA-256."""
-    listing = json.dumps([definition, sorted(files.items())], ensure_ascii=False)
+def digest(definition: str, files: Mapping[str, str], pinned: Mapping[str, str]) -> str:
+    """The approved unit's name: SHA-256 over the definition and each file's and program's path and SHA-256."""
+    listing = json.dumps([definition, sorted(files.items()), sorted(pinned.items())], ensure_ascii=False)
     return hashlib.sha256(listing.encode()).hexdigest()

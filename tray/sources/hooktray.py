@@ -102,15 +102,16 @@ def _match(document: Document, at: tuple[Any, ...], entry: Entry) -> Match:
         if not agents and entry.event in known:
             hint = "a native event name needs `agent:` beside it"
         raise wrong(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
-    for key in ("tool", "matcher"):
-        _pattern(document, (*at, key), getattr(entry, key))
+    if entry.tool != "*":  # every tool, as Claude writes it
+        _pattern(document, (*at, "tool"), entry.tool)
+    _pattern(document, (*at, "matcher"), entry.matcher)
     return Match(event=entry.event, agents=agents, tool=entry.tool, pattern=entry.matcher)
 
 
 def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
     try:
         regex.compile(pattern)
-    except regex.error as error:
+    except (regex.error, RecursionError) as error:
         hint = "escape a sign that is meant as such with `\\`"
         raise wrong(document, at, f"`{pattern}` is not a pattern: {error}", hint) from None
 
@@ -135,7 +136,7 @@ def _name(entry: Entry, action: Command | Rule) -> str:
     if isinstance(action, Rule):
         return f"{entry.event} rule"
     words = [word for word in shlex.split(entry.command) if not word.startswith("-")]
-    script = next((word for word in words if "/" in word or "." in word), words[0])
+    script = next((word for word in words if "/" in word or "." in word), words[0] if words else entry.command)
     return Path(script.replace("\\", "/")).stem or script
 
 

@@ -41,6 +41,7 @@ class Book:
     revoked: Mapping[str, str] = field(default_factory=dict)  # key -> the digest that was in force
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     order: tuple[Approved, ...] = ()  # the approved ones, rules first, then by their declared place
+    broken: str = ""  # why the rows from some point on do not count; "" when all do
 
 
 class Ledger:
@@ -66,6 +67,20 @@ class Ledger:
             self.book = self._load()
             return self.book
 
+    def arrange(self, positions: Mapping[str, tuple[int, int]]) -> None:
+        """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""
+        known = {key: one.position for key, one in self.book.approved.items()}
+        if all(positions.get(key, place) == place for key, place in known.items()):
+            return
+        with self._lock:
+            moved = json.dumps({key: positions.get(key, place) for key, place in known.items()})
+            with self._database.write() as connection:
+                connection.execute(
+                    "INSERT INTO meta VALUES ('order', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                    (moved,),
+                )
+            self.book = self._load()
+
     def in_order(self) -> tuple[Approved, ...]:
         """The hooks in force: rules first, then by the place where they were declared."""
         return self.book.order
@@ -73,9 +88,11 @@ class Ledger:
     def _load(self) -> Book:
         with self._database.connect() as connection:
             rows = connection.execute(
-                "SELECT seq, at, act, key, digest, definition, position, way FROM ledger ORDER BY seq"
+                "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
             ).fetchall()
-        return _fold(rows)
+            order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
+        sound, broken = _sound([tuple(row) for row in rows])
+        return _fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
 def _link(previous: str, row: tuple[object, ...]) -> str:
@@ -83,13 +100,26 @@ def _link(previous: str, row: tuple[object, ...]) -> str:
     return hashlib.sha256(json.dumps([previous, *row]).encode()).hexdigest()
 
 
-def _fold(rows: list[tuple[int, float, str, str, str, str, str, str]]) -> Book:
+Row = tuple[int, float, str, str, str, str, str, str, str]
+
+
+def _sound(rows: list[Row]) -> tuple[list[Row], str]:
+    """The rows up to the first one whose link does not hold, and what is wrong there."""
+    chain = ""
+    for index, (seq, *row, link) in enumerate(rows):
+        chain = _link(chain, tuple(row))
+        if link != chain:
+            return rows[:index], f"row {seq} of the ledger was altered or removed: it and all after it do not count"
+    return rows, ""
+
+
+def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
     approved: dict[str, Approved] = {}
     settings: dict[str, str] = {}
     revoked: dict[str, str] = {}
     denied: set[tuple[str, str]] = set()
     version = 0
-    for seq, at, act, key, digest, definition, position, way in rows:
+    for seq, at, act, key, digest, definition, position, way, _ in rows:
         version = seq
         if act == Act.DENY:
             denied.add((key, digest))
@@ -100,13 +130,13 @@ def _fold(rows: list[tuple[int, float, str, str, str, str, str, str]]) -> Book:
         if act == Act.REVOKE:
             revoked[key] = digest
             continue
-        denied.discard((key, digest))
+        denied = {one for one in denied if one[0] != key}  # an approval begins a new story
         if key.startswith("setting:"):
             settings[key] = digest
             continue
         hook = _hook(definition)
         if hook is not None:
-            first, second = json.loads(position)
+            first, second = order.get(key) or json.loads(position)
             approved[key] = Approved(hook=hook, digest=digest, position=(first, second), at=at, way=way)
     return Book(
         version=version,
@@ -115,6 +145,7 @@ def _fold(rows: list[tuple[int, float, str, str, str, str, str, str]]) -> Book:
         revoked=revoked,
         denied=frozenset(denied),
         order=tuple(sorted(approved.values(), key=_place)),
+        broken=broken,
     )
 
 

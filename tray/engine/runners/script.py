@@ -9,6 +9,7 @@ import errno
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
@@ -81,6 +82,20 @@ def script_of(argv: Sequence[str]) -> str:
             continue
         return word if _is_path(word) or Path(word).suffix else ""
     return ""
+
+
+def interprets(program: str) -> str:
+    """The name of the well-known interpreter that this program is; "" when it is none."""
+    name = VERSION.sub("", Path(program).name)
+    return name if name in INTERPRETERS else ""
+
+
+def runs_module(argv: Sequence[str]) -> bool:
+    """Whether Python is told to run a module (-m) that the working directory may supply, which -I would rule out."""
+    name, words = _interpreter(argv)
+    options = list(takewhile(lambda word: word.startswith("-") and not word.startswith("--"), words))
+    letters = "".join(option[1:] for option in options)
+    return name.startswith(("python", "pypy")) and "m" in letters and "I" not in letters
 
 
 def refused(argv: Sequence[str], cwd: str, error: OSError | ValueError) -> str:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tray.engine import covering as module
+from tray.engine.covering import Covering, signature, survey
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source
-from tray.store import copies as module
-from tray.store.copies import Copies, DamagedError, signature, survey
+from tray.store.copies import MANIFEST, Copies, DamagedError
 
 
 def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: str = "") -> Hook:
@@ -48,7 +49,7 @@ def test_what_runs_is_the_copy_and_not_the_file(folder: Path, kept: Copies) -> N
     kept.keep(unit)
     guard.write_text("#!/bin/sh\necho edited\n")
 
-    argv = kept.argv(unit.hook, unit.digest)
+    argv = Covering(kept).argv(unit.hook, unit.digest)
 
     assert argv[1:] == ("one",)
     assert subprocess.run(argv, capture_output=True, check=True).stdout == b"original\n"
@@ -90,7 +91,7 @@ def test_listed_files_are_covered_and_keep_their_layout(folder: Path, kept: Copi
     kept.keep(unit)
     script(folder / "lib" / "words.sh", "WORD=changed\n")
 
-    done = subprocess.run(kept.argv(unit.hook, unit.digest), capture_output=True, check=True)
+    done = subprocess.run(Covering(kept).argv(unit.hook, unit.digest), capture_output=True, check=True)
 
     assert done.stdout == b"together\n"
     assert {Path(path).name for path in unit.covered} == {"guard.sh", "words.sh"}
@@ -101,13 +102,13 @@ def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(fo
     unit = survey(hook(folder, "sh guard.sh", interpreter="/bin/sh"))
     kept.keep(unit)
 
-    argv = kept.argv(unit.hook, unit.digest)
+    argv = Covering(kept).argv(unit.hook, unit.digest)
 
     assert argv[0] == "/bin/sh"
     assert argv[1] == str(kept.path(unit.digest, str(folder / "guard.sh")))
 
 
-@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder"])
+@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder", "guest"])
 def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
     folder: Path, kept: Copies, damage: str
 ) -> None:
@@ -115,8 +116,7 @@ def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
     unit = survey(hook(folder, "./guard.sh"))
     kept.keep(unit)
     copy = kept.path(unit.digest, str(guard))
-    manifest = kept.folder / unit.digest / module.MANIFEST
-    copy.parent.chmod(0o700)
+    manifest = kept.folder / unit.digest / MANIFEST
     if damage == "edit":
         copy.chmod(0o700)
         copy.write_text("#!/bin/sh\necho evil\n")
@@ -124,11 +124,13 @@ def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
         copy.unlink()
     elif damage == "manifest":
         manifest.write_text(manifest.read_text().replace("guard", "other"))
+    elif damage == "guest":
+        (copy.parent / "json.py").write_text("raise SystemExit")
     else:
         manifest.unlink()
 
     with pytest.raises(DamagedError, match=unit.digest[:8]):
-        kept.argv(unit.hook, unit.digest)
+        Covering(kept).argv(unit.hook, unit.digest)
 
 
 def test_too_many_bytes_are_refused_with_the_file_that_was_one_too_much(
@@ -149,6 +151,95 @@ def test_keeping_the_same_unit_twice_leaves_one_copy_and_no_draft(folder: Path, 
     kept.keep(unit)
 
     assert [path.name for path in kept.folder.iterdir()] == [unit.digest]
+
+
+def test_a_damaged_copy_is_mended_when_the_same_unit_is_kept_again(folder: Path, kept: Copies) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+    copy = kept.path(unit.digest, str(guard))
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\necho evil\n")
+
+    kept.keep(unit)
+
+    done = subprocess.run(Covering(kept).argv(unit.hook, unit.digest), capture_output=True, check=True)
+    assert done.stdout == b"original\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["./missing.sh", "no-such-tool-anywhere --check", "sh missing.sh", "python3 -m guard", "env python3 -m guard"],
+)
+def test_what_is_not_there_cannot_be_approved_and_supplied_later(folder: Path, line: str) -> None:
+    first = line.split()[0]
+    interpreter = f"/usr/bin/{first}" if first in ("sh", "python3", "env") else ""
+
+    with pytest.raises(HooktrayError):
+        survey(hook(folder, line, interpreter=interpreter))
+
+
+def test_a_tool_of_the_users_own_is_copied_like_a_script(folder: Path, kept: Copies) -> None:
+    tool = script(folder / "bin" / "guardtool")
+    unit = survey(hook(folder, "guardtool --check", interpreter=str(tool)))
+    kept.keep(unit)
+    tool.write_text("#!/bin/sh\necho edited\n")
+
+    done = subprocess.run(Covering(kept).argv(unit.hook, unit.digest), capture_output=True, check=True)
+
+    assert done.stdout == b"original\n"
+
+
+def test_an_interpreter_of_the_users_own_is_bound_to_its_bytes(folder: Path, kept: Copies) -> None:
+    python = script(folder / "bin" / "python3", '#!/bin/sh\nexec cat "$1"\n')
+    script(folder / "guard.py", "print()\n")
+    unit = survey(hook(folder, "python3 guard.py", interpreter=str(python)))
+    kept.keep(unit)
+    assert Covering(kept).argv(unit.hook, unit.digest)[0] == str(python)
+
+    python.write_text("#!/bin/sh\nexit 0\n")
+
+    with pytest.raises(DamagedError, match="another program"):
+        Covering(kept).argv(unit.hook, unit.digest)
+
+
+def test_a_file_named_behind_an_equals_sign_is_covered(folder: Path, kept: Copies) -> None:
+    script(folder / "guard.sh", '#!/bin/sh\ncat "${1#--rules=}"\n')
+    script(folder / "rules.json", "[1]")
+    unit = survey(hook(folder, "./guard.sh --rules=./rules.json"))
+    kept.keep(unit)
+    script(folder / "rules.json", "[]")
+
+    done = subprocess.run(Covering(kept).argv(unit.hook, unit.digest), capture_output=True, check=True)
+
+    assert done.stdout == b"[1]"
+
+
+def test_tidying_keeps_what_is_wanted_and_nothing_else(folder: Path, kept: Copies) -> None:
+    script(folder / "guard.sh")
+    wanted = kept.keep(survey(hook(folder, "./guard.sh")))
+    script(folder / "guard.sh", "#!/bin/sh\necho other\n")
+    kept.keep(survey(hook(folder, "./guard.sh")))
+    (kept.folder / ".draft-1").mkdir()
+
+    kept.tidy({wanted})
+
+    assert [path.name for path in kept.folder.iterdir()] == [wanted]
+
+
+@pytest.mark.parametrize("pattern", ["a/**b", "/usr/share/**/*"])
+def test_a_pattern_that_is_bad_or_far_too_wide_is_an_error_and_not_a_crash(folder: Path, pattern: str) -> None:
+    script(folder / "guard.sh")
+
+    with pytest.raises(HooktrayError):
+        survey(hook(folder, "./guard.sh", files=(pattern,)))
+    assert signature(hook(folder, "./guard.sh", files=(pattern,)))
+
+
+def test_a_word_too_long_for_a_file_name_is_just_a_word(folder: Path) -> None:
+    unit = survey(hook(folder, f"sh -c '{'x' * 5000}'", interpreter="/bin/sh"))
+
+    assert unit.covered == ()
 
 
 def test_a_rule_has_a_digest_and_no_files(folder: Path) -> None:
