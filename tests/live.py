@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from desk import Desk, MenuRow, wait
+from plain import Plain
 
 from tray import relay
 
 PYTHON = sys.executable
-PAYLOADS = Path(__file__).parent.parent / "dialects" / "payloads"
+PAYLOADS = Path(__file__).parent / "dialects" / "payloads"
 
 
 class Live:
     """One running tray with a home of its own."""
 
-    def __init__(self, desk: Desk, folder: Path, *, configuration: Mapping[str, Any] | str = "") -> None:
-        self.desk = desk
+    def __init__(self, place: Desk | Plain, folder: Path, *, configuration: Mapping[str, Any] | str = "") -> None:
+        self.place = place
         self.home = folder / "h"
         self.config = self.home / "config" / "hooktray.yaml"
         self.config.parent.mkdir(parents=True)
@@ -30,7 +31,7 @@ class Live:
         self.start()
 
     def start(self, *argv: str) -> None:
-        self.process = self.desk.start([PYTHON, "-I", "-m", "tray", "--home", str(self.home), "run", *argv])
+        self.process = self.place.start([PYTHON, "-I", "-m", "tray", "--home", str(self.home), "run", *argv])
         wait(lambda: self.cli_json("status")[0]["running"], 20, "the tray answers")
 
     def configure(self, configuration: Mapping[str, Any] | str) -> None:
@@ -47,15 +48,20 @@ class Live:
 
     def relay(self, agent: str, event: str, payload: Mapping[str, Any] | bytes) -> subprocess.CompletedProcess[bytes]:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        return self.desk.run(self.relay_argv(agent, event), input=body, timeout=60)
+        return self.place.run(self.relay_argv(agent, event), input=body, timeout=60)
 
     def relay_argv(self, agent: str, event: str) -> list[str]:
         return [PYTHON, "-I", "-S", str(Path(relay.__file__)), "--home", str(self.home), agent, event]
 
     # ---- the user's side
 
+    @property
+    def desk(self) -> Desk:
+        assert isinstance(self.place, Desk), "there is no desktop here"
+        return self.place
+
     def cli(self, *argv: str) -> subprocess.CompletedProcess[bytes]:
-        return self.desk.run([PYTHON, "-I", "-m", "tray", "--home", str(self.home), *argv])
+        return self.place.run([PYTHON, "-I", "-m", "tray", "--home", str(self.home), *argv])
 
     def cli_json(self, *argv: str) -> list[dict[str, Any]]:
         done = self.cli(*argv, "--json")

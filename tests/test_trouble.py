@@ -1,0 +1,254 @@
+"""When things go wrong: bad input, a tray that is gone, killed or hung, a broken configuration."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from live import Live, recorded
+from plain import Plain
+
+from tray.app import roster, stores
+from tray.dialects import DIALECTS
+from tray.engine.consent import Consent
+from tray.paths import locate
+
+GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
+DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
+PRE_TOOL_USE = recorded("claude-code", "PreToolUse-Bash")
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Plain]:
+    plain = Plain(tmp_path)
+    yield plain
+    plain.close()
+
+
+def approved(live: Live) -> None:
+    """Approve everything proposed, as the menu would, while no tray runs."""
+    paths = locate(str(live.home))
+    kept = stores(paths, migrate=False)
+    proposals = roster(paths, kept)
+    proposals.refresh()
+    consent = Consent(kept.ledger, proposals)
+    for one in proposals.standings:
+        if one.waiting:
+            consent.approve(one.key, one.digest, "test")
+    for setting in proposals.settings():
+        consent.confirm(setting.key, setting.digest, "test", yes=True)
+
+
+def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) -> Live:
+    """A running headless tray with one approved guard."""
+    live = Live(plain, tmp_path, configuration={**GUARD, **more})
+    live.script("guard.sh", script)
+    assert live.quit() == 0
+    approved(live)
+    live.start()
+    return live
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "body", "problem"),
+    [
+        ("claude-code", "PreToolUse", b"", "empty payload"),
+        ("claude-code", "PreToolUse", b"nonsense", "not JSON"),
+        ("x-code", "PreToolUse", b"[]", "array"),
+        ("starchild", "pre_tool_call", b"\xff\xfe", "UTF-8"),
+        ("shelley", "end-of-turn", b"{", "not JSON"),
+        ("claude-code", "BrandNew", b'{"hook_event_name":"BrandNew"}', ""),
+        ("nobody", "PreToolUse", b"{}", "unknown agent"),
+        ("claude-code", "Stop", b'{"a":"' + b"x" * (10 * MEGABYTE) + b'"}', ""),
+        ("claude-code", "Stop", b'{"a":"' + b"x" * (17 * MEGABYTE) + b'"}', "over the limit"),
+    ],
+    ids=["empty", "not json", "array", "not utf-8", "half", "unknown event", "unknown agent", "10 MB", "17 MB"],
+)
+def test_bad_input_gets_the_neutral_answer_and_a_row_that_says_what_was_wrong(
+    plain: Plain, tmp_path: Path, agent: str, event: str, body: bytes, problem: str
+) -> None:
+    live = Live(plain, tmp_path)
+
+    done = live.relay(agent, event, body)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (row,) = live.wait_log(1)
+    assert (row["agent"], row["event"]) == (agent, event)
+    assert problem in row["problem"]
+
+
+def test_a_system_prompt_always_comes_back_whole(plain: Plain, tmp_path: Path) -> None:
+    live = Live(plain, tmp_path)
+    prompt = "You are Shelley. é\n".encode() * 300_000
+
+    assert live.relay("shelley", "system-prompt", prompt).stdout == prompt
+    live.kill()
+    assert live.relay("shelley", "system-prompt", prompt).stdout == prompt
+
+
+def test_a_tray_that_is_killed_in_the_middle_leaves_nobody_without_an_answer(plain: Plain, tmp_path: Path) -> None:
+    script = f"cat >/dev/null; touch {tmp_path}/began; while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; {DENY}"
+    live = guarded(plain, tmp_path, script)
+    (tmp_path / "go").touch()
+    ids = [row["id"] for _ in range(3) if live.relay("claude-code", "PreToolUse", PRE_TOOL_USE) for row in live.log()]
+    for name in ("go", "began"):
+        (tmp_path / name).unlink()
+    argv = live.relay_argv("claude-code", "PreToolUse")
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=plain.environment) as relay:
+        assert relay.stdin is not None
+        relay.stdin.write(PRE_TOOL_USE)
+        relay.stdin.close()
+        plain.wait((tmp_path / "began").exists, what="the hook runs")
+
+        live.kill()
+        (tmp_path / "go").touch()
+
+        assert relay.stdout is not None
+        assert b'"deny"' in relay.stdout.read()
+        assert relay.wait(30) == 0
+    rows = live.log()
+    assert set(ids) <= {row["id"] for row in rows}
+    assert (rows[0]["offline"], rows[0]["reason"]) == (True, "guard: not today")
+
+
+def test_a_hung_tray_is_not_waited_for_and_does_not_judge_late(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path, f"echo x >>{tmp_path}/runs; {DENY}")
+    live.process.send_signal(signal.SIGSTOP)
+
+    done = live.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    assert b'"deny"' in done.stdout
+    live.process.send_signal(signal.SIGCONT)
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+    assert (tmp_path / "runs").read_text() == "x\nx\n"
+    assert [row["offline"] for row in live.wait_log(2)] == [False, True]
+
+
+def test_without_a_tray_the_guard_guards_on(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    live.quit()
+
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+
+
+def test_letting_everything_pass_without_a_tray_counts_only_once_confirmed(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    live.configure({**GUARD, "when_down": "allow"})
+    live.cli("status")
+    live.quit()
+    live.start()
+    live.quit()
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+
+    approved(live)
+    live.start()
+    live.quit()
+
+    assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert len(live.log()) == 1
+
+
+def test_a_broken_configuration_stops_neither_the_tray_nor_a_guard(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    live.quit()
+    live.configure("hooks:\n  - {event: tool_befor, command: ./guard.sh}\n")
+
+    live.start()
+
+    (status,) = live.cli_json("status")
+    assert "hooktray.yaml:2:6: hooks[0].event: unknown event `tool_befor`" in status["problem"]
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+    live.configure(GUARD)
+    assert live.cli_json("status")[0]["problem"] is None
+
+
+def test_what_was_switched_off_stays_off_after_a_restart(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    live.quit()
+    stores(locate(str(live.home)), migrate=False).switch.turn(False, "test")
+    live.start()
+
+    assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert live.cli("on").returncode == 0
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+
+
+def test_a_second_start_says_so_and_ends_well(plain: Plain, tmp_path: Path) -> None:
+    live = Live(plain, tmp_path)
+
+    done = live.cli("run", "--headless")
+
+    assert (done.returncode, b"already running" in done.stdout) == (0, True)
+    assert live.process.poll() is None
+
+
+def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) -> None:
+    live = Live(plain, tmp_path, configuration=GUARD)
+    live.script("guard.sh", DENY)
+
+    assert b"waits for your approval" in live.cli("approve", "tool_before", "./guard.sh").stdout
+    assert b"only a person" in live.cli("off").stdout
+    assert b"only a person" in live.cli("pause", "30m").stdout
+
+    assert live.states() == {"guard": "pending"}
+    assert live.cli_json("status")[0]["enabled"] is True
+    assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "words"),
+    [
+        (("approve", "nobody"), 1, "`hooktray list`"),
+        (("pause", "soon"), 1, "30m, 1h or tomorrow"),
+        (("why", "zzzz"), 1, "`hooktray log`"),
+        (("test", "Stopp"), 1, "did you mean `Stop`?"),
+        (("test", "Stop", "--agent", "claude"), 1, "did you mean `claude-code`?"),
+        (("bogus",), 2, "No such command"),
+        (("log", "--limit", "0"), 2, "--limit"),
+    ],
+)
+def test_a_command_that_cannot_be_done_says_why_and_what_to_do(
+    plain: Plain, tmp_path: Path, argv: tuple[str, ...], code: int, words: str
+) -> None:
+    live = Live(plain, tmp_path)
+
+    done = live.cli(*argv)
+
+    assert (done.returncode, words in done.stderr.decode()) == (code, True), done.stderr.decode()
+
+
+def test_without_a_tray_asking_says_how_to_start_it(plain: Plain, tmp_path: Path) -> None:
+    live = Live(plain, tmp_path)
+    live.quit()
+
+    done = live.cli("off")
+
+    assert (done.returncode, b"hooktray run" in done.stderr) == (1, True)
+
+
+def test_a_synthetic_event_goes_the_whole_way(plain: Plain, tmp_path: Path) -> None:
+    live = Live(plain, tmp_path)
+    events = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+
+    for agent, name in events:
+        done = live.cli("test", name, "--agent", agent)
+        assert done.returncode == 0, done.stderr.decode()
+
+    rows = live.wait_log(len(events))
+    assert {(row["agent"], row["event"]) for row in rows} == set(events)
+    assert not any(row["problem"] for row in rows)
+
+
+def test_an_account_of_a_decision_can_be_read(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    live.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    text = live.cli("why", live.log()[0]["id"][:6]).stdout.decode()
+
+    assert "Verdict: deny, because guard: not today" in text
+    assert "The agent was told: " + json.dumps({"hookSpecificOutput": ""})[:20] in text
