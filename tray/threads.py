@@ -1,4 +1,4 @@
-"""The two threads that others share: an asyncio loop for libraries that want one, and a queue for chores."""
+"""The threads that others share, an asyncio loop and a queue for chores, and the sign that all shall end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import queue
+import socket
 import threading
 from collections.abc import Callable
 
@@ -56,6 +57,19 @@ class Chores:
                 work()
             except Exception:  # a chore that fails is our bug; the next one still gets its turn
                 log.exception("a chore failed")
+
+
+class Ending:
+    """Readable once the tray ends: whoever polls it lets go."""
+
+    def __init__(self) -> None:
+        self._end, self._ours = socket.socketpair()
+
+    def fileno(self) -> int:
+        return self._end.fileno()
+
+    def close(self) -> None:
+        self._ours.close()
 
 
 async def _cancel_all() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tray.engine.pipeline import Ears, Engine, Later, Rows
 from tray.engine.roster import Roster
-from tray.engine.runners.command import Background
+from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths
 from tray.sources import configuration
 from tray.store.copies import Copies
@@ -54,9 +54,13 @@ def engine(
     background: Background | None,
     *,
     rows: Rows | None = None,
+    ending: Gone | None = None,
     offline: bool = False,
 ) -> Engine:
-    """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own."""
+    """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
+
+    `ending` becomes readable when the tray ends: hooks that nobody waits for are then cancelled.
+    """
     return Engine(
         ledger=kept.ledger,
         copies=kept.copies,
@@ -65,6 +69,7 @@ def engine(
         ears=ears,
         later=later,
         background=background,
+        ending=ending,
         offline=offline,
     )
 

@@ -9,9 +9,8 @@ import signal
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -23,25 +22,26 @@ from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
 from tray.app import engine, roster, stores
+from tray.app.service import Service
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action
 from tray.desktop.opener import open_file
-from tray.dialects import neutral, spec
-from tray.door.listener import Gone, Listener, Peer
+from tray.door.listener import Listener
 from tray.door.requests import Requests
+from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
-from tray.engine.pipeline import Engine
 from tray.engine.runners.command import Background
 from tray.engine.turns import Turns
-from tray.model.decision import Answer, Decision, Record
-from tray.model.event import Event, Knock
+from tray.model.decision import Decision, Record
+from tray.model.event import Event
 from tray.paths import Paths
 from tray.sources import configuration
-from tray.threads import Chores, Loop
+from tray.threads import Chores, Ending, Loop
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if sys.platform != "win32" else []))
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
@@ -71,6 +71,9 @@ class App:
         self._paths = paths
         self._words: dict[str, str] = {}
         self._places = threading.BoundedSemaphore(PLACES)
+        self._observing: set[threading.Thread] = set()
+        self._ending = Ending()
+        self._agents = Agents()
         configuration.start(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -86,7 +89,7 @@ class App:
             heard=self._alerted,
         )
         self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
-        self._engine = engine(self._kept, self, self._spawn, self._background)
+        self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
@@ -111,10 +114,10 @@ class App:
             self._opened,
             headless=headless,
             environment=os.environ,
-            trusts=lambda pid: not descends_from_hook(pid, os.getpid()),
+            trusts=self._trusts,
         )
         requests = Requests(self._controls, self._shown)
-        self._listener = Listener(paths.socket, Service(self._engine, requests))
+        self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
 
@@ -130,6 +133,9 @@ class App:
         """In the order of the day: nothing new comes in, what runs ends, what was said is written down."""
         self._listener.close()
         self._turns.close()
+        self._ending.close()
+        for thread in list(self._observing):
+            thread.join(5)
         self._background.close()
         self._chores.close()
         self._face.close()
@@ -189,6 +195,10 @@ class App:
     def _opened(self) -> None:
         self._chores.do(self._refresh)
 
+    def _trusts(self, pid: int) -> bool:
+        """Whether a click from this process can be a person's: no hook and no agent is above it."""
+        return not descends_from_hook(pid, os.getpid()) and not self._agents.above(pid)
+
     def _shown(self) -> str:
         """Which icon is on the screen now; "" when none is."""
         return self._icon.name if self._icon.visible else ""
@@ -215,9 +225,12 @@ class App:
             except Exception:  # a thread's end is the last place that can say so
                 log.exception("an event could not be judged")
             finally:
+                self._observing.discard(threading.current_thread())
                 self._places.release()
 
-        threading.Thread(target=turn, name="observe", daemon=True).start()
+        thread = threading.Thread(target=turn, name="observe", daemon=True)
+        self._observing.add(thread)
+        thread.start()
         return True
 
     def _trouble(self, text: str) -> None:
@@ -233,43 +246,18 @@ class App:
             configuration.write_whole(path, text)
 
 
-class Service:
-    """What the door asks of us."""
-
-    def __init__(self, engine: Engine, requests: Requests) -> None:
-        self._engine = engine
-        self._requests = requests
-
-    def patience(self, agent: str, event: str) -> float:
-        """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
-        found = spec(agent, event)
-        return (found.deadline + found.timeout) / 2
-
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
-        return self._engine.begin(knock)
-
-    def busy(self, knock: Knock) -> Answer:
-        return self._engine.busy(knock)
-
-    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
-        return neutral(agent, event, body)
-
-    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
-        return self._requests.answer(request, peer)
-
-
 def _browse(url: str) -> None:
     webbrowser.open(url)
 
 
 @contextlib.contextmanager
 def _signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM and SIGINT end the tray in order."""
+    """They end the tray in order, also when its terminal is closed."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         stop()
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from tray.engine.consent import Consent, Request
-from tray.engine.roster import Roster, Standing
+from tray.engine.roster import REMOVED, Roster, Standing
 from tray.store.switch import State, Switch
 
 
@@ -63,9 +63,11 @@ class Controls:
         """Approve a hook's exact bytes, or confirm a setting."""
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, way, yes=True)
-        else:
-            self._consent.approve(key, digest, way)
-        self._changed()
+            self._said(f"{key.removeprefix('setting:')} is confirmed", way)
+            return
+        standing = self._consent.approve(key, digest, way)
+        word = "revoked" if digest == REMOVED else f"approved ({digest[:8]})"
+        self._said(f"{standing.hook.name} is {word}", way)
 
     def deny(self, key: str, digest: str, way: str) -> None:
         if key.startswith("setting:"):

@@ -58,8 +58,10 @@ class Engine:
         ears: Ears,
         later: Later,
         background: Background | None,
+        ending: Gone | None = None,
         offline: bool = False,
     ) -> None:
+        self._ending = ending
         self._ledger = ledger
         self._covering = Covering(copies)
         self._switch = switch
@@ -88,38 +90,40 @@ class Engine:
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
         if not self._later(lambda: self.observe(event, hooks)):
-            self._finish(event, merge([failed(one.hook, Gate.BUSY.value) for one in hooks]), started)
+            self._finish(event, self._refuse_to_run(event, hooks), started)
         return neutral(event.agent, event.name, event.body)
 
     def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
         """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
         hooks = self._plan(event) if hooks is None else hooks
-        decision = self.decide(event, hooks, started + 86400.0, None)
+        decision = self.decide(event, hooks, started + 86400.0, self._ending)
         self._finish(event, decision, started)
         return decision
 
     def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent."""
-        switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
-        outcomes: dict[int, Outcome] = {}
-        jobs: dict[int, Job] = {}
-        for index, approved in enumerate(hooks):
-            turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
-            if isinstance(turn, Job):
-                jobs[index] = turn
-            else:
-                outcomes[index] = turn
-        for index, outcome in zip(jobs, self._run(event, hooks, jobs, deadline, gone), strict=True):
-            outcomes[index] = outcome
-        return fit(event, merge([outcomes[index] for index in sorted(outcomes)]))
+        turns = self._turns(event, hooks)
+        jobs = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
+        ran = dict(zip(jobs, self._run(event, hooks, jobs, deadline, gone), strict=True))
+        outcomes = [turn if isinstance(turn, Outcome) else ran[index] for index, turn in enumerate(turns)]
+        return fit(event, merge(outcomes))
 
     def busy(self, knock: Knock) -> Answer:
-        """Too many events at once: every hook that should have been asked has failed, and its policy speaks."""
+        """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         event = parse(knock)
-        decision = merge([failed(approved.hook, Gate.BUSY.value) for approved in self._plan(event)])
-        return self._finish(event, fit(event, decision), started)
+        return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
+
+    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
+        pairs = zip(hooks, self._turns(event, hooks), strict=True)
+        busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
+        return fit(event, merge(busy))
+
+    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
+        """Each hook's way through the gates: what it has to run, or what came out without that."""
+        switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
+        return [self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested)) for one in hooks]
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
         return plan(event, self._ledger.in_order())
@@ -128,7 +132,7 @@ class Engine:
         hook = approved.hook
         if reason is not None:
             return Outcome(hook=hook.name, status=Status.SKIPPED, gate=reason, cause=reason.value)
-        if event.problem:
+        if event.problem and (hook.match.tool or hook.match.pattern or isinstance(hook.action, Command)):
             return failed(hook, event.problem)
         if isinstance(hook.action, Rule):
             return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))

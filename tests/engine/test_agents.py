@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from desk import wait
+
+from tray.engine.agents import Agents
+
+
+def test_what_runs_below_an_agent_is_no_person(tmp_path: Path) -> None:
+    agents = Agents()
+    agent = subprocess.Popen([sys.executable, "-c", "import subprocess; subprocess.run(['sleep', '60'])"])
+    try:
+        agents.met(agent.pid)
+        child = wait(lambda: _children(agent.pid), what="the agent's child")[0]
+
+        assert agents.above(agent.pid)
+        assert agents.above(child)
+        assert not agents.above(os.getpid())
+    finally:
+        for pid in [*_children(agent.pid), agent.pid]:
+            os.kill(pid, 9)
+        agent.wait()
+
+
+def test_the_shell_of_a_relay_line_stands_for_the_agent_that_runs_it(tmp_path: Path) -> None:
+    agents = Agents()
+    line = f"echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/shell; read line; :"
+    program = f"import subprocess; subprocess.run(['sh', '-c', {line!r}])"
+    agent = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE)
+    wait((tmp_path / "shell").exists, what="the shell")
+
+    agents.met(int((tmp_path / "shell").read_text()))
+
+    assert agents.above(agent.pid)
+    agent.communicate(b"\n")
+
+
+def test_somebody_else_with_the_same_pid_later_is_not_the_agent() -> None:
+    agents = Agents()
+    agents.met(1)
+    agents.met(-1)
+    agents.met(2**22 + 1)
+
+    assert not agents.above(os.getpid())
+
+
+def _children(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text() if Path(f"/proc/{pid}").exists() else ""
+    return [int(word) for word in text.split()]

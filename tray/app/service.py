@@ -1,0 +1,40 @@
+"""What the door asks of the tray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tray.dialects import neutral, spec
+from tray.door.listener import Gone, Peer
+from tray.door.requests import Requests
+from tray.engine.pipeline import Engine
+from tray.model.decision import Answer
+from tray.model.event import Knock
+
+
+class Service:
+    """Events go to the engine, requests to their room; `met` hears who started a relay."""
+
+    def __init__(self, engine: Engine, requests: Requests, met: Callable[[int], None]) -> None:
+        self._met = met
+        self._engine = engine
+        self._requests = requests
+
+    def patience(self, agent: str, event: str) -> float:
+        """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
+        found = spec(agent, event)
+        return (found.deadline + found.timeout) / 2
+
+    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+        self._met(knock.parent)
+        return self._engine.begin(knock)
+
+    def busy(self, knock: Knock) -> Answer:
+        return self._engine.busy(knock)
+
+    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+        return neutral(agent, event, body)
+
+    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+        return self._requests.answer(request, peer)

@@ -1,0 +1,72 @@
+"""The agents that have knocked: the processes below them are no person, whatever they click."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import PurePath
+from typing import TypeVar
+
+from tray.engine.ancestry import ancestors
+
+KNOWN = 256
+SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
+
+T = TypeVar("T")
+Process = tuple[int, float]  # pid and start time: a pid alone may come back as somebody else
+
+
+class Agents:
+    """Remembers who started relays. `met` is called for each event, `above` for each click."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._parents: dict[int, None] = {}
+        self._known: dict[Process, None] = {}
+
+    def met(self, parent: int) -> None:
+        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line."""
+        with self._lock:
+            if parent <= 1 or parent in self._parents:
+                return
+            self._parents[parent] = None
+            _forget_oldest(self._parents)
+        agent = _agent(parent)
+        if agent:
+            with self._lock:
+                self._known[agent] = None
+                _forget_oldest(self._known)
+
+    def above(self, pid: int) -> bool:
+        """Whether this process is an agent's, or an agent itself."""
+        with self._lock:
+            known = set(self._known)
+        pids = [pid, *(one.pid for one in ancestors(pid))]
+        return any(_process(one) in known for one in pids)
+
+
+def _agent(pid: int) -> Process | None:
+    """The process behind a relay's parent: a shell that runs one line is only on the way."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        command = process.cmdline()
+        if command and PurePath(command[0]).name in SHELLS and "-c" in command[1:2]:
+            process = psutil.Process(process.ppid())
+        return (process.pid, process.create_time()) if process.pid > 1 else None
+    except psutil.Error:
+        return None
+
+
+def _process(pid: int) -> Process | None:
+    import psutil
+
+    try:
+        return pid, psutil.Process(pid).create_time()
+    except psutil.Error:
+        return None
+
+
+def _forget_oldest(known: dict[T, None]) -> None:
+    if len(known) > KNOWN:
+        known.pop(next(iter(known)))
