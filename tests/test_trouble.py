@@ -95,7 +95,9 @@ def test_a_tray_that_is_killed_in_the_middle_leaves_nobody_without_an_answer(pla
     script = f"cat >/dev/null; touch {tmp_path}/began; while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; {DENY}"
     live = guarded(plain, tmp_path, script)
     (tmp_path / "go").touch()
-    ids = [row["id"] for _ in range(3) if live.relay("claude-code", "PreToolUse", PRE_TOOL_USE) for row in live.log()]
+    for _ in range(3):
+        live.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+    ids = [row["id"] for row in live.log()]
     for name in ("go", "began"):
         (tmp_path / name).unlink()
     argv = live.relay_argv("claude-code", "PreToolUse")
@@ -252,3 +254,21 @@ def test_an_account_of_a_decision_can_be_read(plain: Plain, tmp_path: Path) -> N
 
     assert "Verdict: deny, because guard: not today" in text
     assert "The agent was told: " + json.dumps({"hookSpecificOutput": ""})[:20] in text
+
+
+def test_a_tray_that_ends_takes_its_hooks_along_and_writes_their_rows(plain: Plain, tmp_path: Path) -> None:
+    hooks = [{"name": "slow", "event": "session_end", "command": "./slow.sh"}]
+    live = Live(plain, tmp_path, configuration={"hooks": hooks})
+    live.script("slow.sh", f"echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; exec sleep 60")
+    live.quit()
+    approved(live)
+    live.start()
+    live.relay("claude-code", "SessionEnd", recorded("claude-code", "SessionEnd"))
+    plain.wait((tmp_path / "pid").exists, what="the hook runs")
+
+    assert live.quit() == 0
+
+    pid = int((tmp_path / "pid").read_text())
+    plain.wait(lambda: not Path(f"/proc/{pid}").exists(), what="the hook is gone")
+    (row,) = live.log()
+    assert (row["hooks"][0]["status"], row["hooks"][0]["cause"]) == ("skipped", "cancelled")

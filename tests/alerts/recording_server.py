@@ -66,6 +66,7 @@ class Server(ServiceInterface):
             title=title,
             body=body,
             urgency=urgency,
+            actions=actions,
             at=arrived,
         )
         return self.last

@@ -123,7 +123,7 @@ def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorde
     clicked: list[Alert] = []
 
     async def do(notifier: Notifier) -> None:
-        await notifier.send(alert())
+        await notifier.send(alert(url="https://example.com/c/1"))
         await click(1)
         await until(lambda: clicked)
         assert await notifier.send(alert(body="again")) is Delivery.SENT
@@ -131,6 +131,27 @@ def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorde
     run(do, DesktopNotifierBackend(clicked.append))
 
     assert server.calls("Close") == []
+
+
+def test_an_alert_without_an_address_offers_no_click(server: Recorder) -> None:
+    async def do(notifier: Notifier) -> None:
+        await notifier.send(alert())
+
+    run(do, DesktopNotifierBackend(lambda alert: None))
+
+    assert server.calls()[0]["actions"] == []
+
+
+def test_a_withdrawn_alert_is_closed_and_another_one_is_not(server: Recorder) -> None:
+    async def do(notifier: Notifier) -> None:
+        await notifier.send(alert(key="a"))
+        await notifier.send(alert(key="b"))
+        await notifier.withdraw("a")
+        await notifier.withdraw("nobody")
+
+    run(do, DesktopNotifierBackend())
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -252,6 +273,9 @@ class Broken:
 
     def __init__(self) -> None:
         self.asked = 0
+
+    async def withdraw(self, key: str) -> None:
+        raise AssertionError("it has shown nothing")
 
     async def send(self, alert: Alert) -> None:
         self.asked += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -24,6 +25,7 @@ class Ways(Protocol):
     """What the announcer needs of a Notifier."""
 
     async def send(self, alert: Alert) -> Delivery: ...
+    async def withdraw(self, key: str) -> None: ...
     async def close(self) -> None: ...
 
 
@@ -49,7 +51,7 @@ class Announcer:
         self._player = player
         self._muted = muted
         self._heard = heard
-        self._queue: deque[tuple[tuple[Alert, ...], str]] = deque()
+        self._queue: deque[tuple[tuple[Alert, ...], str, tuple[str, ...]]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -65,6 +67,12 @@ class Announcer:
         except RuntimeError:  # the loop has ended
             self._tell(record, Delivery.FAILED)
 
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        """Take alerts back whose cause is gone; returns at once."""
+        if not self._closed:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._take, (), "", keys)
+
     def close(self, deadline: float = CLOSING) -> None:
         """Send what waits, for at most `deadline` seconds, then disconnect; not to be called on the loop."""
         if not self._loop.is_running():
@@ -79,11 +87,11 @@ class Announcer:
 
     # ---- on the loop ----
 
-    def _take(self, alerts: tuple[Alert, ...], record: str) -> None:
+    def _take(self, alerts: tuple[Alert, ...], record: str, stale: tuple[str, ...] = ()) -> None:
         if self._closed:
             self._tell(record, Delivery.FAILED)
             return
-        self._queue.append((alerts, record))
+        self._queue.append((alerts, record, stale))
         if len(self._queue) > WAITING:
             self._tell(self._queue.popleft()[1], Delivery.FAILED)
         if self._task is None:
@@ -95,7 +103,9 @@ class Announcer:
     async def _drain(self) -> None:
         try:
             while self._queue:
-                alerts, record = self._queue.popleft()
+                alerts, record, stale = self._queue.popleft()
+                for key in stale:
+                    await self._notifier.withdraw(key)
                 await self._deliver(alerts, record)
         finally:
             self._task = None

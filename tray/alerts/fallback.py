@@ -49,6 +49,9 @@ class PlyerBackend:
         if error:
             raise NotifierError(error)
 
+    async def withdraw(self, key: str) -> None:
+        """It has no handle on what it has shown."""
+
     async def close(self) -> None:
         """Nothing is kept open."""
 

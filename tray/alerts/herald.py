@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
 
-from tray.alerts.announcer import Announcer
 from tray.alerts.policy import (
     Alert,
     AlertClass,
@@ -24,17 +24,27 @@ from tray.model.hook import State
 
 # What an event says by itself, before any hook had its turn.
 OWN = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.INFORMATION})
+NEEDING = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 WAITING = 512  # events whose hooks still run and whose own alert is already out
+
+
+class Announces(Protocol):
+    """What the herald needs of an Announcer."""
+
+    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None: ...
+    def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
 class Herald:
     """Turns what happened into alerts, by the user's rules."""
 
-    def __init__(self, announcer: Announcer, rules: Callable[[], Rules]) -> None:
+    def __init__(self, announcer: Announces, rules: Callable[[], Rules]) -> None:
         self._announcer = announcer
         self._rules = rules
         self._turns = Turns()
         self._early: dict[str, None] = {}
+        self._needing: dict[tuple[str, str], tuple[str, ...]] = {}  # sessions that need the user -> their alerts
+        self._waiting: dict[str, str] = {}  # hooks that wait for the user's word -> their alert
 
     def arrived(self, event: Event) -> None:
         """An event that waits for no answer is told at once, however long its hooks will take."""
@@ -42,11 +52,11 @@ class Herald:
         if len(self._early) > WAITING:
             self._early.pop(next(iter(self._early)))
         made = self._made(event, Decision())
-        self._announce([alert for alert in made if alert.cls in OWN], event.id)
+        self._about(event, [alert for alert in made if alert.cls in OWN], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         if event.id not in self._early:
-            self._announce(self._made(event, decision), record.id)
+            self._about(event, self._made(event, decision), record.id)
             return
         del self._early[event.id]
         made = alerts(event, decision, self._rules())
@@ -54,11 +64,19 @@ class Herald:
 
     def waiting(self, standing: Standing) -> None:
         """A hook newly waits for the user's word."""
+        hook = standing.hook
         if standing.state is State.CHANGED:
-            self._announce([changed(standing.hook.name, self._rules())])
-        elif standing.digest:
-            hook = standing.hook
-            self._announce([pending(hook.name, hook.match.event, standing.digest, self._rules())])
+            alert = changed(hook.name, self._rules())
+        else:
+            alert = pending(hook.name, hook.match.event, standing.digest, self._rules())
+        self._waiting[standing.key] = alert.key
+        self._announce([alert])
+
+    def settled(self, waiting: Collection[str]) -> None:
+        """Only the hooks with these keys still wait: what was said of the others is taken back."""
+        stale = [key for key in self._waiting if key not in waiting]
+        if stale:
+            self._announcer.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
     def switched(self, what: str, way: str) -> None:
         self._announce([switched(what, way, self._rules())])
@@ -81,6 +99,17 @@ class Herald:
         if self._turns.once(event, decision):
             return list(made)
         return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
+
+    def _about(self, event: Event, made: Sequence[Alert], record: str) -> None:
+        """Tell it; and whatever a session does next, it does not need the user for what it needed before."""
+        session = (event.agent, event.session)
+        stale = self._needing.pop(session, ())
+        needs = tuple(alert.key for alert in made if alert.cls in NEEDING)
+        if needs:
+            self._needing[session] = needs
+        elif stale:
+            self._announcer.withdraw(stale)
+        self._announce(made, record)
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         if made:

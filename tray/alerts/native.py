@@ -47,13 +47,18 @@ class DesktopNotifierBackend:
                 title=alert.title or APP,
                 message=html.escape(alert.body, quote=False) if markup else alert.body,
                 urgency=_urgency(alert.urgency),
-                on_clicked=None if self._clicked is None else partial(self._clicked, alert),
+                on_clicked=partial(self._clicked, alert) if self._clicked and alert.url else None,
             )
             await _send(library, notification)
         except BaseException:  # also when the time is up: the next attempt starts with a new connection
             await self.close()
             raise
         self._remember(alert.key, notification.identifier)
+
+    async def withdraw(self, key: str) -> None:
+        if key in self._shown:
+            library, _ = await self._ready()
+            await self._clear(library, key)
 
     async def close(self) -> None:
         library, self._library = self._library, None

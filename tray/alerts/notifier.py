@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import logging
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ class Backend(Protocol):
     name: str
 
     async def send(self, alert: Alert) -> None: ...
+    async def withdraw(self, key: str) -> None: ...
     async def close(self) -> None: ...
 
 
@@ -58,6 +60,13 @@ class Notifier:
                 return Delivery.SENT
         self._failed(errors or ["there is no way to the desktop"])
         return Delivery.FAILED
+
+    async def withdraw(self, key: str) -> None:
+        """Take an alert off the screen where that can be done; nobody is the worse for it otherwise."""
+        for backend in self._backends:
+            if backend.name == self.working:
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(backend.withdraw(key), self._timeout)
 
     async def close(self) -> None:
         for backend in self._backends:

@@ -184,6 +184,7 @@ class App:
         problem = self._roster.configuration.problem
         for standing in self._roster.refresh():
             self._herald.waiting(standing)
+        self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
         self._write_relay_conf()

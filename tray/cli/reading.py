@@ -1,4 +1,4 @@
-"""The commands that only read: status, list, log, why, paths. They work whether the tray runs or not."""
+"""The commands that only read: status, list, log, why, paths, schema. They work whether the tray runs or not."""
 
 from __future__ import annotations
 
@@ -99,6 +99,14 @@ def paths(context: typer.Context, as_json: Json = False) -> None:
         "database": str(found.database),
     }
     print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
+
+
+@app.command()
+def schema() -> None:
+    """The JSON Schema of the settings in hooktray.yaml."""
+    from tray.settings import schema as settings_schema
+
+    print(json.dumps(settings_schema(), indent=2))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,101 @@
+"""What the README says is there, is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+from house import House
+from live import Live
+from plain import Plain
+
+from tray import settings
+from tray.alerts.sound import SOUNDS
+from tray.cli import app, asking, reading, running, testing  # noqa: F401 - they add their commands
+from tray.dialects import DIALECTS
+from tray.sources import hooktray
+from tray.sources.configuration import parse
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def section(title: str) -> str:
+    return README.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def test_the_first_command_stands_before_line_30() -> None:
+    assert README.splitlines().index("```sh") < 30
+
+
+def test_every_setting_has_its_row_and_every_row_its_setting() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", section("Settings"), re.MULTILINE)
+
+    assert sorted(rows) == sorted(settings.KEYS)
+
+
+def test_every_key_class_and_sound_is_named() -> None:
+    words = set(re.findall(r"`(\w+)`", section("Settings")))
+
+    assert {*hooktray.KEYS, *settings.CLASSES, *(path.stem for path in SOUNDS.glob("*.wav"))} <= words
+
+
+def test_every_command_is_named_and_every_named_command_exists() -> None:
+    commands = set(typer.main.get_group(app).commands)
+    named = set(re.findall(r"`(?:hooktray )?([a-z]+)[^`]*`", section("Commands").split("--home")[0]))
+
+    assert commands | {"relay"} <= named
+    assert named - commands - {"relay"} == set()
+
+
+def test_every_agent_and_event_is_in_the_table() -> None:
+    for agent in DIALECTS:
+        assert f"| `{agent}` |" in README
+
+
+def test_every_place_in_find_a_change_exists() -> None:
+    places = re.findall(r"`((?:tray|tests|icons)/[^`]*)`", section("Find a change"))
+
+    assert len(places) > 15
+    assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_every_picture_exists() -> None:
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", README)
+
+    assert pictures
+    assert [picture for picture in pictures if not (ROOT / picture).exists()] == []
+
+
+def test_the_examples_are_good_configuration() -> None:
+    examples = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+
+    assert [len(parse(text, "/c/hooktray.yaml").hooks) for text in examples] == [1, 2]
+
+
+def test_the_session_prints_what_is_shown(tmp_path: Path, house: House) -> None:
+    text = re.findall(r"```yaml\n(.*?)```", section("A session"), re.DOTALL)[0]
+    line, shown = re.findall(r"\$ echo '(.*?)' \| hooktray relay (.*?)\n(.*?)\n```", README, re.DOTALL)[0][0::2]
+    house.configure(text)
+    standing = house.roster.standings[0]
+    house.consent.approve(standing.key, standing.digest, "test")
+
+    assert json.loads(house.knock("claude-code", "PreToolUse", line.encode()).stdout) == json.loads(shown)
+
+
+@pytest.mark.parametrize("name", ["chime", "bell"])
+def test_named_sounds_are_in_the_package(name: str) -> None:
+    assert (SOUNDS / f"{name}.wav").stat().st_size > 1000
+
+
+def test_the_schema_command_prints_a_schema(tmp_path: Path) -> None:
+    plain = Plain(tmp_path)
+    live = Live.__new__(Live)
+    live.place, live.home = plain, tmp_path / "h"
+
+    printed = json.loads(live.cli("schema").stdout)
+
+    assert "when_down" in json.dumps(printed)
