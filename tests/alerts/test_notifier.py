@@ -133,15 +133,6 @@ def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorde
     assert server.calls("Close") == []
 
 
-def test_an_alert_without_an_address_offers_no_click(server: Recorder) -> None:
-    async def do(notifier: Notifier) -> None:
-        await notifier.send(alert())
-
-    run(do, DesktopNotifierBackend(lambda alert: None))
-
-    assert server.calls()[0]["actions"] == []
-
-
 def test_a_withdrawn_alert_is_closed_and_another_one_is_not(server: Recorder) -> None:
     async def do(notifier: Notifier) -> None:
         await notifier.send(alert(key="a"))
