@@ -21,11 +21,10 @@ class IconState(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A stroke through points, with round ends and corners; `cut` takes ink away instead of laying it."""
+    """A stroke through points, with round ends and corners."""
 
     points: tuple[Point, ...]
     width: float = 2
-    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ class Arc:
     start: float
     end: float
     width: float = 2
-    cut: bool = False
 
 
 Shape = Line | Arc
@@ -98,22 +96,22 @@ def _stroke(pen: ImageDraw.ImageDraw, shape: Shape, size: int, factor: int) -> N
     """Draw one shape as a row of round dabs joined by thick lines."""
     width = _width(shape.width, size)
     points = [(x * factor, y * factor) for x, y in _points(shape, width, size)]
-    thick, fill = width * factor, 0 if shape.cut else 255
+    thick = width * factor
     for one, other in pairwise(points):
-        _bar(pen, one, other, thick, fill)
+        _bar(pen, one, other, thick)
     for x, y in points:
-        pen.ellipse((x - thick / 2, y - thick / 2, x + thick / 2 - 1, y + thick / 2 - 1), fill=fill)
+        pen.ellipse((x - thick / 2, y - thick / 2, x + thick / 2 - 1, y + thick / 2 - 1), fill=255)
 
 
-def _bar(pen: ImageDraw.ImageDraw, one: Point, other: Point, thick: float, fill: int) -> None:
+def _bar(pen: ImageDraw.ImageDraw, one: Point, other: Point, thick: float) -> None:
     """Upright and level bars are rectangles, because Pillow's lines come out a fraction too wide."""
     (left, right), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
     if left == right:
-        pen.rectangle((left - thick / 2, top, left + thick / 2 - 1, bottom), fill=fill)
+        pen.rectangle((left - thick / 2, top, left + thick / 2 - 1, bottom), fill=255)
     elif top == bottom:
-        pen.rectangle((left, top - thick / 2, right, top + thick / 2 - 1), fill=fill)
+        pen.rectangle((left, top - thick / 2, right, top + thick / 2 - 1), fill=255)
     else:
-        pen.line((one, other), fill=fill, width=round(thick))
+        pen.line((one, other), fill=255, width=round(thick))
 
 
 def _points(shape: Shape, width: float, size: int) -> list[Point]:
@@ -140,7 +138,7 @@ def _place(at: float, width: float, size: int) -> float:
 
 def svg(state: IconState, *, dark: bool | None = None) -> str:
     """The same description as a scalable picture."""
-    ink = "".join(_path(shape, "#fff" if not shape.cut else "#000") for shape in SHAPES[state])
+    ink = "".join(_path(shape) for shape in SHAPES[state])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {GRID} {GRID}" width="256" height="256">'
         f"<title>Hooktray: {state}</title>"
@@ -150,8 +148,8 @@ def svg(state: IconState, *, dark: bool | None = None) -> str:
     )
 
 
-def _path(shape: Shape, ink: str) -> str:
-    return f'<path d="{_way(shape)}" stroke="{ink}" stroke-width="{shape.width:g}"/>'
+def _path(shape: Shape) -> str:
+    return f'<path d="{_way(shape)}" stroke="#fff" stroke-width="{shape.width:g}"/>'
 
 
 def _way(shape: Shape) -> str:
