@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tray.desktop.menu import (
-    LABEL_LIMIT,
+    Action,
     Approval,
     Approve,
     Deny,
@@ -23,16 +23,17 @@ from tray.desktop.menu import (
     MenuState,
     Mute,
     Pause,
+    Problem,
     Quit,
     Reason,
     Request,
     Resume,
     Review,
+    Revoke,
     Toggle,
-    clock,
-    mark,
     menu,
 )
+from tray.desktop.words import clock, mark
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 
@@ -52,6 +53,8 @@ RECORD = Record(
 PENDING = Approval(
     key="hooktray:/h.yaml#guard", name="guard", event="tool_before", state=State.PENDING, digest="1a2b3c4d5e"
 )
+CHANGED = replace(PENDING, state=State.CHANGED)
+LABEL_LIMIT = 120  # characters that no row exceeds
 OFF = Request(id="q1", what="Switch hooks off", who="claude-code, pid 812")
 
 
@@ -84,12 +87,42 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
     assert [row.action for row in rows if row.action] == [Toggle(), Mute(), Quit()]
 
 
-def test_a_problem_comes_before_a_running_hook_and_that_before_the_status() -> None:
-    state = MenuState(now=NOON, status="On", running="Checking the diff", problem="hooktray.yaml:3:1: unknown key")
+def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_rest() -> None:
+    problem = (
+        "/home/me/.config/hooktray/hooktray.yaml:2:5: hooks[0].event: unknown event `tool_befor`\n  write one of …"
+    )
+    row = find(MenuState(now=NOON, enabled=False, status="On", problem=problem), "status")
 
-    assert find(state, "status").label == "hooktray.yaml:3:1: unknown key"
-    assert find(replace(state, problem=""), "status").label == "Checking the diff"
+    assert row.label == "hooktray.yaml:2:5: unknown event `tool_befor`"
+    assert (row.action, row.enabled) == (Problem(), True)
+
+
+@pytest.mark.parametrize(
+    ("problem", "shown"),
+    [
+        ("hooktray.yaml:3:1: unknown key", "hooktray.yaml:3:1: unknown key"),
+        ("/a: b/c.yaml:3:1: when_down: expected", "c.yaml:3:1: expected"),
+        ("C:\\Users\\me\\hooktray.yaml:1:1: not a mapping", "hooktray.yaml:1:1: not a mapping"),
+        ("/etc/hooktray.yaml: cannot be read: Permission denied", "hooktray.yaml: cannot be read: Permission denied"),
+        ("/x/hooktray.yaml:1:1: " + "long " * 40, "hooktray.yaml:1:1: long long long long long long long long…"),
+        ("/x/y/", "(no name)"),
+    ],
+)
+def test_a_problem_is_shown_without_folders_and_key_paths(problem: str, shown: str) -> None:
+    label = find(MenuState(now=NOON, problem=problem), "status").label
+
+    assert label == shown
+    assert len(label) <= 60
+
+
+def test_the_first_row_says_what_is_not_as_usual() -> None:
+    paused = MenuState(now=NOON, status="claude-code · Stop", paused_until=NOON + 600)
+
+    assert find(paused, "status").label == "Paused until 12:10"
+    assert find(replace(paused, enabled=False), "status").label == "Hooks are off"
+    assert find(replace(paused, paused_until=None), "status").label == "claude-code · Stop"
     assert find(MenuState(now=NOON), "status").label == "Hooktray"
+    assert find(paused, "status").action is None
 
 
 def test_the_check_marks_say_what_is_so() -> None:
@@ -103,20 +136,17 @@ def test_the_check_marks_say_what_is_so() -> None:
 def test_a_pause_shows_its_end_and_can_be_ended() -> None:
     state = MenuState(now=NOON, paused_until=NOON + 2 * 3600 + 300)
 
-    assert labels(find(state, "pause")) == [
-        "Paused until 14:05",
-        "Resume",
-        "30 minutes",
-        "1 hour",
-        "Until tomorrow",
-    ]
+    assert find(state, "pause").label == "Paused until 14:05"
+    assert labels(find(state, "pause")) == ["Resume", "30 minutes", "1 hour", "Until tomorrow"]
     assert find(state, "pause/resume").action == Resume()
     assert find(state, "pause/tomorrow").action == Pause(None)
     assert find(state, "pause/30m").action == Pause(1800)
 
 
 def test_a_pause_that_is_over_is_not_shown() -> None:
-    assert labels(find(MenuState(now=NOON, paused_until=NOON), "pause")) == ["30 minutes", "1 hour", "Until tomorrow"]
+    pause = find(MenuState(now=NOON, paused_until=NOON), "pause")
+
+    assert (pause.label, labels(pause)) == ("Pause", ["30 minutes", "1 hour", "Until tomorrow"])
 
 
 def test_a_recent_row_says_verdict_agent_event_project_and_time() -> None:
@@ -162,6 +192,76 @@ def test_an_approval_offers_review_approve_with_the_digest_and_deny() -> None:
         Review(PENDING.key, PENDING.digest),
         Approve(PENDING.key, PENDING.digest),
         Deny(PENDING.key, PENDING.digest),
+    ]
+
+
+def approval(one: Approval) -> Item:
+    (row,) = find(MenuState(now=NOON, approvals=(one,)), "approvals").children
+    return row
+
+
+def choices(one: Approval) -> list[tuple[str, Action | None]]:
+    return [(child.label, child.action) for child in approval(one).children]
+
+
+def test_a_changed_hook_offers_to_keep_the_approved_copy() -> None:
+    assert choices(CHANGED) == [
+        ("Review", Review(PENDING.key, PENDING.digest)),
+        ("Approve 1a2b3c4d", Approve(PENDING.key, PENDING.digest)),
+        ("Keep the approved copy", Deny(PENDING.key, PENDING.digest)),
+    ]
+
+
+def test_a_hook_that_was_taken_out_of_its_file_can_be_kept_or_revoked() -> None:
+    removed = replace(CHANGED, digest="removed", removed=True)
+
+    assert approval(removed).label == "guard · removed from its file"
+    assert choices(removed) == [
+        ("Review", Review(PENDING.key, "removed")),
+        ("Keep it", Deny(PENDING.key, "removed")),
+        ("Revoke it", Approve(PENDING.key, "removed")),
+    ]
+
+
+def test_an_approved_hook_whose_file_is_gone_can_be_revoked() -> None:
+    gone = replace(CHANGED, digest="", missing=True)
+
+    assert approval(gone).label == "guard · file is gone"
+    assert choices(gone) == [("Review", Review(PENDING.key, "")), ("Revoke it", Revoke(PENDING.key))]
+    assert approval(replace(gone, missing=False)).label == "guard · cannot be read"
+
+
+def test_a_new_hook_without_its_file_is_shown_and_cannot_be_approved() -> None:
+    row = approval(replace(PENDING, digest="", missing=True))
+
+    assert (row.label, row.enabled, row.children) == ("guard · file is missing", False, ())
+
+
+def test_a_setting_names_itself_and_has_no_bytes_to_review() -> None:
+    setting = replace(PENDING, key="setting:when_down", name="when_down: allow", event="", kind="setting")
+
+    assert approval(setting).label == "Setting: when_down: allow · new"
+    assert [label for label, _ in choices(setting)] == ["Approve 1a2b3c4d", "Deny"]
+
+
+def test_requests_stand_below_the_approvals_and_only_the_last_five_are_shown() -> None:
+    requests = tuple(replace(OFF, id=f"q{turn}", what=f"Pause for {turn}m") for turn in range(20))
+
+    rows = find(MenuState(now=NOON, approvals=(PENDING,), requests=requests), "approvals")
+
+    assert rows.label == "Approvals (21)"
+    assert [row.id.split("/")[1] for row in rows.children] == ["ledger", *["request"] * 5, "earlier"]
+    assert labels(rows)[5:] == ["Pause for 19m · asked by claude-code, pid 812", "And 15 earlier requests"]
+
+
+def test_more_approvals_than_fit_do_not_hide_the_requests() -> None:
+    approvals = tuple(replace(PENDING, key=f"k{turn}") for turn in range(25))
+
+    rows = find(MenuState(now=NOON, approvals=approvals, requests=(OFF,)), "approvals")
+
+    assert labels(rows)[20:] == [
+        "And 5 more: see `hooktray list`",
+        "Switch hooks off · asked by claude-code, pid 812",
     ]
 
 
@@ -215,7 +315,15 @@ records = st.builds(
     problem=texts,
 )
 approvals = st.builds(
-    Approval, key=texts, name=texts, event=texts, state=st.sampled_from(State), digest=texts, kind=texts
+    Approval,
+    key=texts,
+    name=texts,
+    event=texts,
+    state=st.sampled_from(State),
+    digest=texts,
+    kind=texts,
+    removed=st.booleans(),
+    missing=st.booleans(),
 )
 states = st.builds(
     MenuState,
@@ -225,10 +333,9 @@ states = st.builds(
     muted=st.booleans(),
     status=texts,
     problem=texts,
-    running=texts,
     recent=st.lists(records, max_size=12).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),
-    requests=st.lists(st.builds(Request, id=texts, what=texts, who=texts), max_size=4).map(tuple),
+    requests=st.lists(st.builds(Request, id=texts, what=texts, who=texts), max_size=8).map(tuple),
 )
 
 

@@ -9,30 +9,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tray.desktop import menu
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
-from tray.desktop.menu import (
-    Action,
-    Approval,
-    Approve,
-    Deny,
-    Dismiss,
-    Grant,
-    MenuState,
-    Mute,
-    Pause,
-    Quit,
-    Reason,
-    Request,
-    Resume,
-    Review,
-    Toggle,
-    clock,
-    menu,
-)
+from tray.desktop.words import clock
 from tray.engine.controls import Controls
 from tray.engine.review import review
-from tray.engine.roster import Roster
+from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.model.hook import State
@@ -76,8 +59,8 @@ class Face:
         self.show()
 
     def add(self, record: Record) -> None:
+        """Keep it for the next drawing."""
         self._recent.appendleft(record)
-        self.show()
 
     def show(self) -> None:
         """Draw how things stand now."""
@@ -85,25 +68,25 @@ class Face:
             return
         state = self.state(time.time())
         look = _look(state)
-        self._icon.show(look, _tooltip(look, state), menu(state))
+        self._icon.show(look, _tooltip(look, state), menu.menu(state))
         self._watch_pause(state)
 
-    def state(self, now: float) -> MenuState:
+    def state(self, now: float) -> menu.MenuState:
         switch = self._controls.state
         paused = switch.paused_until if switch.paused_until and switch.paused_until > now else None
-        return MenuState(
+        return menu.MenuState(
             now=now,
             enabled=switch.enabled,
             paused_until=paused,
             muted=switch.muted,
             status=_status(self._recent[0] if self._recent else None, now),
-            problem=self._roster.configuration.problem.split("\n")[0],
+            problem=self._roster.configuration.problem,
             recent=tuple(self._recent),
             approvals=tuple(self._approvals()),
-            requests=tuple(Request(id=one.id, what=one.what, who=one.who) for one in self._controls.requests),
+            requests=tuple(menu.Request(id=one.id, what=one.what, who=one.who) for one in self._controls.requests),
         )
 
-    def act(self, action: Action) -> None:
+    def act(self, action: menu.Action) -> None:
         """Do what was clicked; what cannot be done is said."""
         try:
             self._act(action)
@@ -114,30 +97,34 @@ class Face:
         if self._resume:
             self._resume.cancel()
 
-    def _act(self, action: Action) -> None:
+    def _act(self, action: menu.Action) -> None:
         controls = self._controls
         match action:
-            case Toggle():
+            case menu.Toggle():
                 controls.toggle(WAY)
-            case Pause(seconds):
+            case menu.Pause(seconds):
                 controls.pause(seconds, WAY)
-            case Resume():
+            case menu.Resume():
                 controls.resume(WAY)
-            case Mute():
+            case menu.Mute():
                 controls.mute()
-            case Approve(key, digest):
+            case menu.Approve(key, digest):
                 controls.approve(key, digest, WAY)
-            case Deny(key, digest):
+            case menu.Deny(key, digest):
                 controls.deny(key, digest, WAY)
-            case Grant(request):
+            case menu.Revoke(key):
+                controls.revoke(key, WAY)
+            case menu.Grant(request):
                 controls.answer(request, yes=True)
-            case Dismiss(request):
+            case menu.Dismiss(request):
                 controls.answer(request, yes=False)
-            case Review(key, digest):
+            case menu.Review(key, digest):
                 self._review(key, digest)
-            case Reason(record):
+            case menu.Reason(record):
                 self._reason(record)
-            case Quit():
+            case menu.Problem():
+                self._tell("The last good configuration stays in force", self._roster.configuration.problem)
+            case menu.Quit():
                 if self._icon:
                     self._icon.stop()
 
@@ -145,6 +132,9 @@ class Face:
         standing = next((one for one in self._roster.standings if (one.key, one.digest) == (key, digest)), None)
         if standing is None:
             raise HooktrayError("this hook changed again", hint="open the menu once more")
+        if not digest:
+            self._tell(standing.hook.name, standing.health)
+            return
         self._reviews.mkdir(mode=0o700, exist_ok=True)
         path = self._reviews / f"{standing.hook.name.replace('/', '-')[:60]}-{digest[:8]}.txt"
         path.write_text(review(standing, self._copies, os.environ), encoding="utf-8")
@@ -157,20 +147,16 @@ class Face:
         title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
         self._tell(title, said(record))
 
-    def _approvals(self) -> Iterable[Approval]:
-        for one in self._roster.standings:
-            if one.waiting and one.digest:
-                yield Approval(
-                    key=one.key, name=one.hook.name, event=one.hook.match.event, state=one.state, digest=one.digest
-                )
+    def _approvals(self) -> Iterable[menu.Approval]:
+        yield from (_approval(one) for one in self._roster.standings if one.waiting)
         for setting in self._roster.settings():
             if setting.waiting:
-                yield Approval(
+                yield menu.Approval(
                     key=setting.key, name=setting.text, event="", state=State.PENDING,
                     digest=setting.digest, kind="setting",
                 )  # fmt: skip
 
-    def _watch_pause(self, state: MenuState) -> None:
+    def _watch_pause(self, state: menu.MenuState) -> None:
         """A pause ends by itself; the icon has to say so."""
         if self._resume:
             self._resume.cancel()
@@ -181,6 +167,18 @@ class Face:
             )
             self._resume.daemon = True
             self._resume.start()
+
+
+def _approval(one: Standing) -> menu.Approval:
+    return menu.Approval(
+        key=one.key,
+        name=one.hook.name,
+        event=one.hook.match.event,
+        state=one.state,
+        digest=one.digest,
+        removed=one.digest == REMOVED,
+        missing=not one.digest and "there is no such" in one.health,
+    )
 
 
 def said(record: Record) -> str:
@@ -200,7 +198,7 @@ def said(record: Record) -> str:
     return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
 
 
-def _look(state: MenuState) -> IconState:
+def _look(state: menu.MenuState) -> IconState:
     if not state.enabled:
         return IconState.OFF
     if state.paused_until is not None:
@@ -208,7 +206,7 @@ def _look(state: MenuState) -> IconState:
     return IconState.ATTENTION if state.approvals or state.requests or state.problem else IconState.ON
 
 
-def _tooltip(look: IconState, state: MenuState) -> str:
+def _tooltip(look: IconState, state: menu.MenuState) -> str:
     words = {
         IconState.OFF: "hooks are off",
         IconState.PAUSED: f"hooks are paused until {clock(state.paused_until or 0, state.now)}",

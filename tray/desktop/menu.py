@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import enum
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tray.model.decision import Record, Status, Verdict
+from tray.desktop.words import clean, clock, row, short
+from tray.model.decision import Record
 from tray.model.hook import State
 from tray.text import sanitise
 
 SHOWN_RECORDS = 10
 SHOWN_APPROVALS = 20
-LABEL_LIMIT = 120  # characters that no row exceeds
+SHOWN_REQUESTS = 5  # anybody can ask; nobody shall push the approvals out of sight by asking
 STATUS_LIMIT = 60  # the first row is the one that would stretch the whole menu
 DIGEST_SHOWN = 8
-PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,11 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Say in full what is wrong with the configuration."""
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     key: str
     digest: str
@@ -57,6 +61,11 @@ class Approve:
 class Deny:
     key: str
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ class Quit:
     """End the tray."""
 
 
-Action = Toggle | Pause | Resume | Reason | Review | Approve | Deny | Grant | Dismiss | Mute | Quit
+Action = Toggle | Pause | Resume | Reason | Problem | Review | Approve | Deny | Revoke | Grant | Dismiss | Mute | Quit
 
 
 class Kind(enum.Enum):
@@ -110,9 +119,11 @@ class Approval:
     key: str
     name: str
     event: str
-    state: State
-    digest: str
+    state: State  # CHANGED = an approved copy goes on running
+    digest: str  # of the bytes that an approval would put in force; "" when they could not be read
     kind: str = "hook"
+    removed: bool = False  # no longer declared; to approve that is to revoke the hook
+    missing: bool = False  # its program or script is not there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +145,6 @@ class MenuState:
     muted: bool = False
     status: str = ""
     problem: str = ""
-    running: str = ""
     recent: tuple[Record, ...] = ()
     approvals: tuple[Approval, ...] = ()
     requests: tuple[Request, ...] = ()
@@ -143,31 +153,16 @@ class MenuState:
 def menu(state: MenuState) -> tuple[Item, ...]:
     """The rows from top to bottom."""
     return (
-        _label("status", clean(state.problem or state.running or state.status, STATUS_LIMIT, "Hooktray")),
+        _status(state),
         _separator("line/switch"),
         Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=state.enabled, action=Toggle()),
-        _submenu("pause", "Pause", _pauses(state), enabled=state.enabled),
+        _submenu("pause", _paused(state) or "Pause", _pauses(state), enabled=state.enabled),
         _submenu("recent", "Recent decisions", _recent(state)),
         _submenu("approvals", _waiting(len(state.approvals) + len(state.requests)), _approvals(state)),
         _separator("line/end"),
         Item(id="mute", kind=Kind.CHECK, label="Mute sounds", checked=state.muted, action=Mute()),
         _click("quit", "Quit", Quit()),
     )
-
-
-def clean(text: str, limit: int, empty: str = "(no name)") -> str:
-    """Foreign text, fit for a row."""
-    return sanitise(text, limit) or empty
-
-
-def clock(at: float, now: float) -> str:
-    """Local time, with the day when it is not today."""
-    try:
-        then, today = time.localtime(at), time.localtime(now)
-    except (OverflowError, ValueError, OSError):
-        return "--:--"
-    same_day = then[:3] == today[:3]
-    return time.strftime("%H:%M" if same_day else "%d %b %H:%M", then)
 
 
 def _label(key: str, text: str) -> Item:
@@ -186,20 +181,29 @@ def _submenu(key: str, text: str, children: tuple[Item, ...], *, enabled: bool =
     return Item(id=key, kind=Kind.SUBMENU, label=text, children=children, enabled=enabled)
 
 
+def _status(state: MenuState) -> Item:
+    """The first row: what is not as usual, else the last thing that happened."""
+    if state.problem:
+        return _click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
+    text = _paused(state) or state.status if state.enabled else "Hooks are off"
+    return _label("status", clean(text, STATUS_LIMIT, "Hooktray"))
+
+
+def _paused(state: MenuState) -> str:
+    if state.paused_until is None or state.paused_until <= state.now:
+        return ""
+    return f"Paused until {clock(state.paused_until, state.now)}"
+
+
 def _pauses(state: MenuState) -> tuple[Item, ...]:
     choices = (
         _click("pause/30m", "30 minutes", Pause(30 * 60.0)),
         _click("pause/1h", "1 hour", Pause(60 * 60.0)),
         _click("pause/tomorrow", "Until tomorrow", Pause(None)),
     )
-    if state.paused_until is None or state.paused_until <= state.now:
+    if not _paused(state):
         return choices
-    return (
-        _label("pause/until", f"Paused until {clock(state.paused_until, state.now)}"),
-        _click("pause/resume", "Resume", Resume()),
-        _separator("pause/line"),
-        *choices,
-    )
+    return (_click("pause/resume", "Resume", Resume()), _separator("pause/line"), *choices)
 
 
 def _recent(state: MenuState) -> tuple[Item, ...]:
@@ -207,28 +211,9 @@ def _recent(state: MenuState) -> tuple[Item, ...]:
     if not rows:
         return (_label("recent/none", "No decisions yet"),)
     return tuple(
-        _click(f"recent/{_part(record.id)}", _row(record, state.now), Reason(record.id))
+        _click(f"recent/{_part(record.id)}", row(record, state.now), Reason(record.id))
         for record in reversed(rows.values())
     )
-
-
-def _row(record: Record, now: float) -> str:
-    parts = (clean(record.agent, 20), clean(record.event, 30), sanitise(record.project, 30), clock(record.at, now))
-    sign = mark(record)
-    return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
-
-
-def mark(record: Record) -> str:
-    """The verdict by shape, so that no colour is needed."""
-    if record.verdict is Verdict.DENY:
-        return "✕"
-    if record.verdict is Verdict.ASK:
-        return "?"
-    if record.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in record.hooks):
-        return "!"
-    if record.rewrites:
-        return "✎"
-    return "✓" if record.verdict is Verdict.ALLOW else "·"
 
 
 def _waiting(count: int) -> str:
@@ -236,13 +221,19 @@ def _waiting(count: int) -> str:
 
 
 def _approvals(state: MenuState) -> tuple[Item, ...]:
-    rows = _unique([_request(request) for request in state.requests] + [_approval(each) for each in state.approvals])
-    if not rows:
+    """What waits for approval, then what was asked for last."""
+    approvals = _unique(_approval(each) for each in state.approvals)
+    requests = _unique(_request(each) for each in state.requests)
+    if not approvals and not requests:
         return (_label("approvals/none", "Nothing waits for you"),)
-    hidden = len(rows) - SHOWN_APPROVALS
-    if hidden <= 0:
-        return tuple(rows)
-    return (*rows[:SHOWN_APPROVALS], _label("approvals/more", f"And {hidden} more: see `hooktray list`"))
+    more = len(approvals) - SHOWN_APPROVALS
+    earlier = len(requests) - SHOWN_REQUESTS
+    return (
+        *approvals[:SHOWN_APPROVALS],
+        *([_label("approvals/more", f"And {more} more: see `hooktray list`")] if more > 0 else []),
+        *requests[-SHOWN_REQUESTS:],
+        *([_label("approvals/earlier", f"And {earlier} earlier requests")] if earlier > 0 else []),
+    )
 
 
 def _unique(rows: Iterable[Item]) -> list[Item]:
@@ -250,22 +241,46 @@ def _unique(rows: Iterable[Item]) -> list[Item]:
 
 
 def _approval(one: Approval) -> Item:
+    key, label = f"approvals/ledger/{_part(one.kind)}/{_part(one.key)}", _wanted(one)
+    choices = _choices(one, key)
+    return _submenu(key, label, choices) if choices else _label(key, label)
+
+
+def _wanted(one: Approval) -> str:
+    """The row of one approval: what it is, and what about it is new."""
+    name = clean(one.name, 40)
+    if one.removed:
+        return f"{name} · removed from its file"
+    if not one.digest:
+        word = "cannot be read" if not one.missing else "file is gone" if _runs(one) else "file is missing"
+        return f"{name} · {word}"
+    label = " · ".join(part for part in (name, sanitise(one.event, 30), "changed" if _runs(one) else "new") if part)
+    return label if one.kind == "hook" else f"Setting: {label}"
+
+
+def _runs(one: Approval) -> bool:
+    """Whether an approved copy goes on running."""
+    return one.state is State.CHANGED
+
+
+def _choices(one: Approval, key: str) -> tuple[Item, ...]:
     """The digest is part of each click's id: a click can only mean the bytes that the row named."""
-    key, shown = (
-        f"approvals/ledger/{_part(one.kind)}/{_part(one.key)}",
-        clean(one.digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?"),
-    )
-    word = "changed" if one.state is State.CHANGED else "new"
-    label = " · ".join(part for part in (clean(one.name, 40), sanitise(one.event, 30), word) if part)
     exact = _part(one.digest)
-    return _submenu(
-        key,
-        label if one.kind == "hook" else f"Setting: {label}",
-        (
-            _click(f"{key}/review/{exact}", "Review", Review(one.key, one.digest)),
-            _click(f"{key}/approve/{exact}", f"Approve {shown}", Approve(one.key, one.digest)),
-            _click(f"{key}/deny/{exact}", "Deny", Deny(one.key, one.digest)),
-        ),
+    review = _click(f"{key}/review/{exact}", "Review", Review(one.key, one.digest))
+    approve, deny = Approve(one.key, one.digest), Deny(one.key, one.digest)
+    if one.removed:
+        return (
+            review,
+            _click(f"{key}/deny/{exact}", "Keep it", deny),
+            _click(f"{key}/approve/{exact}", "Revoke it", approve),
+        )
+    if not one.digest:
+        return (review, _click(f"{key}/revoke", "Revoke it", Revoke(one.key))) if _runs(one) else ()
+    shown = clean(one.digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
+    return (
+        *((review,) if one.kind == "hook" else ()),
+        _click(f"{key}/approve/{exact}", f"Approve {shown}", approve),
+        _click(f"{key}/deny/{exact}", "Keep the approved copy" if _runs(one) else "Deny", deny),
     )
 
 
