@@ -24,8 +24,10 @@ FOREIGNER = """
 import asyncio, sys
 from dbus_fast import Message, Variant
 from dbus_fast.aio import MessageBus
-async def main(address, name, member, interface, number):
+async def main(address, name, member, interface, number, own):
     bus = await MessageBus(bus_address=address).connect()
+    if own:
+        await bus.request_name(own)
     event = [int(number), "clicked", Variant("i", 0), 0]
     body, signature = (event, "isvu") if member == "Event" else ([[event]], "a(isvu)")
     reply = await bus.call(Message(destination=name, path="/MenuBar", interface=interface or None, member=member,
@@ -49,24 +51,36 @@ class Stage:
     """A session bus, a loop in a thread, an icon whose main thread is another thread, and hosts."""
 
     def __init__(self) -> None:
+        self.address = ""
+        self.raise_bus()
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="loop")
+        self.thread.start()
+        self.acted: list[Action] = []
+        self.openings = 0
+        self.trusts: Callable[[int], bool] = lambda pid: True
+        self.icon = Sni(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusts(pid))
+        self.main = threading.Thread(target=self.icon.run, name="main")
+        self.main.start()
+        self.watchers: list[Watcher] = []
+
+    def raise_bus(self) -> None:
+        """A session bus; the second one is where the first one was."""
+        where = [f"--address={self.address.split(',')[0]}"] if self.address else []
         self.daemon = subprocess.Popen(
-            ["dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile"],
+            ["dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile", *where],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
         assert self.daemon.stdout
         self.address = self.daemon.stdout.readline().strip()
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name="loop")
-        self.thread.start()
-        self.acted: list[Action] = []
-        self.openings = 0
-        self.trusted = True
-        self.icon = Sni(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusted)
-        self.main = threading.Thread(target=self.icon.run, name="main")
-        self.main.start()
-        self.watchers: list[Watcher] = []
+
+    def kill_bus(self) -> None:
+        """As a crash or a log-out does; hosts die with it."""
+        self.daemon.kill()
+        self.daemon.communicate(timeout=DEADLINE)
+        self.watchers.clear()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(DEADLINE)
@@ -83,8 +97,9 @@ class Stage:
         self.watchers.remove(watcher)
         self.do(watcher.stop())
 
-    def foreign_click(self, number: int, member: str = "Event", interface: str = MENU) -> str:
-        argv = [sys.executable, "-c", FOREIGNER, self.address, ITEM, member, interface, str(number)]
+    def foreign_click(self, number: int, member: str = "Event", interface: str = MENU, own: str = "") -> str:
+        """What another process is told that clicks, after it took the name `own` for itself; "None" = done."""
+        argv = [sys.executable, "-c", FOREIGNER, self.address, ITEM, member, interface, str(number), own]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
         return done.stdout.strip()
 

@@ -105,13 +105,42 @@ def test_a_click_of_a_foreign_process_is_refused(
 
 
 def test_a_host_that_is_not_trusted_cannot_click(stage: Stage, host: Watcher) -> None:
-    stage.trusted = False
+    stage.trusts = lambda pid: False
 
     error = stage.do(host.click(ITEM, number(stage, host, "Hooks enabled")))
 
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
     assert stage.acted == []
+
+
+EVIL = "org.kde.StatusNotifierHost-evil"
+
+
+def test_a_foreign_process_that_calls_itself_a_host_is_refused_when_it_is_not_trusted(
+    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    judged: list[int] = []
+
+    def trusts(pid: int) -> bool:
+        judged.append(pid)
+        return pid == os.getpid()
+
+    stage.trusts = trusts
+
+    error = stage.foreign_click(number(stage, host, "Hooks enabled"), own=EVIL)
+
+    stage.flush()
+    assert error == "org.freedesktop.DBus.Error.AccessDenied"
+    assert (stage.acted, stage.icon.refused) == ([], 1)
+    assert os.getpid() not in judged
+    assert f"refused a click on the menu from process {judged[0]}" in caplog.text
+
+
+def test_the_name_alone_makes_a_host_so_trust_must_be_the_judge(stage: Stage, host: Watcher) -> None:
+    assert stage.foreign_click(number(stage, host, "Hooks enabled"), own=EVIL) == "None"
+
+    wait(lambda: stage.acted == [Toggle()], "the click arrives")
 
 
 def test_a_host_without_the_watchers_name_can_click_under_its_own(stage: Stage, host: Watcher) -> None:
@@ -147,7 +176,7 @@ def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: St
 
     shown = dict(dict(host.signals)["ItemsPropertiesUpdated"][0])
     assert shown[row]["toggle-state"] == 0
-    assert "Off" in {properties.get("label") for properties in shown.values()}
+    assert "Hooks are off" in {properties.get("label") for properties in shown.values()}
     assert "LayoutUpdated" not in dict(host.signals)
 
 
@@ -159,7 +188,8 @@ def test_a_new_row_is_told_to_its_own_submenu(stage: Stage, host: Watcher) -> No
     wait(lambda: "LayoutUpdated" in dict(host.signals), "the host hears of it")
 
     assert dict(host.signals)["LayoutUpdated"][1] == pause
-    assert number(stage, host, "Pause") == pause
+    labels = {row[0]: row[1].get("label", "") for row in stage.do(host.rows(ITEM))}
+    assert labels[pause].startswith("Paused until")
 
 
 def test_a_host_that_starts_late_gets_the_icon(stage: Stage) -> None:
@@ -205,6 +235,51 @@ def test_a_bus_that_goes_away_is_said_once_and_the_tray_goes_on(
     stage.flush()
     assert not stage.icon.visible
     assert caplog.text.count("the D-Bus session is gone") == 1
+
+
+def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
+    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.kill_bus()
+    wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
+    assert not stage.icon.visible
+    stage.raise_bus()
+    again = stage.watcher()
+
+    def back() -> bool:
+        stage.icon.show(IconState.OFF, "off", menu(replace(STATE, enabled=False)))
+        return bool(again.registered)
+
+    wait(back, "the icon registers with the new bus")
+    assert stage.icon.visible
+    marks = {row[1].get("label"): row[1].get("toggle-state") for row in stage.do(again.rows(ITEM))}
+    assert marks["Hooks enabled"] == 0
+    assert stage.do(again.click(ITEM, number(stage, again, "Hooks enabled"))) == ""
+    wait(lambda: stage.acted == [Toggle()], "its clicks are heard")
+    assert again.registered == [ITEM]
+
+
+def test_a_bus_that_stays_away_is_said_once_and_not_knocked_at_for_every_event(
+    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.kill_bus()
+    wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
+
+    def tried() -> bool:
+        stage.icon.show(IconState.ON, "on", menu(STATE))
+        return "start Hooktray again" in caplog.text
+
+    wait(tried, "the attempt fails")
+    stage.raise_bus()
+    late = stage.watcher()
+    for _ in range(20):
+        stage.icon.show(IconState.ON, "on", menu(STATE))
+    stage.flush()
+
+    assert stage.do(late.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", ITEM)) == [
+        False
+    ]
+    assert caplog.text.count("start Hooktray again") == 1
 
 
 def test_a_broken_call_gets_an_error_and_no_traceback(

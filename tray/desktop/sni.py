@@ -1,7 +1,8 @@
 """The icon as a StatusNotifierItem with a dbusmenu, spoken on the session bus without any toolkit.
 
 Hosts come and go: whenever somebody becomes the StatusNotifierWatcher, the item registers anew. The menu's rows keep
-their numbers, so an open menu is updated in place and stays open.
+their numbers, so an open menu is updated in place and stays open. When the bus itself dies, the next `show` looks for
+a new one at the same address.
 
 Anybody on the session bus can call Event, so a click counts only when it comes from the process of a tray host
 (hosts.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before they get
@@ -32,6 +33,7 @@ from tray.desktop.statusitem import MENU_PATH, StatusItem
 
 ITEM_PATH, WATCHER_PATH = "/StatusNotifierItem", "/StatusNotifierWatcher"
 START = 10.0  # seconds for getting onto the bus, and off it
+RETRY = 10.0  # seconds from one attempt to get back onto the bus to the next
 BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
 
 log = logging.getLogger(__name__)
@@ -64,6 +66,10 @@ class Sni:
         self._shown = False  # there is something to show; a host never sees the menu empty
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
+        self._lost = False  # the bus died under us
+        self._returning: asyncio.Task[None] | None = None
+        self._next = 0.0  # when, on the loop's clock, the next attempt to return may begin
+        self._said = False  # that the bus does not come back
 
     @property
     def visible(self) -> bool:
@@ -96,6 +102,17 @@ class Sni:
 
     async def _start(self) -> bool:
         bus = self._bus = patient(await MessageBus(bus_address=self._address, auth_timeout=START).connect())
+        self._watching = self._loop.create_task(self._watch(bus))
+        try:
+            return await self._settle(bus)
+        except BaseException:
+            if self._bus is bus:
+                self._bus = None
+                bus.disconnect()
+            raise
+
+    async def _settle(self, bus: MessageBus) -> bool:
+        """Put the icon onto a new connection; whether a watcher is there."""
         bus.export(ITEM_PATH, self._item)
         bus.export(MENU_PATH, self._menu)
         bus.add_message_handler(self._hear)
@@ -103,16 +120,18 @@ class Sni:
         # The match comes before the question, so that a watcher which arrives in between is not missed.
         rule = f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
         await ask(bus, "AddMatch", "s", rule)
-        self._watching = self._loop.create_task(self._watch(bus))
-        self._present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
-        return self._present
+        present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
+        if present and not self._present and self._shown:
+            self._spawn(self._register(bus))
+        self._present = present
+        return present
 
     @property
     def _own_name(self) -> str:
         return f"org.kde.StatusNotifierItem-{os.getpid()}-1"
 
     async def _stop(self) -> None:
-        bus, self._bus = self._bus, None
+        bus, self._bus, self._lost = self._bus, None, False
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -129,8 +148,29 @@ class Sni:
         except BUS_ERRORS as error:
             cause = str(error) or type(error).__name__
         if self._bus is bus:
-            self._bus = None
+            self._bus, self._present, self._lost, self._said = None, False, True, False
             log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
+
+    def _come_back(self) -> None:
+        """Called whenever there is something to show, so that nothing has to wake up by itself."""
+        if not self._lost or self._returning is not None or self._loop.time() < self._next:
+            return
+        self._next = self._loop.time() + RETRY
+        self._returning = self._spawn(self._return())
+
+    async def _return(self) -> None:
+        try:
+            await self._start()
+            self._lost = False
+            log.info("the D-Bus session is back, and the icon with it")
+        except BUS_ERRORS as error:
+            if not self._said:
+                log.warning(
+                    "%s: %s; when the session is at another address, start Hooktray again", self._address, error
+                )
+            self._said = True
+        finally:
+            self._returning = None
 
     async def _register(self, bus: MessageBus) -> None:
         try:
@@ -142,7 +182,9 @@ class Sni:
         change = self._menu.table.update(items)
         self._item.update(state, tooltip)
         self._menu.tell(change)
-        if not self._shown and self._present and self._bus is not None:
+        if self._bus is None:
+            self._come_back()
+        elif not self._shown and self._present:
             self._spawn(self._register(self._bus))
         self._shown = True
 
@@ -204,10 +246,11 @@ class Sni:
         if MessageFlag.NO_REPLY_EXPECTED not in message.flags and bus.connected:
             bus.send(reply)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _clicks(message: Message) -> list[Click] | None:
