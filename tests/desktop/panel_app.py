@@ -60,7 +60,7 @@ class Tray:
             requests=(Request(id="q1", what="Switch hooks off", who="claude-code, pid 812"),),
         )
         self.look = IconState.ON
-        self.icon = choose(loop, self.act, lambda: self.say("opened"))
+        self.icon = choose(loop, self.act, lambda: self.say("opened"), trusts=lambda pid: True)
 
     def act(self, action: Action) -> None:
         self.say(repr(action))

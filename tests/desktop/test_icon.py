@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.stage import wait
 from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import Headless
@@ -34,7 +35,7 @@ NO_SCREEN, SCREEN, OLD_TRAY = Screen(), Screen(display=True), Screen(display=Tru
         (True, False, SCREEN, Backend.SNI),
         (True, False, OLD_TRAY, Backend.PYSTRAY),
         (False, False, OLD_TRAY, Backend.PYSTRAY),
-        (False, False, SCREEN, Backend.PYSTRAY),
+        (False, False, SCREEN, Backend.HEADLESS),
         (False, False, NO_SCREEN, Backend.HEADLESS),
     ],
 )
@@ -66,7 +67,7 @@ def chosen(loop: asyncio.AbstractEventLoop | None, **environment: str) -> Icon:
     def act(action: Action) -> None:
         raise AssertionError(action)
 
-    return choose(loop, act, lambda: None, environment=environment)
+    return choose(loop, act, lambda: None, trusts=lambda pid: True, environment=environment)
 
 
 def test_without_display_and_bus_it_is_headless_and_says_why(loop: asyncio.AbstractEventLoop) -> None:
@@ -106,14 +107,19 @@ def test_with_a_host_the_icon_is_up_as_soon_as_it_has_something_to_show(
 
     assert (icon.name, icon.reason, icon.visible) == ("sni", "", False)
     icon.show(IconState.ON, "on", menu(MenuState(now=0.0)))
+    wait(lambda: len(watcher.registered) == 1, "the icon registers")
     icon.stop()
-    assert len(watcher.registered) == 1
     asyncio.run_coroutine_threadsafe(watcher.stop(), loop).result(DEADLINE)
 
 
 def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
     icon = choose(
-        None, lambda action: None, lambda: None, headless=True, environment={"DBUS_SESSION_BUS_ADDRESS": bus}
+        None,
+        lambda action: None,
+        lambda: None,
+        trusts=lambda pid: True,
+        headless=True,
+        environment={"DBUS_SESSION_BUS_ADDRESS": bus},
     )
 
     assert (icon.name, icon.reason) == ("headless", "headless, as asked for")

@@ -2,14 +2,15 @@
 
 On Linux our own StatusNotifierItem comes first. It is taken whenever the session bus answers, also when no tray host
 is there yet, with one exception: when nobody is the watcher but an XEmbed tray is on the screen, the desktop has only
-that, and pystray is what can stand in it. Without a bus, pystray tries the display. macOS and Windows have pystray.
-Where nothing is left, the tray runs headless and `reason` says why.
+that, and pystray is what can stand in it. Without a bus, pystray takes the XEmbed tray. macOS and Windows have
+pystray. Where nothing is left, the tray runs headless and `reason` says why.
 """
 
 from __future__ import annotations
 
 import asyncio
 import enum
+import logging
 import os
 import sys
 import threading
@@ -27,6 +28,11 @@ TOOLTIP_LIMIT = 127  # characters; Windows takes no more
 PICTURE_SIZE = 64
 PATIENCE = 5.0  # seconds for pystray to come up, and to end
 NOTHING = "no display and no D-Bus session: running headless"
+NO_TRAY = "no tray on this display and no D-Bus session: running headless"
+NO_MENU = (
+    "this tray shows the icon without its menu: for the menu, run a StatusNotifier tray (Xfce, KDE Plasma or"
+    " snixembed) on a D-Bus session, then start Hooktray again"
+)
 
 
 class Icon(Protocol):
@@ -57,20 +63,22 @@ def backend(*, bus: bool, watcher: bool, look: Screen) -> Backend:
     """The choice on Linux."""
     if bus and (watcher or not look.xembed):
         return Backend.SNI
-    return Backend.PYSTRAY if look.display else Backend.HEADLESS
+    return Backend.PYSTRAY if look.xembed else Backend.HEADLESS
 
 
 def choose(
     loop: asyncio.AbstractEventLoop | None,
     act: Callable[[Action], None],
     opened: Callable[[], None],
+    *,
+    trusts: Callable[[int], bool],
     headless: bool = False,
     environment: Mapping[str, str] = os.environ,
-    trusts: Callable[[int], bool] = lambda pid: True,
 ) -> Icon:
     """The icon for this desktop. `act` and `opened` are called on the thread that calls `run`.
 
-    `loop` runs in another thread. `trusts` has the last word on the process of a tray host whose click came in.
+    `loop` runs in another thread. `trusts` has the last word on the process of a tray host whose click came in. It
+    has no default, because any process of the user can call itself a tray host.
     """
     if headless:
         return Headless("headless, as asked for")
@@ -96,12 +104,15 @@ def _on_linux(
         except BUS_ERRORS:
             sni.stop()
             sni = None
-    choice = backend(bus=sni is not None, watcher=watcher, look=screen(environment))
+    look = screen(environment)
+    choice = backend(bus=sni is not None, watcher=watcher, look=look)
     if sni is not None and choice is Backend.SNI:
         return sni
     if sni is not None:
         sni.stop()
-    return _pystray(act) if choice is Backend.PYSTRAY else Headless(NOTHING)
+    if choice is Backend.PYSTRAY:
+        return _pystray(act)
+    return Headless(NO_TRAY if look.display else NOTHING)
 
 
 def _pystray(act: Callable[[Action], None]) -> Icon:
@@ -116,15 +127,21 @@ class Pystray:
     """pystray's icon. On macOS it has the main thread; elsewhere a thread of its own, so that `post` is ours."""
 
     name = "pystray"
-    reason = ""
-    visible = True
 
     def __init__(self, pystray: Any, act: Callable[[Action], None]) -> None:
         self._pystray, self._act = pystray, act
-        self._picture = draw if pystray.Icon.HAS_MENU else on_tile  # its Xorg icon has neither menu nor transparency
+        complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
+        self.reason = "" if complete else NO_MENU
+        self._picture = draw if complete else on_tile
+        logging.getLogger("pystray._base").addFilter(_worth_saying)
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
         self._main = MainLoop()
         self._ready = threading.Event()
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is up; its Xorg icon also knows whether a tray has it."""
+        return self._ready.is_set() and getattr(self._icon, "_systray_manager", True) is not None
 
     def run(self) -> None:
         if sys.platform == "darwin":
@@ -178,3 +195,8 @@ class Pystray:
         if action is None:
             return None
         return lambda icon, item: self.post(lambda: self._act(action))
+
+
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """pystray shows a traceback whenever its tray is not there; `visible` says the same without alarm."""
+    return record.msg != "Failed to dock icon"
