@@ -72,8 +72,10 @@ class Tray:
         self.show()
 
     def take(self, line: str) -> None:
-        """The keys of a MenuState, and `look` for the icon."""
+        """The keys of a MenuState, `look` for the icon, and `ask` to hear whether the icon is on the screen."""
         words: dict[str, Any] = json.loads(line)
+        if words.pop("ask", False):
+            self.say(f"visible: {self.icon.visible}")
         self.look = IconState(words.pop("look", self.look))
         self.state = replace(self.state, **words)
         self.show()

@@ -18,6 +18,7 @@ from PIL import ImageChops, ImageColor
 
 from desktop import panel_app
 from tray.desktop.artwork import IconState, colour
+from tray.desktop.icon import NO_MENU, NO_TRAY
 
 __all__ = ["desk", "shared_desk"]
 WATCHER = "org.kde.StatusNotifierWatcher"
@@ -180,14 +181,53 @@ def test_a_signal_ends_the_tray_and_takes_the_icon_away(desk: Desk) -> None:
     desk.wait(lambda: not desk.items(), what="the panel forgets the icon")
 
 
-def test_without_a_bus_pystray_draws_the_icon_in_the_old_tray(desk: Desk) -> None:
-    process = start(desk, DBUS_SESSION_BUS_ADDRESS="unix:path=/nonexistent/bus")
+NO_BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"}
+
+
+def test_without_a_bus_pystray_draws_the_icon_in_the_old_tray_and_says_that_it_has_no_menu(desk: Desk) -> None:
+    process = start(desk, **NO_BUS)
     ink = ImageColor.getrgb(colour(IconState.ON, dark=True))
 
     desk.wait(lambda: ink in {shade for _, shade in desk.screenshot().getcolors(1 << 24) or ()}, what="it is drawn")
 
-    assert desk.log(process) == "pystray\n"
+    assert desk.log(process) == f"pystray {NO_MENU}\n"
+    assert asked(desk, process) == "visible: True"
+    end(desk, process)
+
+
+def asked(desk: Desk, process: subprocess.Popen[bytes]) -> str:
+    """What it says of its icon when it is asked."""
+    before = desk.log(process)
+    assert process.stdin
+    process.stdin.write(b'{"ask": true}\n')
+    process.stdin.flush()
+    return desk.wait(lambda: desk.log(process)[len(before) :], what="it answers").strip()
+
+
+def end(desk: Desk, process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     assert process.wait(10) == 0, desk.log(process)
     assert process.stdin
     process.stdin.close()
+
+
+def test_when_the_old_tray_dies_the_icon_is_not_said_to_be_visible(tmp_path: Path) -> None:
+    with Desk(tmp_path, notifications=None, sound=False) as desk:
+        process = start(desk, **NO_BUS)
+        desk.wait(lambda: asked(desk, process) == "visible: True", what="the icon is docked")
+
+        os.kill(desk.bus.pid(WATCHER), signal.SIGKILL)
+
+        desk.wait(lambda: asked(desk, process) == "visible: False", what="it knows that the tray is gone")
+        assert "Traceback" not in desk.log(process)
+        end(desk, process)
+
+
+def test_a_display_without_any_tray_and_without_a_bus_is_headless_and_says_so(tmp_path: Path) -> None:
+    with Desk(tmp_path, panel=None, notifications=None, sound=False) as desk:
+        process = start(desk, **NO_BUS)
+        desk.wait(lambda: desk.log(process), what="it says what it is")
+
+        assert asked(desk, process) == "visible: False"
+        end(desk, process)
+        assert desk.log(process) == f"headless {NO_TRAY}\nvisible: False\n"
