@@ -45,6 +45,8 @@ class Recorder:
             return Answer(code=-9)
         if knock.event == "large":
             return Answer(stdout=b"x" * 3_000_000)
+        if knock.event == "deny":
+            return lambda gone: Answer(stderr=b"no", code=2)
         if knock.event in ("work", "fails-later", "until-gone"):
             return lambda gone: self._work(knock, gone)
         return Answer(stdout=b"inline", stderr=b"err", code=2)
@@ -140,6 +142,15 @@ def until(condition: Callable[[], bool]) -> bool:
             return False
         select.select([], [], [], 0.005)
     return True
+
+
+def inside(rooms: str) -> int:
+    """How many threads of that name there are."""
+    return [thread.name for thread in threading.enumerate()].count(rooms)
+
+
+def is_open(connection: socket.socket) -> bool:
+    return select.select([connection], [], [], 0)[0] == []
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from door.porch import (
     child_listener,
     exactly,
     frame,
+    inside,
     is_sent_away,
     opened,
     until,
@@ -192,7 +193,7 @@ def test_when_every_room_is_taken_events_are_busy_but_the_users_requests_pass(po
     with porch.connect() as slow:
         slow.sendall(frame("e")[:-1])
         exactly(slow, frames.ACK_SIZE)
-        assert until(lambda: "door control" in {thread.name for thread in threading.enumerate()})
+        assert until(lambda: inside("door slow") == 1)
         slow.sendall(frame("e")[-1:])
         assert exactly(slow, frames.REPLY_SIZE + 4).endswith(b"busy")
     assert ask(porch.path, {"op": "status"}) == {"echo": {"op": "status"}}

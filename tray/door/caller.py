@@ -74,7 +74,10 @@ class Caller:
         """True when the whole frame is there, False when the time is over; progress may renew the time."""
         until = time.monotonic() + seconds
         while not self._complete():
-            self._connection.settimeout(max(until - time.monotonic(), 0.001))
+            left = until - time.monotonic()
+            if left <= 0:  # also for a caller that sends without a pause
+                return False
+            self._connection.settimeout(left)
             try:
                 received = self._connection.recv(CHUNK)
             except TimeoutError:

@@ -94,10 +94,10 @@ def encode_head(head: Head) -> bytes:
 def decode_head(data: bytes) -> Head:
     if data and not data.endswith(b"\0"):
         raise FrameError("the head does not end with a NUL")
-    lines = data.split(b"\0")[:-1]
-    if b"" not in lines:
+    lines = data.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    if "" not in lines:
         raise FrameError("the head has no empty string between its fields and the environment")
-    border = lines.index(b"")
+    border = lines.index("")
     return Head(_fields(lines[:border]), _environment(lines[border + 1 :]))
 
 
@@ -157,10 +157,10 @@ def _lines(pairs: Mapping[str, str]) -> list[bytes]:
     return [f"{key}={value}".encode("utf-8", "surrogateescape") for key, value in pairs.items()]
 
 
-def _fields(lines: list[bytes]) -> dict[str, str]:
+def _fields(lines: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
-        key, equals, value = line.decode("utf-8", "surrogateescape").partition("=")
+        key, equals, value = line.partition("=")
         if not equals or not key:
             raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
         if key in found:
@@ -169,12 +169,11 @@ def _fields(lines: list[bytes]) -> dict[str, str]:
     return found
 
 
-def _environment(lines: list[bytes]) -> dict[str, str]:
+def _environment(lines: list[str]) -> dict[str, str]:
     """As getenv sees it: the first of two wins, an entry without an equals sign is nobody's variable."""
     found: dict[str, str] = {}
     for line in lines:
-        text = line.decode("utf-8", "surrogateescape")
-        border = text.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
+        border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
         if border > 0:
-            found.setdefault(text[:border], text[border + 1 :])
+            found.setdefault(line[:border], line[border + 1 :])
     return found

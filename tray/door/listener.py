@@ -26,8 +26,10 @@ __all__ = ["Gone", "Listener", "Peer", "Service"]
 
 ACCEPTORS = 4
 AT_ONCE = 0.02  # seconds that an acceptor waits for a whole frame
-ROOMS = 256  # threads for events
-SPARE_ROOMS = 32  # threads for the user's own requests and for slow callers while all rooms are taken
+ROOMS = 256  # threads for events; nobody gets one without a whole frame in hand
+REQUEST_ROOMS = 32  # threads for the user's own requests, whole as well
+SILENT_ROOMS = 32  # threads for callers that have not yet said who they are, nor shown their token
+SLOW_ROOMS = 32  # threads for callers known by their head, whose body or long answer takes time
 CONTROL_PATIENCE = 5.0
 INLINE_SIZE = 64 * 1024  # an answer that fits the socket's buffer cannot hold up an acceptor
 
@@ -61,8 +63,10 @@ class Listener:
         self._service = service
         self._loopback = loopback
         self._closing = threading.Event()
+        self._silent = Rooms(SILENT_ROOMS, "door silent")
+        self._slow = Rooms(SLOW_ROOMS, "door slow")
         self._rooms = Rooms(ROOMS, "door event")
-        self._spare = Rooms(SPARE_ROOMS, "door control")
+        self._requests = Rooms(REQUEST_ROOMS, "door control")
         self._acceptors: list[threading.Thread] = []
         self._address: Address | None = None
 
@@ -83,8 +87,8 @@ class Listener:
         self._wake(self._address)
         join(self._acceptors, until)
         self._address.socket.close()
-        self._rooms.clear(until)
-        self._spare.clear(until)
+        for rooms in (self._silent, self._slow, self._rooms, self._requests):  # callers move on in this order
+            rooms.clear(until)
         self._address = None
 
     def _wake(self, door: Address) -> None:
@@ -105,7 +109,7 @@ class Listener:
                 connection.close()
 
     def _admit(self, connection: socket.socket, token: str) -> bool:
-        """True when the connection now belongs to a thread of its own."""
+        """True when the connection now belongs to another thread, which closes it."""
         try:
             if connection.family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -155,13 +159,21 @@ class Listener:
         caller.answer(self._service.neutral(fields.get("agent", ""), fields.get("event", ""), caller.body()))
 
     def _welcome(self, caller: Caller) -> bool:
-        """The acceptor's part: whoever is not done at once gets a thread."""
+        """The acceptor's part: who is slow waits apart, or is closed at once, so that its relay goes to `once`."""
         if caller.read(AT_ONCE):
-            return self._lodge(self._spare, caller, self._control) if caller.control else self._answer(caller)
-        return self._lodge(self._rooms, caller, self._wait) or self._lodge(self._spare, caller, self._wait_outside)
+            return self._serve(caller)
+        return self._lodge(self._silent if caller.head is None else self._slow, caller, self._wait)
+
+    def _wait(self, caller: Caller) -> bool:
+        caller.wait()
+        return self._serve(caller)
+
+    def _serve(self, caller: Caller) -> bool:
+        """A frame that is all there."""
+        return self._lodge(self._requests, caller, self._control) if caller.control else self._answer(caller)
 
     def _answer(self, caller: Caller) -> bool:
-        """An event that is all there: an answer leaves inline, work goes into a room."""
+        """An answer leaves inline, work goes into a room."""
         knock = caller.knock()
         if not self._rooms.take():
             return self._reply(caller, self._service.busy(knock))
@@ -174,50 +186,33 @@ class Listener:
         finally:
             if work is None:
                 self._rooms.back()
-        if self._rooms.start(caller, self._guarded(caller, lambda _: caller.answer(work(caller.gone)))):
+        if self._rooms.start(caller, self._part(caller, lambda _: _see_off(caller, work(caller.gone)))):
             return True
         return self._reply(caller, self._service.busy(knock))
 
     def _reply(self, caller: Caller, answer: Answer) -> bool:
         if len(answer.stdout) + len(answer.stderr) > INLINE_SIZE:
-            return self._lodge(self._spare, caller, lambda _: caller.answer(answer))
-        caller.answer(answer)
-        return False
+            return self._lodge(self._slow, caller, lambda _: _see_off(caller, answer))
+        return _see_off(caller, answer)
 
-    def _wait(self, caller: Caller) -> None:
-        """A slow caller's stay in a room of its own."""
-        caller.wait()
-        if caller.control:
-            return self._control(caller)
-        found = self._service.answer(caller.knock())
-        return caller.answer(found if isinstance(found, Answer) else found(caller.gone))
-
-    def _wait_outside(self, caller: Caller) -> None:
-        """A slow caller's stay while every room is taken."""
-        caller.wait()
-        if caller.control:
-            return self._control(caller)
-        return caller.answer(self._service.busy(caller.knock()))
-
-    def _control(self, caller: Caller) -> None:
+    def _control(self, caller: Caller) -> bool:
         try:
             reply = _said(self._service.control(frames.decode_request(caller.body()), caller.peer), 0)
         except HooktrayError as error:
             reply = _said({"error": error.message, "hint": error.hint}, 1)
-        caller.answer(reply)
+        return _see_off(caller, reply)
 
-    def _lodge(self, rooms: Rooms, caller: Caller, stay: Callable[[Caller], None]) -> bool:
-        return rooms.take() and rooms.start(caller, self._guarded(caller, stay))
+    def _lodge(self, rooms: Rooms, caller: Caller, part: Callable[[Caller], bool]) -> bool:
+        return rooms.take() and rooms.start(caller, self._part(caller, part))
 
-    def _guarded(self, caller: Caller, stay: Callable[[Caller], None]) -> Callable[[], None]:
-        def part() -> bool:
-            stay(caller)
-            return True
+    def _part(self, caller: Caller, part: Callable[[Caller], bool]) -> Callable[[], bool]:
+        return lambda: self._turn(caller, lambda: part(caller))
 
-        def run() -> None:
-            self._turn(caller, part)
 
-        return run
+def _see_off(caller: Caller, answer: Answer) -> bool:
+    """The end of a stay: the caller moves on to nobody else."""
+    caller.answer(answer)
+    return False
 
 
 def _said(reply: Mapping[str, Any], code: int) -> Answer:

@@ -24,8 +24,11 @@ class Rooms:
     def back(self) -> None:
         self._free.release()
 
-    def start(self, caller: Caller, work: Callable[[], None]) -> bool:
-        """Run `work` in the room that was taken, then close the caller; False when the system has no thread left."""
+    def start(self, caller: Caller, work: Callable[[], bool]) -> bool:
+        """Run `work` in the room that was taken; False when the system has no thread left.
+
+        `work` returns True when the caller has moved on to another room; otherwise it is closed.
+        """
         thread = threading.Thread(target=self._run, args=(caller, work), name=self._name, daemon=True)
         with self._lock:
             self._inside[thread] = caller
@@ -38,17 +41,22 @@ class Rooms:
 
     def clear(self, until: float) -> None:
         """Cancel everyone inside and wait for them until that moment of the monotonic clock."""
-        with self._lock:
-            inside = dict(self._inside)
-        for caller in inside.values():
-            caller.cancel()
-        join(list(inside), until)
+        while (inside := self._present()) and time.monotonic() < until:
+            for caller in inside.values():
+                caller.cancel()
+            join(list(inside), until)
 
-    def _run(self, caller: Caller, work: Callable[[], None]) -> None:
+    def _present(self) -> dict[threading.Thread, Caller]:
+        with self._lock:
+            return dict(self._inside)
+
+    def _run(self, caller: Caller, work: Callable[[], bool]) -> None:
+        moved = False
         try:
-            work()
+            moved = work()
         finally:
-            caller.close()
+            if not moved:
+                caller.close()
             self._leave(threading.current_thread())
 
     def _leave(self, thread: threading.Thread) -> None:
