@@ -146,7 +146,8 @@ def test_a_broken_configuration_is_told_in_full_when_its_row_is_clicked(hall: Ha
 
     ((title, text),) = hall.told
     assert title == "The last good configuration stays in force"
-    assert text.startswith(f"{hall.house.paths.config}:2:5: hooks[0].event: unknown event `tool_befor`")
+    where = f"{hall.house.paths.config}:2:5: hooks[0].event"
+    assert text == f"{where}: unknown event `tool_befor`; did you mean `tool_before`?"
 
 
 def test_a_decision_is_drawn_with_the_next_drawing_and_not_twice(hall: Hall) -> None:

@@ -123,7 +123,8 @@ class Face:
             case menu.Reason(record):
                 self._reason(record)
             case menu.Problem():
-                self._tell("The last good configuration stays in force", self._roster.configuration.problem)
+                lines = self._roster.configuration.problem.splitlines()
+                self._tell("The last good configuration stays in force", "; ".join(line.strip() for line in lines))
             case menu.Quit():
                 if self._icon:
                     self._icon.stop()

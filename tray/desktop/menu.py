@@ -156,7 +156,7 @@ def menu(state: MenuState) -> tuple[Item, ...]:
         _status(state),
         _separator("line/switch"),
         Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=state.enabled, action=Toggle()),
-        _submenu("pause", _paused(state) or "Pause", _pauses(state), enabled=state.enabled),
+        _submenu("pause", _paused(state).capitalize() or "Pause", _pauses(state), enabled=state.enabled),
         _submenu("recent", "Recent decisions", _recent(state)),
         _submenu("approvals", _waiting(len(state.approvals) + len(state.requests)), _approvals(state)),
         _separator("line/end"),
@@ -185,14 +185,16 @@ def _status(state: MenuState) -> Item:
     """The first row: what is not as usual, else the last thing that happened."""
     if state.problem:
         return _click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
-    text = _paused(state) or state.status if state.enabled else "Hooks are off"
+    paused = _paused(state) and f"Hooks are {_paused(state)}"
+    text = paused or state.status if state.enabled else "Hooks are off"
     return _label("status", clean(text, STATUS_LIMIT, "Hooktray"))
 
 
 def _paused(state: MenuState) -> str:
+    """Until when; "" when hooks are not paused."""
     if state.paused_until is None or state.paused_until <= state.now:
         return ""
-    return f"Paused until {clock(state.paused_until, state.now)}"
+    return f"paused until {clock(state.paused_until, state.now)}"
 
 
 def _pauses(state: MenuState) -> tuple[Item, ...]:

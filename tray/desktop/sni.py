@@ -236,10 +236,12 @@ class Sni:
 
     async def _is_host(self, bus: MessageBus, sender: str) -> bool:
         pid = await process(bus, sender)
-        if pid and pid in await hosts(bus) and self._trusts(pid):
+        known = pid and pid in await hosts(bus)
+        if known and self._trusts(pid):
             return True
         self.refused += 1
-        log.warning("refused a click on the menu from process %d, which is no tray host", pid)
+        why = "which calls itself a tray host and is not trusted" if known else "which is no tray host"
+        log.warning("refused a click on the menu from process %d, %s", pid, why)
         return False
 
     def _reply(self, bus: MessageBus, message: Message, reply: Message) -> None:
