@@ -29,20 +29,23 @@ STORY = [
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        with Desk(Path(one), size=(960, 300)) as desk:
-            live = Live(desk, Path(two), configuration={"hooks": HOOKS})
-            live.script("no-destroying.sh", GUARD)
-            live.script("done.sh", "cat >/dev/null")
-            for hook in HOOKS:
-                live.approve(hook["name"])
-            for agent, event, payload, more in STORY:
-                desk.clear_notifications()
-                live.relay(agent, event, {**json.loads(recorded(agent, payload)), **more})
-            desk.wait_notification(lambda one: "blocked" in one.body)
-            desk.wait(lambda: len(live.menu("Recent decisions")) == len(STORY), what="all of it is in the menu")
-            with desk.open_menu(["Recent decisions"], live.item):
-                desk.screenshot(ROOT / "docs" / "tray.png")
+    with (
+        tempfile.TemporaryDirectory() as one,
+        tempfile.TemporaryDirectory() as two,
+        Desk(Path(one), size=(960, 300)) as desk,
+    ):
+        live = Live(desk, Path(two), configuration={"hooks": HOOKS})
+        live.script("no-destroying.sh", GUARD)
+        live.script("done.sh", "cat >/dev/null")
+        for hook in HOOKS:
+            live.approve(hook["name"])
+        for agent, event, payload, more in STORY:
+            desk.clear_notifications()
+            live.relay(agent, event, {**json.loads(recorded(agent, payload)), **more})
+        desk.wait_notification(lambda one: "blocked" in one.body)
+        desk.wait(lambda: len(live.menu("Recent decisions")) == len(STORY), what="all of it is in the menu")
+        with desk.open_menu(["Recent decisions"], live.item):
+            desk.screenshot(ROOT / "docs" / "tray.png")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ class House:
     arrivals: list[Event] = field(default_factory=list)
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     background: Background = field(default_factory=Background)
+    deaf: bool = False  # who should hear of decisions fails
     full: bool = False  # no more hooks can run after their agent was let go
 
     def __post_init__(self) -> None:
@@ -54,6 +55,8 @@ class House:
             self.arrivals.append(event)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        if self.deaf:
+            raise RuntimeError("deaf")
         self.decisions.append((event, decision, record))
 
     def script(self, name: str, text: str) -> Path:

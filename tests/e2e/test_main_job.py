@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,6 +132,40 @@ def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk,
     desk.wait(lambda: live.cli_json("status")[0]["enabled"], what="hooks are on")
     assert b'"deny"' in live.relay("claude-code", "PreToolUse", payload).stdout
     desk.wait(lambda: _icon(desk, live) not in (off,), what="the icon is back")
+
+
+def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path) -> None:
+    live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
+    live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
+    payload = recorded("claude-code", "PreToolUse-Bash")
+    live.approve("guard")
+    live.relay("claude-code", "PreToolUse", payload)
+    desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), what="the decision is in the menu")
+    desk.clear_notifications()
+
+    live.click("Recent decisions", "✕")
+    desk.wait_notification(lambda one: "guard: not today" in one.body)
+
+    on = _icon(desk, live)
+    live.click("Pause", "30 minutes")
+    paused = desk.wait(lambda: live.cli_json("status")[0]["paused_until"], what="hooks are paused")
+    assert 1700 < paused - time.time() <= 1800
+    assert live.relay("claude-code", "PreToolUse", payload).stdout == b""
+    desk.wait(lambda: _icon(desk, live) != on, what="the icon has another shape")
+    live.click("Pause", "Resume")
+    desk.wait(lambda: not live.cli_json("status")[0]["paused_until"], what="hooks run again")
+
+    live.click("Mute sounds")
+    desk.wait(lambda: desk.row("Mute sounds", item=live.item).checked, what="sounds are muted")
+    desk.clear_notifications()
+    with desk.record() as sound:
+        live.relay("claude-code", "Stop", recorded("claude-code", "Stop"))
+        desk.wait_notification(lambda one: one.body == "Turn ended: All done.")
+        sound.wait_more(0.5)
+    assert sound.seconds_heard == 0
+
+    live.click("Quit")
+    assert live.process.wait(15) == 0
 
 
 def _newest(live: Live, event: str) -> Any:

@@ -10,8 +10,8 @@ from desk import wait
 from tray.engine.agents import Agents
 
 
-def test_what_runs_below_an_agent_is_no_person(tmp_path: Path) -> None:
-    agents = Agents()
+def test_what_runs_below_an_agent_is_no_person() -> None:
+    agents = Agents(os.getpid())
     agent = subprocess.Popen([sys.executable, "-c", "import subprocess; subprocess.run(['sleep', '60'])"])
     try:
         agents.met(agent.pid)
@@ -27,7 +27,7 @@ def test_what_runs_below_an_agent_is_no_person(tmp_path: Path) -> None:
 
 
 def test_the_shell_of_a_relay_line_stands_for_the_agent_that_runs_it(tmp_path: Path) -> None:
-    agents = Agents()
+    agents = Agents(os.getpid())
     line = f"echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/shell; read line; :"
     program = f"import subprocess; subprocess.run(['sh', '-c', {line!r}])"
     agent = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE)
@@ -39,8 +39,17 @@ def test_the_shell_of_a_relay_line_stands_for_the_agent_that_runs_it(tmp_path: P
     agent.communicate(b"\n")
 
 
+def test_what_is_above_ourselves_is_no_agent() -> None:
+    agents = Agents(os.getpid())
+
+    agents.met(os.getpid())
+    agents.met(os.getppid())
+
+    assert not agents.above(os.getpid())
+
+
 def test_somebody_else_with_the_same_pid_later_is_not_the_agent() -> None:
-    agents = Agents()
+    agents = Agents(os.getpid())
     agents.met(1)
     agents.met(-1)
     agents.met(2**22 + 1)

@@ -268,6 +268,23 @@ def test_a_folder_that_cannot_be_looked_at_takes_no_verdict_away(house: House, c
     assert house.last.verdict is Verdict.DENY
 
 
+def test_a_journal_that_cannot_be_written_changes_no_answer(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    with house.stores.database.write():  # somebody else holds the only right to write
+        answer = house.tool()
+
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    house.stores.journal.close()
+    assert [record.verdict for record in house.stores.journal.recent(5)] == [Verdict.DENY]
+
+
+def test_ears_that_fail_change_no_answer(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    house.deaf = True
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_with_too_many_events_at_once_an_observed_one_says_busy(house: House) -> None:
     house.hook("done", on="session_end", script="exit 0")
     house.full = True

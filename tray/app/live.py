@@ -73,7 +73,7 @@ class App:
         self._places = threading.BoundedSemaphore(PLACES)
         self._observing: set[threading.Thread] = set()
         self._ending = Ending()
-        self._agents = Agents()
+        self._agents = Agents(os.getpid())
         configuration.start(paths)
         self._loop = Loop()
         self._chores = Chores("chores")

@@ -16,9 +16,14 @@ Process = tuple[int, float]  # pid and start time: a pid alone may come back as 
 
 
 class Agents:
-    """Remembers who started relays. `met` is called for each event, `above` for each click."""
+    """Remembers who started relays. `met` is called for each event, `above` for each click.
 
-    def __init__(self) -> None:
+    What is above ourselves is never an agent: a relay that outlives its agent is handed to the session's own
+    manager, and below that stands the whole desktop.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._ours = {own, *(one.pid for one in ancestors(own))}
         self._lock = threading.Lock()
         self._parents: dict[int, None] = {}
         self._known: dict[Process, None] = {}
@@ -31,7 +36,7 @@ class Agents:
             self._parents[parent] = None
             _forget_oldest(self._parents)
         agent = _agent(parent)
-        if agent:
+        if agent and agent[0] not in self._ours:
             with self._lock:
                 self._known[agent] = None
                 _forget_oldest(self._known)
