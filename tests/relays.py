@@ -31,12 +31,8 @@ import json, os, sys
 record, code = sys.argv[1], int(sys.argv[2])
 with open(record, "w") as file:
     json.dump({"argv": sys.argv[3:], "stdin": sys.stdin.buffer.read().hex(), "cwd": os.getcwd()}, file)
-sys.stdout.write("once out")
-sys.stderr.write("once err")
-sys.stdout.flush()
-if code < 0:
-    os.kill(os.getpid(), -code)
-sys.exit(code)
+sys.stderr.write("for nobody's eyes")
+os.write(1, b"R" + bytes([code, 0, 0, 0, 8, 0, 0, 0, 8]) + b"once outonce err")
 """
 
 
@@ -89,7 +85,7 @@ class Agent:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.state = home / "state"
-        self.state.mkdir(mode=0o700, parents=True)
+        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.record = home / "once.json"
 
     def command(self, *words: str) -> list[str]:

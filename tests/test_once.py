@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from house import PRE_TOOL_USE, House
+
+from tray.door.frames import decode_answer
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
@@ -101,3 +104,44 @@ def test_time_that_the_relay_lost_counts_against_the_deadline(house: House) -> N
 
     assert (done.returncode, done.stdout) == (0, b"")
     assert house.stores.journal.recent(1)[0].hooks[0]["status"] == "timed_out"
+
+
+def test_to_the_relay_it_answers_in_one_frame(house: House) -> None:
+    house.hook("guard", on="system_prompt", script=DENY)
+
+    done = once(house, "shelley", "system-prompt", b"You are Shelley.", "--framed")
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    answer = decode_answer(done.stdout)
+    assert (answer.code, answer.stdout, answer.stderr) == (1, b"", b"no\n")
+
+
+def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    lock = sqlite3.connect(house.paths.database, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+
+    done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    lock.close()
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "database is locked" in (house.paths.logs / "hooktray.log").read_text()
+
+
+def test_why_nothing_could_be_decided_is_told_to_the_log(house: House) -> None:
+    house.paths.database.write_bytes(b"no database any more" * 100)
+
+    done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert "the database is damaged" in (house.paths.logs / "hooktray.log").read_text()
+
+
+def test_a_log_that_cannot_be_written_is_no_trouble_to_the_agent(house: House) -> None:
+    house.paths.database.write_bytes(b"no database any more" * 100)
+    (house.paths.logs / "hooktray.log").mkdir()
+
+    done = once(house, "shelley", "system-prompt", b"You are Shelley.")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")

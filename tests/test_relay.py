@@ -215,6 +215,39 @@ def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
     assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o711, 0o1755])
+def test_a_folder_that_others_can_only_look_into_switches_no_hook_off(
+    agent: Agent, tray: Recorder, mode: int
+) -> None:
+    agent.state.chmod(mode)
+
+    assert agent.relay("claude-code", "Stop").returncode == 2
+
+
+MANY = """
+import os, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (1200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+null = os.open(os.devnull, os.O_RDONLY)
+while os.dup(null) < 1100:
+    pass
+for opened in range(null, 1101):
+    os.set_inheritable(opened, True)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="numbers of descriptors")
+@pytest.mark.parametrize("door", ["tray", "loopback", "once"])
+def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent, door: str) -> None:
+    agent.when_down()
+    command = [sys.executable, "-c", MANY, *agent.command("claude-code", "Stop")]
+    if door == "once":
+        assert said(run(command)) == (b"once out", b"once err", 0)
+        return
+    with opened(agent, loopback=door == "loopback"):
+        assert said(run(command)) == (b"out\0\xff", b"err", 2)
+
+
 @pytest.mark.parametrize("wrong", ["mode", "link", "owner"])
 def test_a_folder_that_others_could_write_decides_nothing(agent: Agent, tmp_path: Path, wrong: str) -> None:
     agent.when_down()

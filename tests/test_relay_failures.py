@@ -94,8 +94,8 @@ def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
 
     found = agent.once()
     assert found is not None
-    (home, where, option, name, spent, ms, *words), stdin = found
-    assert (home, where, option, spent) == ("--home", str(agent.home), "--id", "--spent")
+    (home, where, option, name, spent, ms, framed, *words), stdin = found
+    assert (home, where, option, spent, framed) == ("--home", str(agent.home), "--id", "--spent", "--framed")
     assert (words, stdin) == (["claude-code", "Stop"], b"\0\xff")
     assert len(name) == 32
     assert 0 <= int(ms) < 10_000

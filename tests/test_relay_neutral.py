@@ -61,12 +61,31 @@ def test_the_agent_gets_its_neutral_answer(agent: Agent, case: str) -> None:
     assert said(agent.relay("shelley", "end-of-turn", payload=payload)) == (b"", b"", 0)
 
 
-@pytest.mark.parametrize("code", [3, -9, -15])
-def test_a_once_that_broke_does_not_break_the_agent(agent: Agent, code: int) -> None:
-    agent.when_down(code=code)
+BROKEN = {
+    "a module that is not there": "echo No module named tray >&2; exit 1",
+    "says nothing": "cat >/dev/null",
+    "speaks without a frame": "cat >/dev/null; echo hello; exit 2",
+    "gives the payload back": "cat",
+    "dies in the lead": "cat >/dev/null; printf 'R\\000\\000'; kill -9 $$",
+    "dies in its answer": "cat >/dev/null; printf 'R\\002\\000\\000\\000\\003\\000\\000\\000\\000no'; kill -9 $$",
+    "never ends its nonsense": "yes",
+}
 
-    assert agent.relay("claude-code", "Stop").returncode == 0
-    assert agent.once() is not None
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_a_broken_once_says_never_reaches_the_agent(agent: Agent, broken: str) -> None:
+    agent.when_down(command=["/bin/sh", "-c", BROKEN[broken]])
+    payload = b"You are Shelley.\n" * 200_000
+
+    assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
+    assert said(agent.relay("shelley", "system-prompt", payload=payload)) == (payload, b"", 0)
+
+
+def test_a_whole_answer_counts_even_if_once_fails_afterwards(agent: Agent) -> None:
+    frame = "R\\002\\000\\000\\000\\002\\000\\000\\000\\003no!!!"
+    agent.when_down(command=["/bin/sh", "-c", f"cat >/dev/null; printf '{frame}'; echo more; exit 1"])
+
+    assert said(agent.relay("claude-code", "PreToolUse")) == (b"no", b"!!!", 2)
 
 
 @pytest.mark.parametrize(
@@ -120,4 +139,48 @@ def test_an_interrupted_relay_shows_no_traceback(agent: Agent, tray: Recorder) -
         assert tray.started.wait(LONG)
         relay.send_signal(signal.SIGINT)
         assert relay.stderr.read() == b""
-        assert relay.wait(LONG) == 0
+        assert relay.wait(LONG) == -signal.SIGINT
+
+
+EARLY = """
+import os, runpy, sys
+
+def interrupt(event, args):
+    if event == "import" and args[0] in ("_socket", "select"):
+        os.kill(os.getpid(), {signal})
+
+sys.addaudithook(interrupt)
+runpy.run_path(sys.argv.pop(1), run_name="__main__")
+"""
+
+
+def test_a_relay_that_is_interrupted_while_it_starts_shows_no_traceback() -> None:
+    code = EARLY.format(signal=int(signal.SIGINT))
+
+    assert said(run([sys.executable, "-I", "-S", "-c", code, str(RELAY)])) == (b"", b"", -signal.SIGINT)
+
+
+def test_where_interrupts_are_ignored_the_relay_ignores_them(agent: Agent, tray: Recorder) -> None:
+    code = f"import os, signal; signal.signal(2, signal.SIG_IGN); {EARLY.format(signal=2)}"
+    command = [sys.executable, "-I", "-S", "-c", code, *agent.command("claude-code", "Stop")[3:]]
+
+    assert said(run(command)) == (b"out\0\xff", b"err", 2)
+
+
+def test_an_agent_that_never_closes_our_stdin_gets_its_neutral_answer(agent: Agent, tray: Recorder) -> None:
+    agent.when_down()
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    relays = [
+        subprocess.Popen(agent.command(*words), **streams)  # type: ignore[call-overload]
+        for words in (("claude-code", "PreToolUse"), ("shelley", "system-prompt"))
+    ]
+    for relay in relays:
+        relay.stdin.write(b"{}")
+        relay.stdin.flush()
+
+    codes = [relay.wait(LONG) for relay in relays]
+
+    outputs = [relay.communicate() for relay in relays]
+    assert codes == [0, 0]
+    assert outputs == [(b"", b""), (b"{}", b"")]
+    assert (tray.knocks, agent.once()) == ([], None)

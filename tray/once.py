@@ -1,14 +1,19 @@
-"""The one-shot engine: answers one event when the tray is not there, by the same gates and the same ledger."""
+"""The one-shot engine: answers one event when the tray is not there, by the same gates and the same ledger.
+
+To the relay (`--framed`) it answers in one frame, so that half an answer or a stray word is never taken for one.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import re
+import signal
+import stat
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,16 +26,42 @@ from tray.paths import locate
 from tray.store.journal import Journal
 from tray.store.writer import Committed
 
+LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
+
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """`once [--home DIR] [--id ID] [--spent MS] AGENT [EVENT]`, as the relay writes it."""
+    """`once [--home DIR] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as the relay writes it."""
 
     agent: str
     event: str
     id: str
     spent: float  # seconds that the relay lost before it came here
     home: str | None
+    framed: bool  # the answer is for the relay, not for the agent itself
+
+
+class Relay:
+    """The pipe to the relay: it polls as hung up once the agent has ended that."""
+
+    def fileno(self) -> int:
+        return 1
+
+
+class Log(logging.Handler):
+    """Whatever is to be told, in the tray's own log file: never on the agent's screen."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self.setFormatter(logging.Formatter(f"%(asctime)s %(levelname)s hooktray {__version__} once: %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with contextlib.suppress(OSError), self._path.open("a", encoding="utf-8", errors="replace") as file:
+            if file.tell() < LOG_LIMIT:
+                file.write(self.format(record) + "\n")
 
 
 @dataclass(slots=True)
@@ -71,32 +102,38 @@ class Afterwards:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Answer on stdout and stderr; the exit code is the agent's. Our own failure is the neutral answer (law 11)."""
+    """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11)."""
     from tray.dialects import neutral
 
     call, body, after = parse(argv), b"", Afterwards()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # hooks that run are ended, too
     try:
+        _log_to(locate(call.home).logs / "hooktray.log")
         body = sys.stdin.buffer.read()
         answer = _answer(call, body, after)
-    except HooktrayError:
-        answer = neutral(call.agent, call.event, body)  # no database yet, or not one of ours
-    except Exception as error:  # noqa: BLE001 - the last place that can answer
-        _log(call, error)
+    except HooktrayError as error:  # no database yet, or not one of ours
+        log.warning("%r %r: %s", call.agent, call.event, error.message)
+        answer = neutral(call.agent, call.event, body)
+    except Exception:  # the last place that can answer
+        log.exception("%r %r", call.agent, call.event)
         answer = neutral(call.agent, call.event, body)
     with contextlib.suppress(OSError):  # the agent has closed its end
-        _write(answer)
+        _write(answer, framed=call.framed)
     after.write_rows()
     if after.work:
         _detach(after)
-    return answer.code
+    return 0 if call.framed else answer.code
 
 
 def parse(argv: Sequence[str]) -> Call:
-    words, options = [], {"--home": "", "--id": "", "--spent": ""}
+    words: list[str] = []
+    options, framed = {"--home": "", "--id": "", "--spent": ""}, False
     rest = iter(argv)
     for word in rest:
         if word in options:
             options[word] = next(rest, "")
+        elif word == "--framed" and not words:
+            framed = True
         else:
             words.append(word)
     agent, event = (*words, "", "")[:2]
@@ -106,6 +143,7 @@ def parse(argv: Sequence[str]) -> Call:
         id=options["--id"] or os.urandom(16).hex(),
         spent=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
         home=options["--home"] or None,
+        framed=framed,
     )
 
 
@@ -113,14 +151,21 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     from tray.app import engine, stores
 
     started = time.monotonic()
-    kept = stores(locate(call.home), migrate=False, offline=True)
+    kept = stores(locate(call.home), migrate=False, offline=True, trouble=log.warning)
     committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
     after.journal = kept.journal
     judge = engine(kept, after, after.take, None, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
-    return begun if isinstance(begun, Answer) else begun(None)
+    return begun if isinstance(begun, Answer) else begun(_relay(call))
+
+
+def _relay(call: Call) -> Relay | None:
+    """Whose end cancels the hooks. Windows cannot wait for a pipe; who pipes into us may have asked for no answer."""
+    if sys.platform == "win32" or not call.framed:
+        return None
+    return Relay() if stat.S_ISFIFO(os.fstat(1).st_mode) else None
 
 
 def _knock(call: Call, body: bytes) -> Knock:
@@ -150,14 +195,16 @@ def _cwd() -> str:
         return ""  # the folder is gone
 
 
-def _log(call: Call, error: Exception) -> None:
-    """Our bug goes to the log with what it takes to find it, never to the agent's screen."""
-    with contextlib.suppress(OSError), (locate(call.home).logs / "hooktray.log").open("a", encoding="utf-8") as file:
-        file.write(f"hooktray {__version__} once: {call.agent} {call.event}\n")
-        traceback.print_exception(error, file=file)
+def _log_to(path: Path) -> None:
+    logging.raiseExceptions = False  # a line that cannot be written is not worth a traceback on the agent's screen
+    logging.getLogger().addHandler(Log(path))
 
 
-def _write(answer: Answer) -> None:
+def _write(answer: Answer, *, framed: bool) -> None:
+    if framed:
+        from tray.door.frames import encode_answer
+
+        answer = Answer(stdout=encode_answer(answer))
     for stream, content in ((sys.stdout, answer.stdout), (sys.stderr, answer.stderr)):
         stream.buffer.write(content)
         stream.flush()

@@ -5,6 +5,19 @@
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/door/frames.py shows the
 wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
 """
+# ruff: noqa: E402
+
+import _signal  # type: ignore[import-not-found]  # `signal` without its enums
+
+
+def _end_silently() -> None:
+    """Ctrl-C in the agent's terminal reaches us too, and is no traceback; where it was ignored it stays ignored."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+
+if __name__ == "__main__":
+    _end_silently()  # before the other imports, which take longer
 
 import _socket
 import os
@@ -13,29 +26,36 @@ import sys
 import time
 
 ACK_LIMIT = 0.3  # seconds without an acknowledgement or any progress until a tray counts as hung
+STDIN_LIMIT = 10.0  # seconds without a byte or the end of stdin: the end will not come before the agent gives up
+DAY = 86400.0  # seconds; longer than anybody waits
 CHUNK = 256 * 1024
-OUR_BUG = 3  # the exit code with which `hooktray once` says that it has no answer
+PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray and `once` drop every byte
+NO_HURRY = b"A\xff\xff\xff\xff"  # the acknowledgement that `hooktray once` does not send: it keeps its own deadline
+
+Answer = tuple[int, bytes, bytes]  # exit code, stdout, stderr
+Line = _socket.socket | None  # to the tray; None = by the descriptors, to `hooktray once`
 
 
 def main(argv: list[str]) -> int:
+    _end_silently()
     started = time.monotonic()
-    payload = b""
+    payload = bytearray()
     try:
         _open_standard_streams()
-        payload = _read_all(0)
+        _read_all(0, payload)
         home, words = _arguments(argv)
-        place = folder(home)
-        if not _ours(place):
-            return _neutral(argv, payload)
-        name = os.urandom(16).hex()
-        answer = _ask(place, words, name, payload, started)
+        place, name, answer = folder(home), os.urandom(16).hex(), None
+        if _ours(place):
+            answer = _ask(place, words, name, payload, started)
+            answer = answer or _ask_once(place, home, words, name, payload, started)
         if answer is None:
-            return _without_tray(place, home, words, name, payload, started)
+            return _neutral(argv, payload)
         code, stdout, stderr = answer
-        _write_all(1, stdout)
+        is_dropped = len(payload) > PAYLOAD_LIMIT and words == ["shelley", "system-prompt"]
+        _write_all(1, payload if is_dropped else stdout)
         _write_all(2, stderr)
         return code
-    except (Exception, KeyboardInterrupt):
+    except Exception:
         return _neutral(argv, payload)
 
 
@@ -65,24 +85,22 @@ def _arguments(argv: list[str]) -> tuple[str, list[str]]:
 
 
 def _ours(place: str) -> bool:
-    """Whether nobody else can have put a socket or a relay.conf there."""
+    """Whether nobody else can have put a socket or a relay.conf there; the tray sees to it that nobody looks in."""
     try:
         found = os.lstat(place)
     except OSError:
         return False
-    if sys.platform == "win32":
-        return True
-    return found.st_uid == os.getuid() and found.st_mode & 0o170077 == 0o040000
+    return sys.platform == "win32" or (found.st_uid == os.getuid() and found.st_mode & 0o170022 == 0o040000)
 
 
-def _neutral(argv: list[str], payload: bytes) -> int:
+def _neutral(argv: list[str], payload: bytearray) -> int:
     """No opinion: silence. Only Shelley's system prompt is echoed, since an empty one ends the conversation."""
     if "shelley" in argv and "system-prompt" in argv:
         _write_all(1, payload)
     return 0
 
 
-def _ask(place: str, words: list[str], name: str, payload: bytes, started: float) -> tuple[int, bytes, bytes] | None:
+def _ask(place: str, words: list[str], name: str, payload: bytearray, started: float) -> Answer | None:
     """The tray's answer; None when there is no tray, when it hangs, or when it ends before it has answered."""
     connection, token = _connect_unix(place), ""
     if connection is None:
@@ -90,14 +108,15 @@ def _ask(place: str, words: list[str], name: str, payload: bytes, started: float
     if connection is None:
         return None
     try:
-        return _exchange(connection, _frame(words, name, token, payload), started)
+        frame, opened = memoryview(_frame(words, name, token, payload)), connection.fileno()
+        return _exchange(frame, connection, opened, opened, b"", started)
     except OSError:
         return None
     finally:
         connection.close()
 
 
-def _frame(words: list[str], name: str, token: str, payload: bytes) -> bytes:
+def _frame(words: list[str], name: str, token: str, payload: bytearray) -> bytes:
     fields = [f"agent={words[0]}", f"event={words[1] if len(words) > 1 else ''}", f"id={name}"]
     fields += [f"parent={os.getppid()}", *([f"token={token}"] if token else [])]
     if sys.platform == "win32":
@@ -116,13 +135,12 @@ def _cwd() -> bytes:
         return b""  # removed under the agent's feet
 
 
-def _connect_unix(place: str) -> _socket.socket | None:
+def _connect_unix(place: str) -> Line:
     if sys.platform == "win32":
         return None
-    path, anchor = os.path.join(place, "door.sock"), -1
+    path = os.path.join(place, "door.sock")
     if sys.platform == "linux" and len(os.fsencode(path)) > 107:  # the kernel's limit
-        anchor = os.open(place, os.O_PATH)
-        path = f"/proc/self/fd/{anchor}/door.sock"
+        path = f"/proc/self/fd/{os.open(place, os.O_PATH)}/door.sock"
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.setblocking(False)
     until = time.monotonic() + ACK_LIMIT
@@ -140,7 +158,7 @@ def _connect_unix(place: str) -> _socket.socket | None:
         return None
 
 
-def _connect_loopback(place: str) -> tuple[_socket.socket | None, str]:
+def _connect_loopback(place: str) -> tuple[Line, str]:
     """Where there are no Unix sockets the tray leaves its port and a token beside the place of the socket."""
     text = _read_file(os.path.join(place, "door.addr")).decode("ascii", "replace").split()
     if len(text) != 2 or not text[0].isdigit():
@@ -157,77 +175,69 @@ def _connect_loopback(place: str) -> tuple[_socket.socket | None, str]:
     return connection, text[1]
 
 
-def _exchange(connection: _socket.socket, frame: bytes, started: float) -> tuple[int, bytes, bytes] | None:
+def _exchange(unsent: memoryview, line: Line, reader: int, writer: int, head: bytes, started: float) -> Answer | None:
     """Send the frame and read at the same time: an answer may come early, and is valid even if sending fails."""
-    unsent, received, acknowledged = memoryview(frame), bytearray(), False
-    until = time.monotonic() + ACK_LIMIT
-    while True:
+    received, acknowledged, until = bytearray(head), False, time.monotonic() + ACK_LIMIT
+    while (answer := _answer(received)) is None:
+        if not acknowledged and len(received) >= 5:
+            acknowledged, until = True, started + int.from_bytes(received[1:5], "big") / 1000
+        if not unsent and writer != reader:
+            os.close(writer)  # the end of its input; a connection stays open, since its end would be ours
+            writer = reader
         left = until - time.monotonic()
-        readable, writable, _ = select.select([connection], [connection] if unsent else [], [], max(left, 0))
+        readable, writable = _wait(reader, writer if unsent else -1, left)
         if not readable and (left <= 0 or not writable):
             return None
         if writable:
-            unsent = _send(connection, unsent)
+            unsent = _send(line, writer, unsent)
             if not acknowledged:
                 until = time.monotonic() + ACK_LIMIT
-        if not readable:
-            continue
-        part = _receive(connection)
-        if not part:
-            return None
-        received += part
-        if not acknowledged and len(received) >= 5:
-            if received[:1] != b"A":
-                raise ConnectionError("no tray of ours")
-            acknowledged = True
-            until = started + int.from_bytes(received[1:5], "big") / 1000
-        answer = _answer(received)
-        if answer is not None:
-            return answer
+        if readable:
+            part = line.recv(CHUNK) if line else os.read(reader, CHUNK)
+            if not part:
+                return None
+            received += part
+    return answer
 
 
-def _answer(received: bytearray) -> tuple[int, bytes, bytes] | None:
-    """The answer behind the five bytes of the acknowledgement, once it is all there."""
-    if len(received) < 15:
-        return None
-    if received[5:6] != b"R":
-        raise ConnectionError("no tray of ours")
+def _answer(received: bytearray) -> Answer | None:
+    """The answer behind the five bytes of the acknowledgement, once all of it is there; it is 15 bytes at least."""
+    if not b"A".startswith(received[:1]) or not b"R".startswith(received[5:6]):
+        raise ConnectionError("not one of ours")
     border = 15 + int.from_bytes(received[7:11], "big")
     end = border + int.from_bytes(received[11:15], "big")
     return (received[6], bytes(received[15:border]), bytes(received[border:end])) if len(received) >= end else None
 
 
-def _send(connection: _socket.socket, unsent: memoryview) -> memoryview:
+def _send(line: Line, writer: int, unsent: memoryview) -> memoryview:
     try:
-        return unsent[connection.send(unsent[:CHUNK]) :]
+        return unsent[line.send(unsent[:CHUNK]) if line else os.write(writer, unsent[:CHUNK]) :]
     except BlockingIOError:
         return unsent
     except OSError:
-        return unsent[:0]  # the tray has closed its end; its answer may still be there
+        return unsent[:0]  # the other end is closed; its answer may still be there
 
 
-def _receive(connection: _socket.socket) -> bytes:
-    try:
-        return connection.recv(CHUNK)
-    except OSError:
-        return b""
-
-
-def _without_tray(place: str, home: str, words: list[str], name: str, payload: bytes, started: float) -> int:
-    """What relay.conf says: `when_down=once` has the event decided by the one-shot engine, else it is let pass."""
+def _ask_once(place: str, home: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
+    """What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count."""
     lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
     conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
     if conf.get("when_down") != "once" or not conf.get("once"):
-        return _neutral(words, payload)
+        return None
     import subprocess  # costs more than the whole rest, and is hardly ever needed
 
-    spent = int((time.monotonic() - started) * 1000)
-    options = [*(["--home", home] if home else []), "--id", name, "--spent", str(spent)]
-    with subprocess.Popen([*conf["once"].split("\x1f"), *options, *words], stdin=subprocess.PIPE) as child:
-        child.communicate(payload)
-    if child.returncode == OUR_BUG or child.returncode < 0:
-        return _neutral(words, payload)
-    return child.returncode
+    spent = f"{(time.monotonic() - started) * 1000:.0f}"
+    options = [*(["--home", home] if home else []), "--id", name, "--spent", spent, "--framed"]
+    argv = [*conf["once"].split("\x1f"), *options, *words]
+    if sys.platform == "win32":  # nobody can wait for a pipe there
+        done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return _answer(bytearray(NO_HURRY + done.stdout))
+    (theirs, writer), (reader, answers) = os.pipe(), os.pipe()
+    subprocess.Popen(argv, stdin=theirs, stdout=answers, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    os.close(answers)
+    os.set_blocking(writer, False)
+    return _exchange(memoryview(body), None, reader, writer, NO_HURRY, started)
 
 
 def _open_standard_streams() -> None:
@@ -237,38 +247,50 @@ def _open_standard_streams() -> None:
     os.close(opened)
 
 
+def _wait(reader: int, writer: int, seconds: float) -> tuple[bool, bool]:
+    """Whether the one can be read and the other be written, by then; -1 is not asked."""
+    if sys.platform == "win32" or not hasattr(select, "poll"):
+        found = select.select([reader][: reader + 1], [writer][: writer + 1], [], min(max(seconds, 0), DAY))
+        return bool(found[0]), bool(found[1])
+    poll, wanted = select.poll(), {reader: select.POLLIN}  # select refuses descriptors from 1024 on
+    wanted[writer] = wanted.get(writer, 0) | select.POLLOUT
+    for opened, events in wanted.items():
+        if opened >= 0:
+            poll.register(opened, events)
+    ready = dict(poll.poll(int(min(max(seconds, 0), DAY) * 1000 + 0.999)))
+    return bool(ready.get(reader, 0) & ~select.POLLOUT), bool(ready.get(writer, 0) & ~select.POLLIN)
+
+
 def _read_file(path: str) -> bytes:
     try:
-        opened = os.open(path, os.O_RDONLY)
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
     except OSError:
         return b""
-    try:
-        return _read_all(opened)
-    finally:
-        os.close(opened)
 
 
-def _read_all(opened: int) -> bytes:
-    parts: list[bytes] = []
+def _read_all(opened: int, text: bytearray) -> None:
+    """An end that never comes is an error: what is there may be cut short, so nothing is decided on it (law 5)."""
     while True:
+        if sys.platform != "win32" and not _wait(opened, -1, STDIN_LIMIT)[0]:
+            raise TimeoutError
         try:
             part = os.read(opened, CHUNK)
         except BlockingIOError:
-            select.select([opened], [], [])
             continue
         if not part:
-            return b"".join(parts)
-        parts.append(part)
+            return
+        text += part
 
 
-def _write_all(opened: int, text: bytes) -> None:
+def _write_all(opened: int, text: bytes | bytearray) -> None:
     """Best effort: an agent that no longer reads wants no answer."""
     rest = memoryview(text)
     while rest:
         try:
             rest = rest[os.write(opened, rest[:CHUNK]) :]
         except BlockingIOError:
-            select.select([], [opened], [])
+            _wait(-1, opened, DAY)
         except OSError:
             return
 
