@@ -90,7 +90,8 @@ def test_exit_code_and_stderr_come_through(house: House, agent: Agent) -> None:
 def test_when_the_agent_ends_the_relay_once_and_its_hooks_end_too(
     house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, sent: signal.Signals
 ) -> None:
-    house.hook("slow", on="tool_before", script=f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 60")
+    script = f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 90"
+    house.hook("slow", on="tool_before", script=script, timeout=90)
     relay = going("claude-code", "PreToolUse", payload=CALL)
     pids = [pid_in(tmp_path / name) for name in ("hook", "once")]
 
@@ -103,7 +104,8 @@ def test_when_the_agent_ends_the_relay_once_and_its_hooks_end_too(
 def test_a_once_that_is_ended_ends_its_hooks_and_leaves_the_neutral_answer(
     house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
-    house.hook("slow", on="system_prompt", script=f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 60")
+    script = f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 90"
+    house.hook("slow", on="system_prompt", script=script, timeout=90)
     relay = going("shelley", "system-prompt", payload=b"You are Shelley.")
     hook, once = [pid_in(tmp_path / name) for name in ("hook", "once")]
 
