@@ -41,7 +41,10 @@ from tray.paths import Paths
 from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if sys.platform != "win32" else []))
+if sys.platform == "win32":
+    SIGNALS = (signal.SIGTERM, signal.SIGINT)
+else:
+    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
