@@ -16,7 +16,9 @@ from tray.dialects.wire import dumps
 from tray.model.event import Can, EventKind, Tool
 
 KIND = EventKind
-CLAUDE = {"session": "8599f3e0-cb9f-4fa4-8e7e-c6bbde88efdc", "cwd": "/home/dev/project/sub"}
+LISTING = {"command": "ls -la", "description": "List the files"}
+SUB = "/home/dev/project/sub"
+CLAUDE = {"session": "8599f3e0-cb9f-4fa4-8e7e-c6bbde88efdc", "cwd": SUB}
 CHILD = {"session": "sess-1", "cwd": "/data/workspace"}
 X_CODE = {"session": "40:/abs/path/to/project", "cwd": "/abs/path/to/project", "model": "anthropic:claude-sonnet-4-6"}
 EXPECTED: dict[tuple[str, str], dict[str, Any]] = {
@@ -53,14 +55,77 @@ EXPECTED: dict[tuple[str, str], dict[str, Any]] = {
         )
     },
     ("claude-code", "StopFailure"): {
-        "kind": KIND.OTHER,
+        "kind": KIND.TURN_FAILED,
         "session": "138d8934-a77a-48c0-a30e-3cb79f8f9e4b",
         "cwd": "/home/dev/project",
+        "topic": "authentication_failed",
         "message": "Invalid API key · Fix external API key",
     },
-    ("claude-code", "CwdChanged"): CLAUDE | {"kind": KIND.OTHER},
-    ("claude-code", "SubagentStart"): CLAUDE | {"kind": KIND.OTHER, "subagent": "general-purpose"},
-    ("claude-code", "UserPromptExpansion"): {"kind": KIND.OTHER, "prompt": "/mycmd foo bar"},
+    ("claude-code", "CwdChanged"): CLAUDE | {"kind": KIND.CWD_CHANGED, "path": SUB},
+    ("claude-code", "SubagentStart"): CLAUDE | {"kind": KIND.SUBAGENT_START, "subagent": "general-purpose"},
+    ("claude-code", "UserPromptExpansion"): {
+        "kind": KIND.PROMPT_EXPANSION,
+        "topic": "mycmd",
+        "prompt": "/mycmd foo bar",
+    },
+    ("claude-code", "InstructionsLoaded-session_start"): {
+        "kind": KIND.INSTRUCTIONS_LOADED,
+        "topic": "session_start",
+        "path": "/home/dev/project/CLAUDE.md",
+    },
+    ("claude-code", "MessageDisplay"): CLAUDE | {"kind": KIND.MESSAGE_DISPLAY, "message": "All done."},
+    ("claude-code", "PostModelSwitch"): {
+        "kind": KIND.MODEL_SWITCH_AFTER,
+        "topic": "command",
+        "model": "claude-sonnet-5-5",
+    },
+    ("claude-code", "PreModelSwitch"): {
+        "kind": KIND.MODEL_SWITCH_BEFORE,
+        "topic": "command",
+        "model": "claude-sonnet-5-5",
+    },
+    ("claude-code", "PostToolUse-Edit"): {
+        "kind": KIND.TOOL_AFTER,
+        "tool": Tool(
+            name="Edit",
+            input={
+                "file_path": "/home/dev/project/a.txt",
+                "old_string": "hello",
+                "new_string": "bye",
+                "replace_all": False,
+            },
+            call="toolu_03",
+            output={
+                "filePath": "/home/dev/project/a.txt",
+                "oldString": "hello",
+                "newString": "bye",
+                "originalFile": "hello\n",
+                "structuredPatch": [
+                    {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-hello", "+bye"]}
+                ],
+                "userModified": False,
+                "replaceAll": False,
+            },
+        ),
+    },
+    ("claude-code", "PostToolUse-Agent-subagent"): {"kind": KIND.TOOL_AFTER, "subagent": "general-purpose"},
+    ("claude-code", "PostToolUse-Read"): {"kind": KIND.TOOL_AFTER, "subagent": "", "path": ""},
+    ("claude-code", "PostToolUseFailure-Bash"): {
+        "kind": KIND.TOOL_FAILED,
+        "tool": Tool(
+            name="Bash",
+            input={"command": "exit 3", "description": "fail"},
+            call="toolu_06",
+            output="Exit code 3",
+            failed=True,
+        ),
+    },
+    ("claude-code", "PreCompact"): {
+        "kind": KIND.COMPACT_BEFORE,
+        "topic": "manual",
+        "prompt": "focus on x",
+    },
+    ("claude-code", "Setup"): {"kind": KIND.SETUP, "topic": "init", "cwd": "/home/dev/project"},
     ("shelley", "end-of-turn"): {
         "kind": KIND.TURN_END,
         "session": "cMT7MTV",
@@ -224,6 +289,32 @@ def test_half_a_surrogate_pair_never_reaches_a_field_that_is_written_somewhere()
     event = parse(knock("claude-code", "Stop", rb'{"session_id":"a\ud800b","last_assistant_message":"\udfff"}'))
 
     assert (event.session, event.message) == ("a?b", "?")
+
+
+CONSTRUCTED: list[tuple[str, str, dict[str, Any]]] = [  # events that nobody recorded, from their documented fields
+    ("claude-code", "ConfigChange", {"topic": "project_settings", "path": "/home/dev/project/.claude/settings.json"}),
+    ("claude-code", "DirectoryAdded", {"topic": "slash_command", "path": "/home/dev/other"}),
+    ("claude-code", "Elicitation", {"topic": "form", "title": "calendar", "message": "Which day?"}),
+    ("claude-code", "ElicitationResult", {"topic": "accept", "title": "calendar"}),
+    ("claude-code", "FileChanged", {"topic": "change", "path": "/home/dev/project/.envrc"}),
+    ("claude-code", "PermissionDenied", {"topic": "", "message": "The command leaves the project."}),
+    ("claude-code", "PermissionRequest", {"tool": Tool(name="Bash", input=LISTING)}),
+    ("claude-code", "PostCompact", {"topic": "auto", "message": "The parser was fixed."}),
+    ("claude-code", "PostToolBatch", {"tools": ("Bash",), "tool": None}),
+    ("claude-code", "TaskCompleted", {"title": "Write the tests", "message": "One per behaviour."}),
+    ("claude-code", "TaskCreated", {"title": "Write the tests", "message": "One per behaviour."}),
+    ("claude-code", "TeammateIdle", {"title": "release", "subagent": "reviewer"}),
+    ("claude-code", "UserPromptSubmit", {"prompt": "Fix the parser.", "topic": ""}),
+    ("claude-code", "WorktreeCreate", {"title": "feature-parser"}),
+    ("claude-code", "WorktreeRemove", {"path": "/home/dev/worktrees/feature-parser"}),
+]
+
+
+@pytest.mark.parametrize(("agent", "name", "fields"), CONSTRUCTED, ids=[name for _, name, _ in CONSTRUCTED])
+def test_a_documented_payload_becomes_this_event(agent: str, name: str, fields: dict[str, Any]) -> None:
+    event = sampled(agent, name)
+
+    assert {field: getattr(event, field) for field in fields} == fields
 
 
 JUNK: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", "é", [], ["a", 1], {}, {"name": 7}, {"cwd": []}, [[{}]])
