@@ -21,12 +21,15 @@ TIMEOUTS = {
     ("claude-code", "MessageDisplay"): 10,
     ("claude-code", "PermissionRequest"): 600,
     ("shelley", "end-of-turn"): 30,
+    ("shelley", "chat-message"): 30,
+    ("shelley", "new-conversation"): 30,
+    ("shelley", "slash/anything"): 30,
     ("shelley", "system-prompt"): 30,
     ("starchild", "pre_tool_call"): 20,
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33}
+COUNTS = {"claude-code": 33, "shelley": 5}
 OBSERVED = {
     "claude-code": {
         "DirectoryAdded",

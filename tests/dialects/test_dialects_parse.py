@@ -138,18 +138,35 @@ EXPECTED: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("shelley", "end-of-turn-seed000"): {"name": "end-of-turn", "title": "my-slug", "session": "cXXXXXX"},
     ("shelley", "new-conversation"): {
-        "kind": KIND.OTHER,
+        "kind": KIND.CONVERSATION_NEW,
         "session": "cH3UICU",
         "model": "predictable",
         "prompt": "hello shelley",
+        "subagent": "",
     },
+    ("shelley", "new-conversation-subagent"): {
+        "kind": KIND.CONVERSATION_NEW,
+        "cwd": "/home/user/project",
+        "subagent": "subagent",
+    },
+    ("shelley", "new-conversation-seed000"): {"name": "new-conversation", "session": "cXXXXXX"},
     ("shelley", "chat-message"): {
-        "kind": KIND.OTHER,
+        "kind": KIND.PROMPT,
         "session": "cH3UICU",
         "model": "predictable",
         "prompt": "follow-up question",
+        "topic": "",
     },
-    ("shelley", "slash-command"): {"kind": KIND.OTHER, "session": "cXXXXXX", "cwd": "/home/user/project"},
+    ("shelley", "chat-message-seed000"): {"kind": KIND.PROMPT, "model": "claude-sonnet-4.5"},
+    ("shelley", "slash-command"): {
+        "name": "slash/foo",
+        "kind": KIND.SLASH_COMMAND,
+        "session": "cXXXXXX",
+        "cwd": "/home/user/project",
+        "topic": "foo",
+        "prompt": "/foo the rest of the message after /foo",
+    },
+    ("shelley", "slash-command-new"): {"name": "slash/files", "cwd": "", "model": "", "topic": "files"},
     ("starchild", "on_stop"): CHILD
     | {"kind": KIND.TURN_END, "message": "All done.", "tools": ("bash",), "model": "claude-sonnet-4-6"},
     ("starchild", "on_completion_claim"): CHILD
