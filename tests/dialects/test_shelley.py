@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from dialects.readings import NOTHING, failed, ran
-from dialects.recordings import knock, recorded, sampled, wire
+from dialects.recordings import knock, recorded, wire
 
 from tray.dialects import DIALECTS, known, parse, render, spec
 from tray.model.decision import Answer, Decision, Reading, Result, Rewrite, Target, Verdict
