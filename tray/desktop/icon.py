@@ -26,7 +26,7 @@ from tray.text import sanitise
 
 TOOLTIP_LIMIT = 127  # characters; Windows takes no more
 PICTURE_SIZE = 64
-PATIENCE = 5.0  # seconds for pystray to come up, and to end
+PATIENCE = 2.0  # seconds for pystray to come up, and to end
 NOTHING = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"
 NO_MENU = (
@@ -150,9 +150,9 @@ class Pystray:
         if sys.platform == "darwin":
             self._icon.run(setup=self._appear)
             return
-        loop = threading.Thread(target=self._icon.run, args=(self._appear,), name="pystray", daemon=True)
+        loop = threading.Thread(target=self._loop, name="pystray", daemon=True)
         calls = threading.Thread(target=self._make_calls, name="pystray calls", daemon=True)
-        self._icon._thread = loop  # its setup may look for this before its loop has set it
+        self._icon._thread = loop  # it looks for this before its loop has set it
         loop.start()
         calls.start()
         self._main.run()
@@ -177,6 +177,13 @@ class Pystray:
             self.post(self._icon.stop)
         else:
             self._main.stop()
+
+    def _loop(self) -> None:
+        if not self._icon.HAS_MENU:
+            # Two threads on one Xlib connection can wait for each other for ever (measured: one start in ten), so its
+            # Xorg icon docks here, before anybody else uses the connection.
+            self._icon.visible = True
+        self._icon.run(self._appear)
 
     def _appear(self, icon: Any) -> None:
         icon.visible = True
