@@ -29,7 +29,7 @@ TIMEOUTS = {
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33, "shelley": 5}
+COUNTS = {"claude-code": 33, "shelley": 5, "starchild": 12, "x-code": 10}
 OBSERVED = {
     "claude-code": {
         "DirectoryAdded",
@@ -41,8 +41,16 @@ OBSERVED = {
         "WorktreeRemove",
     },
     "shelley": {"end-of-turn"},
-    "starchild": {"on_session_end"},
-    "x-code": {"SessionEnd", "SessionStart", "TurnComplete"},
+    "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
+    "x-code": {
+        "PostCompact",
+        "PreCompact",
+        "SessionEnd",
+        "SessionStart",
+        "SubagentStart",
+        "SubagentStop",
+        "TurnComplete",
+    },
 }
 
 

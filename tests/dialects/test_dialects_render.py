@@ -130,7 +130,6 @@ CASES: list[tuple[str, str, Decision, str]] = [
             ' cannot carry the rewrite, which removes a key"}\n'
         ),
     ),
-    ("starchild", "on_user_message", Decision(verdict=DENY, reason="r"), ""),
     ("x-code", "PreToolUse", Decision(), ""),
     ("x-code", "PreToolUse", Decision(verdict=ALLOW, notes=("n",)), ""),
     ("x-code", "PreToolUse", Decision(verdict=DENY, reason="r", notes=("n",)), '{"decision":"deny","reason":"r"}\n'),
@@ -149,7 +148,6 @@ CASES: list[tuple[str, str, Decision, str]] = [
     ("x-code", "TurnComplete", Decision(verdict=DENY, reason="r"), ""),
     ("x-code", "SessionStart", Decision(context="c"), ""),
     ("x-code", "SessionEnd", Decision(verdict=DENY), ""),
-    ("x-code", "UserPromptSubmit", Decision(verdict=DENY, reason="r"), ""),
 ]
 
 
