@@ -17,6 +17,22 @@ COMMANDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization", "set-cookie")
 
 
+NAMES: Mapping[EventKind, str] = {
+    EventKind.CONVERSATION_NEW: "new-conversation",
+    EventKind.PROMPT: "chat-message",
+    EventKind.PROMPT_EXPANSION: "slash/<command>",
+    EventKind.SESSION_START: "new-conversation",
+    EventKind.SLASH_COMMAND: "slash/<command>",
+    EventKind.SYSTEM_PROMPT: "system-prompt",
+    EventKind.TURN_END: "end-of-turn",
+}
+
+
+def told(event: Event) -> str:
+    """The hook whose form the event has for a hook of this dialect; its canonical name when there is none."""
+    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
+
+
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
         return _own(event)

@@ -83,7 +83,7 @@ def _extras(event: Event) -> dict[str, Any]:
             return {"message": event.prompt, "channel": event.agent}
         case "pre_llm_call":
             return {"system": "", "last_user_message": event.prompt, "model": event.model}
-    return _tool(event)
+    return _tool(event) | wire.filled(tool_names=tuple(used))
 
 
 def _tool(event: Event) -> dict[str, Any]:
