@@ -10,7 +10,7 @@ from typing import Any
 
 import regex
 
-from tray.dialects.tools import canonical
+from tray.dialects.tools import spellings
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.store.ledger import Approved
@@ -63,7 +63,7 @@ def _tool_fits(wanted: str, event: Event, search: Search) -> bool:
         return True
     if event.tool is None:
         return False
-    names = {event.tool.name, canonical(event.agent, event.tool.name)}
+    names = set(spellings(event.agent, event.tool.name))
     if _LIST_OF_NAMES.fullmatch(wanted):
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
     return any(search.found(wanted, name) for name in names)
