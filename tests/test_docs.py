@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -54,6 +55,16 @@ def test_every_command_is_named_and_every_named_command_exists() -> None:
 def test_every_agent_and_event_is_in_the_table() -> None:
     for agent in DIALECTS:
         assert f"| `{agent}` |" in README
+
+
+def test_the_fidelity_table_is_what_the_dialects_say() -> None:
+    spec = importlib.util.spec_from_file_location("fidelity_page", ROOT / "docs" / "fidelity.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    assert (ROOT / "docs" / "fidelity.md").read_text() == module.page()
 
 
 def test_every_place_in_find_a_change_exists() -> None:
