@@ -13,9 +13,9 @@ HEAD = """\
 
 Written by `docs/fidelity.py` from the dialects' own tables; a test fails when it is out of date.
 
-A hook may say deny, ask, allow, rewrite something, add context, stop the agent, ask for a retry. What an event of an agent
-can carry is *carried*. What it cannot becomes *stricter*: it is made a denial. What is left is *dropped*, and the journal says so.
-An event that carries nothing is observe-only: the agent is answered at once.
+A hook may say deny, ask, allow, rewrite something, add context, stop the agent, ask for a retry. What an event of an
+agent can carry is *carried*. What it cannot becomes *stricter*: it is made a denial. What is left is *dropped*, and
+the journal says so. An event that carries nothing is observe-only: the agent is answered at once.
 """
 
 
@@ -30,7 +30,7 @@ def _table(events: Iterable[Row]) -> Iterator[str]:
     yield "| event | as hooks know it | carried | made a denial | seconds |\n| --- | --- | --- | --- | --- |\n"
     for row in events:
         carried = ", ".join((*row.carried, *(f"`{extra}`" for extra in row.extras))) or "observe-only"
-        stricter = ", ".join(row.stricter) or "–"
+        stricter = ", ".join(row.stricter) or "none"
         yield f"| `{row.event}` | `{row.kind}` | {carried} | {stricter} | {row.timeout:g} |\n"
 
 
