@@ -129,6 +129,14 @@ def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path
     assert "echo not here" in text
 
 
+def test_a_script_that_hides_behind_another_program_is_named_in_the_review(house: House, tmp_path: Path) -> None:
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "timeout 5 ./later.sh >>/tmp/log"))}, approve=False)
+
+    text = review(house.roster.standings[0], house.stores.copies, {})
+
+    assert "when the hook runs: timeout, ./later.sh\n" in text
+
+
 def test_the_exec_form_takes_each_argument_as_it_stands(house: House, tmp_path: Path) -> None:
     script = '#!/bin/sh\ncat >/dev/null\necho "$1|$2" >&2\nexit 2\n'
     write(tmp_path / "c" / "say.sh", script, executable=True)
@@ -190,6 +198,15 @@ def test_the_hooks_of_a_plugin_run_one_after_another_and_a_refusal_ends_it(house
     outcomes = house.decisions[-1][1].outcomes
     assert [one.status for one in outcomes] == [Status.OK, Status.OK, Status.SKIPPED]
     assert outcomes[2].cause == "an earlier hook of its plugin denied"
+
+
+def test_a_plugins_own_storage_is_the_real_one_and_is_made_on_first_use(house: House, tmp_path: Path) -> None:
+    root = plugin(tmp_path / "p", {"command": "cat >/dev/null; echo x >${pluginDataDir}/kept"})
+    declare(house, {"x-code": str(root)})
+
+    told(house)
+
+    assert (Path.home() / ".x-code" / "plugins" / "data" / "p@local" / "kept").read_text() == "x\n"
 
 
 def test_a_failing_plugin_hook_blocks_where_its_policy_says_so(house: House, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
 def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, configuration: Configuration) -> None:
     print(f"Hooks are {'on' if enabled else 'off'} · {paths.config}")
     if configuration.problem:
-        print(f"Broken, the last good one is in force: {configuration.problem}")
+        print(f"Broken, the last good one is in force: {printable(configuration.problem)}")
     _print_warnings(configuration)
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
@@ -90,7 +90,10 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
     )
     for row in rows:
         if row["state"] == "pending":
-            word = row["name"] if row["runs"].startswith("rule: ") else row["runs"]
+            typed = not row["runs"].startswith("rule: ") and sanitise(row["runs"], 300) == row["runs"]
+            word = (
+                row["runs"] if typed else sanitise(row["name"], 300)
+            )  # a foreign line may hold what a terminal obeys
             print(f"To ask for approval: hooktray approve {row['event']} {shlex.quote(word)}")
 
 

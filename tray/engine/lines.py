@@ -70,8 +70,8 @@ def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
         if first.plain and "/" not in first.text and first.text not in BUILTINS
     }
     unclear = {word.raw: None for word in found if not word.plain and not word.written}
-    inline = {word.raw: None for word in found if word.plain and " " in word.text and "/" in word.text}
-    return (*names, *unclear, *inline)
+    missing = {word.raw: None for word in found if word.plain and "/" in word.text and not _there(word, command)}
+    return (*names, *unclear, *missing)
 
 
 def must_have_script(argv: Sequence[str], folder: str) -> None:
@@ -84,6 +84,11 @@ def must_have_script(argv: Sequence[str], folder: str) -> None:
 
 def absolute(word: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH118
+
+
+def _there(word: shell_line.Word, command: Command) -> bool:
+    """Whether it is covered, or a file of the system's; what is written to is nobody's program."""
+    return word.written or os.path.isfile(_path(word, command))  # noqa: PTH113
 
 
 def _must_be_file(script: str, folder: str) -> None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -94,7 +95,7 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
     lacking = _lacking(sheet, at, fields)
     root = _plugin(sheet.path)
     plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
-    storage = str(Path.home() / ".claude" / "plugins" / "data" / root.name) if root else ""
+    storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
     shell = fields.get("args") is None
     if not shell:
         args = sheet.items((*at, "args"), fields["args"], "write a list of texts")
@@ -160,3 +161,11 @@ def _plugin(path: Path) -> Path | None:
     if path.name != "hooks.json":
         return None
     return path.parent.parent if path.parent.name == "hooks" else path.parent
+
+
+def _storage(root: Path) -> Path:
+    """Where the plugin keeps its own files, under its name and market as its place says them."""
+    home = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    market, name = root.parent.parent, root.parent  # cache/<market>/<name>/<version>
+    title = f"{name.name}@{market.name}" if market.parent.name == "cache" else root.name
+    return home / "plugins" / "data" / re.sub(r"[^A-Za-z0-9_-]", "-", title)

@@ -173,7 +173,9 @@ def pattern_problem(pattern: str, *, script: bool) -> str:
 def failed(path: Path, error: Exception) -> Found:
     """A source that cannot be read at all."""
     text = str(error) if isinstance(error, ConfigError) else f"{path}: cannot be read: {_why(error)}"
-    return Found(warnings=(text,), watched=(str(path),))
+    missing = getattr(error, "filename", None)
+    places = (missing, str(Path(missing).parent)) if isinstance(missing, str) else ()
+    return Found(warnings=(text,), watched=tuple(dict.fromkeys((str(path), *places))))
 
 
 def _why(error: Exception) -> str:
