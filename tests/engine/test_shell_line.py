@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tray.engine.shell_line import commands, quoted, rewritten, words
 
@@ -86,3 +88,28 @@ def test_a_word_is_replaced_as_one_word() -> None:
     told = rewritten(line, found, lambda word: quoted(word, "/a b'c") if word.named == "./r.json" else None, ())
 
     assert told == "cat '--rules=/a b'\"'\"'c';echo done"
+
+
+@given(st.text(alphabet="ab/ '\"\\$X{}()<>|&;#`\n*~=-"))
+def test_a_line_without_placeholders_stays_as_it_is(line: str) -> None:
+    try:
+        found = words(line, {})
+    except ValueError:
+        return
+
+    assert rewritten(line, found, lambda word: None, ()) == line
+
+
+@settings(max_examples=150)
+@given(st.text(alphabet="ab/ '\"\\$X{}#-="))
+def test_plain_words_are_those_of_a_real_shell(line: str) -> None:
+    try:
+        found = words(f"printf [%s] {line}", {"X": "a b"})
+    except ValueError:
+        return
+    if not all(word.plain for word in found) or "X" in line:  # an unquoted value is split, and then names no file
+        return
+
+    told = run(f"printf [%s] {line}")
+
+    assert told == "".join(f"[{word.text}]" for word in found[2:]) or (told, len(found)) == ("[]", 2)

@@ -136,6 +136,20 @@ def test_a_source_that_its_host_switched_off_is_inert(tmp_path: Path) -> None:
     assert settings(tmp_path, hooks, disableAllHooks=False).hooks[0].inert == ""
 
 
+@pytest.mark.parametrize(
+    ("line", "own"),
+    [
+        ("hooktray relay claude-code PreToolUse", True),
+        ("'/opt/my venv/bin/hooktray' --home /x relay claude-code", True),
+        ("hooktray-relay claude-code Stop", True),
+        ("./hooktray.sh", False),
+        ("hooktray list", False),
+    ],
+)
+def test_our_own_relay_is_no_hook_of_theirs(tmp_path: Path, line: str, own: bool) -> None:
+    assert ("own relay" in one(tmp_path, command=line).inert) is own
+
+
 def test_a_projects_own_settings_are_for_that_project(tmp_path: Path) -> None:
     assert one(tmp_path / "api" / ".claude").match.project == str(tmp_path / "api")
     assert one(Path.home() / ".claude").match.project == ""

@@ -21,6 +21,8 @@ from tray.sources.hooktray import script_name, unique
 from tray.strict import Document, nearest
 
 NAME = 80  # characters of a name that we give
+# What `connect` and the README put into an agent's own settings: it brings events here and judges none.
+RELAY = re.compile(r"\bhooktray(\.exe)?['\"]?\s+(--home\s+\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b")
 Place = tuple[str | int, ...]
 
 
@@ -97,7 +99,7 @@ class Sheet:
                 dialect=self.agent,
                 timeout=timeout,
                 failure=failure,
-                inert=self._inert or inert,
+                inert=self._inert or inert or ("it is Hooktray's own relay" if RELAY.search(action.line) else ""),
             )
         )
 
