@@ -69,7 +69,7 @@ class Live:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def log(self) -> list[dict[str, Any]]:
-        return self.cli_json("log")
+        return self.cli_json("log", "--limit", "1000")
 
     def wait_log(self, count: int) -> list[dict[str, Any]]:
         def enough() -> list[dict[str, Any]]:

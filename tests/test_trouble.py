@@ -253,10 +253,13 @@ def test_a_synthetic_event_goes_the_whole_way(plain: Plain, tmp_path: Path) -> N
     events = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
 
     for agent, name in events:
-        done = live.cli("test", name, "--agent", agent)
+        done = live.relay(agent, name, DIALECTS[agent].sample(name))
+        assert (done.returncode, done.stderr) == (0, b"")
+    for agent in DIALECTS:  # and each agent once as a user would
+        done = live.cli("test", "turn_end" if agent != "x-code" else "round_end", "--agent", agent)
         assert done.returncode == 0, done.stderr.decode()
 
-    rows = live.wait_log(len(events))
+    rows = live.wait_log(len(events) + len(DIALECTS))
     assert {(row["agent"], row["event"]) for row in rows} == set(events)
     assert not any(row["problem"] for row in rows)
 

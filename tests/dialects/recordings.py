@@ -26,7 +26,16 @@ def knock(agent: str, event: str, body: bytes) -> Knock:
 
 
 def recorded(agent: str, name: str) -> Event:
-    return parse(knock(agent, name.partition("-")[0] if agent != "shelley" else name, wire(agent, name)))
+    return parse(knock(agent, address(agent, name), wire(agent, name)))
+
+
+def address(agent: str, name: str) -> str:
+    """The event that a recording is of, as the relay's command line says it."""
+    if agent != "shelley":
+        return name.partition("-")[0]
+    if name.startswith("slash-command"):
+        return "slash/files" if name.endswith("-new") else "slash/foo"
+    return name.removesuffix("-seed000").removesuffix("-subagent")
 
 
 def sampled(agent: str, name: str) -> Event:

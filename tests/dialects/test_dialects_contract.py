@@ -17,17 +17,40 @@ TIMEOUTS = {
     ("claude-code", "SessionStart"): 600,
     ("claude-code", "Notification"): 600,
     ("claude-code", "SessionEnd"): 1.5,
+    ("claude-code", "UserPromptSubmit"): 30,
+    ("claude-code", "MessageDisplay"): 10,
+    ("claude-code", "PermissionRequest"): 600,
     ("shelley", "end-of-turn"): 30,
+    ("shelley", "chat-message"): 30,
+    ("shelley", "new-conversation"): 30,
+    ("shelley", "slash/anything"): 30,
     ("shelley", "system-prompt"): 30,
     ("starchild", "pre_tool_call"): 20,
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
+COUNTS = {"claude-code": 33, "shelley": 5, "starchild": 12, "x-code": 10}
 OBSERVED = {
-    "claude-code": {"Notification", "SessionEnd"},
+    "claude-code": {
+        "DirectoryAdded",
+        "InstructionsLoaded",
+        "Notification",
+        "PostCompact",
+        "SessionEnd",
+        "StopFailure",
+        "WorktreeRemove",
+    },
     "shelley": {"end-of-turn"},
-    "starchild": {"on_session_end"},
-    "x-code": {"SessionEnd", "SessionStart", "TurnComplete"},
+    "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
+    "x-code": {
+        "PostCompact",
+        "PreCompact",
+        "SessionEnd",
+        "SessionStart",
+        "SubagentStart",
+        "SubagentStop",
+        "TurnComplete",
+    },
 }
 
 
@@ -54,7 +77,18 @@ def test_only_claude_code_can_be_told_allow() -> None:
         if Can.ALLOW in spec(agent, name).can
     }
 
-    assert able == {("claude-code", "PreToolUse")}
+    assert able == {("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")}
+
+
+@pytest.mark.parametrize(("agent", "count"), COUNTS.items())
+def test_an_agent_has_so_many_events(agent: str, count: int) -> None:
+    assert len(DIALECTS[agent].EVENTS) == count
+
+
+def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
+    for agent, dialect in DIALECTS.items():
+        kinds = [each.kind for each in dialect.EVENTS.values()]
+        assert (len(set(kinds)), EventKind.OTHER in kinds) == (len(kinds), False), agent
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:

@@ -7,105 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dialects.expected import CONSTRUCTED, EXPECTED
 from dialects.recordings import FOLDER, knock, recorded, sampled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.dialects import DIALECTS, parse, spec
 from tray.dialects.wire import dumps
-from tray.model.event import Can, EventKind, Tool
-
-KIND = EventKind
-CLAUDE = {"session": "8599f3e0-cb9f-4fa4-8e7e-c6bbde88efdc", "cwd": "/home/dev/project/sub"}
-CHILD = {"session": "sess-1", "cwd": "/data/workspace"}
-X_CODE = {"session": "40:/abs/path/to/project", "cwd": "/abs/path/to/project", "model": "anthropic:claude-sonnet-4-6"}
-EXPECTED: dict[tuple[str, str], dict[str, Any]] = {
-    ("claude-code", "Stop"): CLAUDE | {"kind": KIND.TURN_END, "message": "All done.", "repeated": False},
-    ("claude-code", "SubagentStop"): CLAUDE
-    | {"kind": KIND.SUBAGENT_END, "message": "All done.", "subagent": "general-purpose"},
-    ("claude-code", "SessionStart-clear"): {
-        "kind": KIND.SESSION_START,
-        "session": "24f10d65-4302-4c59-b0e2-dc80d8ccabe9",
-        "topic": "clear",
-    },
-    ("claude-code", "SessionStart-resume"): {
-        "kind": KIND.SESSION_START,
-        "topic": "resume",
-        "cwd": "/home/dev/project",
-    },
-    ("claude-code", "SessionEnd"): CLAUDE | {"kind": KIND.SESSION_END, "topic": "other"},
-    ("claude-code", "SessionEnd-interactive-other"): {"kind": KIND.SESSION_END, "topic": "other"},
-    ("claude-code", "Notification-permission_prompt"): {
-        "kind": KIND.NOTIFICATION,
-        "topic": "permission_prompt",
-        "message": "Claude needs your permission",
-        "title": "",
-    },
-    ("claude-code", "PreToolUse-Bash"): {
-        "kind": KIND.TOOL_BEFORE,
-        "tool": Tool(name="Bash", input={"command": "exit 3", "description": "fail"}, call="toolu_06"),
-        "subagent": "",
-    },
-    ("claude-code", "PreToolUse-Bash-subagent"): {"kind": KIND.TOOL_BEFORE, "subagent": "general-purpose"},
-    ("claude-code", "PreToolUse-Write"): {
-        "tool": Tool(
-            name="Write", input={"file_path": "/home/dev/project/a.txt", "content": "hello\n"}, call="toolu_01"
-        )
-    },
-    ("claude-code", "StopFailure"): {
-        "kind": KIND.OTHER,
-        "session": "138d8934-a77a-48c0-a30e-3cb79f8f9e4b",
-        "cwd": "/home/dev/project",
-        "message": "Invalid API key · Fix external API key",
-    },
-    ("claude-code", "CwdChanged"): CLAUDE | {"kind": KIND.OTHER},
-    ("claude-code", "SubagentStart"): CLAUDE | {"kind": KIND.OTHER, "subagent": "general-purpose"},
-    ("claude-code", "UserPromptExpansion"): {"kind": KIND.OTHER, "prompt": "/mycmd foo bar"},
-    ("shelley", "end-of-turn"): {
-        "kind": KIND.TURN_END,
-        "session": "cMT7MTV",
-        "cwd": "",
-        "model": "predictable",
-        "title": "vm",
-        "message": "Done.",
-        "url": "https://vm.exe.xyz/",
-        "project": "vm",
-    },
-    ("shelley", "end-of-turn-seed000"): {"name": "end-of-turn", "title": "my-slug", "session": "cXXXXXX"},
-    ("shelley", "new-conversation"): {
-        "kind": KIND.OTHER,
-        "session": "cH3UICU",
-        "model": "predictable",
-        "prompt": "hello shelley",
-    },
-    ("shelley", "chat-message"): {
-        "kind": KIND.OTHER,
-        "session": "cH3UICU",
-        "model": "predictable",
-        "prompt": "follow-up question",
-    },
-    ("shelley", "slash-command"): {"kind": KIND.OTHER, "session": "cXXXXXX", "cwd": "/home/user/project"},
-    ("starchild", "on_stop"): CHILD
-    | {"kind": KIND.TURN_END, "message": "All done.", "tools": ("bash",), "model": "claude-sonnet-4-6"},
-    ("starchild", "on_completion_claim"): CHILD
-    | {"kind": KIND.COMPLETION_CLAIM, "message": "published", "tools": ("write_file",)},
-    ("starchild", "on_session_start"): CHILD | {"kind": KIND.SESSION_START, "topic": "started"},
-    ("starchild", "on_session_end"): CHILD | {"kind": KIND.SESSION_END, "topic": "ended"},
-    ("starchild", "pre_tool_call"): CHILD
-    | {"kind": KIND.TOOL_BEFORE, "tool": Tool(name="bash", input={"command": "rm -rf /"})},
-    ("starchild", "on_user_message"): CHILD | {"kind": KIND.OTHER, "prompt": "here is my key sk-..."},
-    ("starchild", "post_tool_call"): CHILD | {"kind": KIND.OTHER, "tool": Tool(name="bash", output="total 0")},
-    ("x-code", "PreToolUse"): X_CODE
-    | {
-        "kind": KIND.TOOL_BEFORE,
-        "tool": Tool(name="writeFile", input={"path": "src/foo.ts", "content": "..."}, call="call_abc123"),
-    },
-    ("x-code", "SessionStart"): X_CODE | {"kind": KIND.SESSION_START},
-    ("x-code", "SessionEnd"): X_CODE | {"kind": KIND.SESSION_END},
-    ("x-code", "TurnComplete"): X_CODE | {"kind": KIND.ROUND_END, "name": "TurnComplete"},
-    ("x-code", "UserPromptSubmit"): X_CODE | {"kind": KIND.OTHER, "prompt": "Refactor X to do Y"},
-    ("x-code", "SubagentStop"): X_CODE | {"kind": KIND.OTHER, "subagent": "code-reviewer"},
-}
+from tray.model.event import Can, EventKind
 
 
 @pytest.mark.parametrize(("agent", "name"), EXPECTED, ids=lambda word: word)
@@ -224,6 +133,13 @@ def test_half_a_surrogate_pair_never_reaches_a_field_that_is_written_somewhere()
     event = parse(knock("claude-code", "Stop", rb'{"session_id":"a\ud800b","last_assistant_message":"\udfff"}'))
 
     assert (event.session, event.message) == ("a?b", "?")
+
+
+@pytest.mark.parametrize(("agent", "name", "fields"), CONSTRUCTED, ids=[name for _, name, _ in CONSTRUCTED])
+def test_a_documented_payload_becomes_this_event(agent: str, name: str, fields: dict[str, Any]) -> None:
+    event = sampled(agent, name)
+
+    assert {field: getattr(event, field) for field in fields} == fields
 
 
 JUNK: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", "é", [], ["a", 1], {}, {"name": 7}, {"cwd": []}, [[{}]])

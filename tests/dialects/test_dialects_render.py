@@ -94,7 +94,6 @@ CASES: list[tuple[str, str, Decision, str]] = [
     ("claude-code", "Notification-permission_prompt", Decision(context="c", notes=("n",)), ""),
     ("claude-code", "StopFailure", Decision(verdict=DENY, reason="r", notes=("n",)), ""),
     ("shelley", "end-of-turn", Decision(verdict=DENY, reason="r", notes=("n",)), ""),
-    ("shelley", "new-conversation", Decision(rewrite=new_prompt("p"), verdict=ASK), ""),
     ("starchild", "on_stop", Decision(), ""),
     ("starchild", "on_stop", Decision(verdict=DENY, reason="r", notes=("n",)), '{"decision":"block","reason":"r"}\n'),
     ("starchild", "on_stop", Decision(verdict=DENY), '{"decision":"block","reason":"Blocked by a hook"}\n'),
@@ -131,7 +130,6 @@ CASES: list[tuple[str, str, Decision, str]] = [
             ' cannot carry the rewrite, which removes a key"}\n'
         ),
     ),
-    ("starchild", "on_user_message", Decision(verdict=DENY, reason="r"), ""),
     ("x-code", "PreToolUse", Decision(), ""),
     ("x-code", "PreToolUse", Decision(verdict=ALLOW, notes=("n",)), ""),
     ("x-code", "PreToolUse", Decision(verdict=DENY, reason="r", notes=("n",)), '{"decision":"deny","reason":"r"}\n'),
@@ -150,7 +148,6 @@ CASES: list[tuple[str, str, Decision, str]] = [
     ("x-code", "TurnComplete", Decision(verdict=DENY, reason="r"), ""),
     ("x-code", "SessionStart", Decision(context="c"), ""),
     ("x-code", "SessionEnd", Decision(verdict=DENY), ""),
-    ("x-code", "UserPromptSubmit", Decision(verdict=DENY, reason="r"), ""),
 ]
 
 
@@ -162,7 +159,8 @@ def test_a_decision_is_answered_with_these_bytes(agent: str, name: str, decision
 PROMPT = b"You are Shelley.\nBe brief.\n"
 SHELLEY: list[tuple[Decision, Answer]] = [
     (Decision(), Answer(stdout=PROMPT)),
-    (Decision(context="c", notes=("n",), verdict=ALLOW), Answer(stdout=PROMPT)),
+    (Decision(notes=("n",), verdict=ALLOW), Answer(stdout=PROMPT)),
+    (Decision(context="c"), Answer(stdout=PROMPT + b"\n\nc")),
     (Decision(rewrite=new_prompt("Be … kind.")), Answer(stdout="Be … kind.".encode())),
     (Decision(verdict=DENY, reason="no secrets"), Answer(stderr=b"no secrets\n", code=1)),
     (Decision(verdict=ASK), Answer(stderr=b"Blocked by a hook\n", code=1)),

@@ -21,6 +21,19 @@ NAMES = [
     ("x-code", "writeFile", "Write"),
     ("x-code", "edit", "Edit"),
     ("x-code", "task", "Task"),
+    ("x-code", "readFile", "Read"),
+    ("x-code", "glob", "Glob"),
+    ("x-code", "grep", "Grep"),
+    ("x-code", "listDir", "LS"),
+    ("x-code", "webSearch", "WebSearch"),
+    ("x-code", "webFetch", "WebFetch"),
+    ("x-code", "askUser", "AskUserQuestion"),
+    ("x-code", "enterPlanMode", "EnterPlanMode"),
+    ("x-code", "exitPlanMode", "ExitPlanMode"),
+    ("x-code", "todoWrite", "TodoWrite"),
+    ("x-code", "activateSkill", "Skill"),
+    ("starchild", "read_file", "Read"),
+    ("starchild", "edit_file", "Edit"),
     ("shelley", "bash", "bash"),
     ("x-code", "mcp__github__create_issue", "mcp__github__create_issue"),
     ("starchild", "send_to_telegram", "send_to_telegram"),
@@ -48,6 +61,9 @@ def test_a_matcher_may_mean_a_tool_by_either_name() -> None:
     assert spellings("x-code", "shell") == ("shell", "Bash")
     assert spellings("claude-code", "Agent") == ("Agent", "Task")
     assert spellings("claude-code", "Bash") == ("Bash",)
+    assert spellings("x-code", "task") == ("task", "Task", "Agent")
+    assert spellings("claude-code", "TaskStop") == ("TaskStop", "KillBash", "KillShell")
+    assert spellings("starchild", "send_to_telegram") == ("send_to_telegram",)
 
 
 INPUTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
@@ -64,6 +80,15 @@ INPUTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
         {"filePath": "a", "oldString": "b", "newString": "c", "replaceAll": False},
     ),
     ("x-code", "claude-code", "glob", {"pattern": "*", "cwd": "/p"}, {"pattern": "*", "path": "/p"}),
+    ("x-code", "claude-code", "listDir", {"dirPath": "/p"}, {"path": "/p"}),
+    ("x-code", "claude-code", "activateSkill", {"name": "review"}, {"skill": "review"}),
+    (
+        "x-code",
+        "claude-code",
+        "grep",
+        {"pattern": "x", "outputMode": "content", "contextAfter": 1, "caseInsensitive": True, "headLimit": 5},
+        {"pattern": "x", "output_mode": "content", "-A": 1, "-i": True, "head_limit": 5},
+    ),
     ("x-code", "starchild", "mcp__fs__write", {"filePath": "a"}, {"filePath": "a"}),
     ("x-code", "x-code", "writeFile", {"path": "a"}, {"path": "a"}),
     # Two spellings of one argument: neither is lost.

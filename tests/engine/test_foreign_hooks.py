@@ -239,6 +239,17 @@ def test_a_shelley_hook_hears_of_every_agents_end_of_turn(house: House, tmp_path
     assert (tmp_path / "heard").read_text().count('"end_of_turn"') == 2
 
 
+def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tmp_path: Path) -> None:
+    for name in ("files", "other"):
+        write(tmp_path / "s" / "slash" / name, f"#!/bin/sh\ncat >/dev/null\nprintf 'the {name}'\n", executable=True)
+    declare(house, {"shelley": str(tmp_path / "s")})
+    payload = {"command": "files", "args": "", "raw_message": "/files", "conversation_id": "c"}
+
+    answer = house.knock("shelley", "slash/files", {**payload, "is_new_conversation": False})
+
+    assert answer.stdout == b"the files"
+
+
 def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_off(
     house: House, tmp_path: Path
 ) -> None:

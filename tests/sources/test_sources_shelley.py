@@ -30,7 +30,9 @@ def test_slash_commands_are_listed_by_their_names(tmp_path: Path) -> None:
     executable(tmp_path / "slash" / "files")
     executable(tmp_path / "slash" / "not a name")
 
-    assert [hook.name for hook in read(tmp_path, ()).hooks] == ["slash/files"]
+    (hook,) = read(tmp_path, ()).hooks
+
+    assert (hook.name, hook.match.native, hook.match.tool) == ("slash/files", "slash/files", "files")
 
 
 def test_a_file_that_cannot_be_executed_is_no_hook_and_is_told(tmp_path: Path) -> None:

@@ -125,11 +125,19 @@ def test_a_dangling_link_is_refused_and_nothing_is_made_behind_it(path: Path) ->
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
-def test_a_folder_that_others_can_look_into_is_refused(path: Path) -> None:
-    path.parent.chmod(0o755)
+def test_a_folder_that_others_can_write_to_is_refused(path: Path) -> None:
+    path.parent.chmod(0o775)
 
     with pytest.raises(StoreError, match="chmod 700"):
         open_db(path, migrate=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
+def test_a_folder_that_others_can_look_into_does_not_switch_the_hooks_off(path: Path) -> None:
+    open_db(path, migrate=True)
+    path.parent.chmod(0o755)
+
+    assert open_db(path, migrate=False).damaged is None
 
 
 def test_a_newer_database_is_refused_and_left_alone(path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
 from filelock import FileLock, Timeout
@@ -45,6 +46,7 @@ if sys.platform == "win32":
     SIGNALS = (signal.SIGTERM, signal.SIGINT)
 else:
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
@@ -83,6 +85,15 @@ class App:
         self._background = Background()
         self._kept = stores(paths, migrate=True, trouble=self._trouble)
         self._roster = roster(paths, self._kept)
+        self._make_alerts()
+        self._make_engine()
+        self._make_face(paths.state / "reviews", headless=headless)
+        requests = Requests(self._controls, self._shown)
+        self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
+        if self._icon.reason:
+            say(self._icon.reason)
+
+    def _make_alerts(self) -> None:
         self._player = Player()
         self._announcer = Announcer(
             self._loop.loop,
@@ -92,6 +103,8 @@ class App:
             heard=self._alerted,
         )
         self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
+
+    def _make_engine(self) -> None:
         self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
@@ -101,11 +114,13 @@ class App:
             switched=self._herald.switched,
             changed=self._changed,
         )
+
+    def _make_face(self, reviews: Path, *, headless: bool) -> None:
         self._face = Face(
             controls=self._controls,
             roster=self._roster,
             copies=self._kept.copies,
-            reviews=paths.state / "reviews",
+            reviews=reviews,
             recent=self._kept.journal.recent(10),
             tell=self._herald.tell,
             open_file=open_file,
@@ -119,10 +134,6 @@ class App:
             environment=os.environ,
             trusts=self._trusts,
         )
-        requests = Requests(self._controls, self._shown)
-        self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
-        if self._icon.reason:
-            say(self._icon.reason)
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
@@ -181,6 +192,7 @@ class App:
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         self._roster.tidy()
+        self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
@@ -216,6 +228,8 @@ class App:
         self._chores.do(lambda: self._face.act(action))
 
     def _turn_ended(self, event: Event) -> None:
+        """Told at once, however long its hooks will take."""
+        self._chores.do(lambda: self._herald.arrived(event))
         self._spawn(lambda: self._engine.observe(event))
 
     def _spawn(self, work: Callable[[], object]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import logging.handlers
 from typing import Annotated
@@ -22,9 +23,14 @@ def run(
 
     paths = places(context)
     _log_to(paths)
-    code = run_tray(paths, headless=headless, say=lambda text: print(text, flush=True))
+    code = run_tray(paths, headless=headless, say=_say)
     if code:
         raise typer.Exit(code)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):  # nobody reads it: that is no reason not to run
+        print(text, flush=True)
 
 
 def _log_to(paths: Paths) -> None:

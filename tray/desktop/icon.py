@@ -26,7 +26,7 @@ from tray.text import sanitise
 
 TOOLTIP_LIMIT = 127  # characters; Windows takes no more
 PICTURE_SIZE = 64
-PATIENCE = 5.0  # seconds for pystray to come up, and to end
+PATIENCE = 2.0  # seconds for pystray to come up, and to end
 NOTHING = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"
 NO_MENU = (
@@ -124,7 +124,10 @@ def _pystray(act: Callable[[Action], None]) -> Icon:
 
 
 class Pystray:
-    """pystray's icon. On macOS it has the main thread; elsewhere a thread of its own, so that `post` is ours."""
+    """pystray's icon. On macOS it has the main thread; elsewhere it has threads of its own, so that `post` is ours.
+
+    Its calls wait for its loop, and for ever when that is stuck: a thread makes them that nobody waits for long.
+    """
 
     name = "pystray"
 
@@ -135,7 +138,7 @@ class Pystray:
         self._picture = draw if complete else on_tile
         logging.getLogger("pystray._base").addFilter(_worth_saying)
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
-        self._main = MainLoop()
+        self._main, self._calls = MainLoop(), MainLoop()
         self._ready = threading.Event()
 
     @property
@@ -147,12 +150,15 @@ class Pystray:
         if sys.platform == "darwin":
             self._icon.run(setup=self._appear)
             return
-        thread = threading.Thread(target=self._icon.run, args=(self._appear,), name="pystray")
-        thread.start()
+        loop = threading.Thread(target=self._loop, name="pystray", daemon=True)
+        calls = threading.Thread(target=self._make_calls, name="pystray calls", daemon=True)
+        self._icon._thread = loop  # it looks for this before its loop has set it
+        loop.start()
+        calls.start()
         self._main.run()
-        self._ready.wait(PATIENCE)
-        self._icon.stop()
-        thread.join(PATIENCE)
+        self._calls.post(self._icon.stop)
+        self._calls.stop()
+        calls.join(PATIENCE)
 
     def post(self, fn: Callable[[], None]) -> None:
         if sys.platform == "darwin":
@@ -163,7 +169,8 @@ class Pystray:
             self._main.post(fn)
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
-        self.post(lambda: self._show(state, tooltip, items))
+        post = self.post if sys.platform == "darwin" else self._calls.post
+        post(lambda: self._show(state, tooltip, items))
 
     def stop(self) -> None:
         if sys.platform == "darwin":
@@ -171,9 +178,21 @@ class Pystray:
         else:
             self._main.stop()
 
+    def _loop(self) -> None:
+        if not self._icon.HAS_MENU:
+            # Two threads on one Xlib connection can wait for each other for ever (measured: one start in ten), so its
+            # Xorg icon docks here, before anybody else uses the connection.
+            self._icon.visible = True
+        self._icon.run(self._appear)
+
     def _appear(self, icon: Any) -> None:
         icon.visible = True
         self._ready.set()
+
+    def _make_calls(self) -> None:
+        """Before its loop runs, pystray cannot be called."""
+        self._ready.wait(PATIENCE)
+        self._calls.run()
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         self._icon.icon = self._picture(state, PICTURE_SIZE)

@@ -58,7 +58,7 @@ def parse(knock: Knock) -> Event:
 
 def _payload(dialect: Dialect, knock: Knock) -> Mapping[str, Any]:
     """A plain event's text stands under `prompt`, so that matchers find it like any other."""
-    if dialect.EVENTS.get(knock.event, wire.UNKNOWN).plain:
+    if wire.spec(dialect.EVENTS, knock.event).plain:
         return {"prompt": _plain(knock.body)}
     if not knock.body.strip():
         raise ValueError("empty payload")
@@ -87,7 +87,12 @@ def _broken(knock: Knock, problem: str) -> Event:
 
 def spec(agent: str, name: str) -> EventSpec:
     dialect = DIALECTS.get(agent)
-    return dialect.EVENTS.get(name, wire.UNKNOWN) if dialect else wire.UNKNOWN
+    return wire.spec(dialect.EVENTS, name) if dialect else wire.UNKNOWN
+
+
+def known(agent: str, name: str) -> bool:
+    """Whether this is an event of the agent; `slash/files` is one of Shelley's though no table names it."""
+    return spec(agent, name) is not wire.UNKNOWN
 
 
 def neutral(agent: str, name: str, body: bytes) -> Answer:
@@ -101,10 +106,11 @@ def fit(event: Event, decision: Decision) -> Decision:
     dialect = DIALECTS.get(event.agent)
     if dialect is None:
         return Fit(f"{event.name or 'an event'} of {event.agent}", Can.NOTHING)(decision)
-    can = spec(event.agent, event.name).can
-    if event.problem:
-        can &= Can.DENY  # of an event that we could not read, nothing but a refusal can be said
-    return Fit(f"{event.name} of {event.agent}", can, dialect.carries(event, decision))(decision)
+    found = spec(event.agent, event.name)
+    # Of an event that we could not read, nothing but a refusal can be said.
+    can, extras = (found.can & Can.DENY, ()) if event.problem else (found.can, found.extras)
+    who = f"{event.name} of {event.agent}"
+    return Fit(who, can, dialect.carries(event, decision), late=found.late, extras=extras)(decision)
 
 
 def render(event: Event, decision: Decision) -> Answer:

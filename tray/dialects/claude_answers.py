@@ -6,28 +6,60 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tray.dialects import tools, wire
+from tray.dialects import claude_rewrites, wire
+from tray.dialects.claude_events import EVENTS
 from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import Event
 
-CLAUDE = "claude-code"
-STOPS = (EventKind.TURN_END, EventKind.SUBAGENT_END)
-HEARS_TEXT = (EventKind.SESSION_START, EventKind.PROMPT, EventKind.PROMPT_EXPANSION)  # plain text becomes context
+STOPS = ("Stop", "SubagentStop")
+HEARS_TEXT = ("SessionStart", "UserPromptExpansion", "UserPromptSubmit")  # plain text becomes context
+PERMITS = ("PreModelSwitch", "PreToolUse")
+# There `continue: false` means nothing; nor does exit 2, or anything outside `decision`, on a PermissionRequest.
+GOES_ON = ("SessionStart", "TaskCreated")
+REQUEST = "PermissionRequest"
 # `defer` pauses the call for a program to decide later: a question, in our words.
 PERMISSIONS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "defer": Verdict.ASK, "deny": Verdict.DENY}
 DECISIONS = ("approve", "block", "continue", "stop")
-TYPES: Mapping[str, tuple[type, ...]] = {
+BEHAVIORS = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
+ACTIONS = ("accept", "cancel", "decline")
+EXTRAS = {name: spec.extras for name, spec in EVENTS.items()}
+Types = dict[str, tuple[type, ...]]
+ANYWHERE: Types = {
     "additionalContext": (str,),
+    "permissionDecision": (str,),
+    "permissionDecisionReason": (str,),
+    "updatedInput": (dict,),
+}
+TOP: Types = ANYWHERE | {
     "continue": (bool,),
     "decision": (str,),
     "hookSpecificOutput": (dict,),
-    "permissionDecision": (str,),
-    "permissionDecisionReason": (str,),
     "reason": (str,),
     "stopReason": (str,),
     "suppressOutput": (bool,),
     "systemMessage": (str,),
+    "terminalSequence": (str,),
+}
+INNER: Types = ANYWHERE | {
+    "action": (str,),
+    "classifierContext": (str,),
+    "content": (dict,),
+    "decision": (dict,),
+    "displayContent": (str,),
+    "initialUserMessage": (str,),
+    "reloadSkills": (bool,),
+    "retry": (bool,),
+    "sessionTitle": (str,),
+    "suppressOriginalPrompt": (bool,),
+    "watchPaths": (list,),
+    "worktreePath": (str,),
+}
+REQUESTED: Types = {
+    "behavior": (str,),
+    "interrupt": (bool,),
+    "message": (str,),
     "updatedInput": (dict,),
+    "updatedPermissions": (list,),
 }
 
 
@@ -35,105 +67,136 @@ def read(event: Event, result: Result, told: str) -> Reading:
     """`told` is the event's name as the hook heard it: `hookEventName` has to repeat it."""
     if problem := wire.not_run(result):
         return Reading(problem=problem)
+    if told == "WorktreeCreate" and result.code != 0:  # whatever the exit, it is a refusal
+        return _blocked(result, told)
     said = result.stdout.strip()
     try:
         answer = wire.mapping(said) if said.startswith((b"{", b"\xef\xbb\xbf{")) else None
     except ValueError as error:
-        note = "" if event.kind in HEARS_TEXT else f"The hook's output is {error}; taken as plain text."
-        return _plain(event, result, note)
+        note = "" if told in HEARS_TEXT else f"The hook's output is {error}; taken as plain text."
+        return _plain(result, told, note)
     if answer is None:
-        return _plain(event, result, "")
+        return _plain(result, told, "")
     if fault := _fault(answer, told):
-        return _blocked(result) if result.code == 2 else Reading(problem=f"output {fault}")
-    reading = _reading(event, answer)
-    if result.code != 2:
+        return _blocked(result, told) if result.code == 2 else Reading(problem=f"output {fault}")
+    reading = _reading(event, answer, told)
+    if result.code != 2 or told == REQUEST:
         return reading
     own = reading.reason if reading.verdict is Verdict.DENY else ""
-    return replace(reading, verdict=Verdict.DENY, reason=own or wire.stderr(result), rewrite=None)
+    kept = reading.rewrite if told in EVENTS and EVENTS[told].late else None
+    return replace(reading, verdict=Verdict.DENY, reason=own or wire.stderr(result), rewrite=kept)
 
 
-def _plain(event: Event, result: Result, warning: str) -> Reading:
+def _plain(result: Result, told: str, warning: str) -> Reading:
     if result.code == 2:
-        return _blocked(result)
+        return _blocked(result, told)
     if result.code != 0:
         return Reading(problem=f"exit {result.code}")
-    if event.kind not in HEARS_TEXT:
-        return Reading(warning=warning)
-    return Reading(context=result.stdout.decode("utf-8", "replace").strip(), warning=warning)
+    said = result.stdout.decode("utf-8", "replace").strip()
+    if told == "WorktreeCreate":
+        return _path(said)
+    return Reading(context=said if told in HEARS_TEXT else "", warning=warning)
 
 
-def _blocked(result: Result) -> Reading:
+def _blocked(result: Result, told: str) -> Reading:
+    if told == REQUEST:
+        return Reading(problem="exit 2 without a decision, which a permission request does not heed")
     return Reading(verdict=Verdict.DENY, reason=wire.stderr(result))
+
+
+def _path(said: str) -> Reading:
+    """The last line that says something is the path of the worktree that the hook made."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if not lines:
+        return Reading(problem="printed no path")
+    return Reading(rewrite=Rewrite(target=Target.ANSWER, value=lines[-1]))
 
 
 def _fault(answer: Mapping[str, Any], told: str) -> str:
     """What makes the whole answer invalid, as the agent itself judges; unknown keys do not."""
     specific = answer.get("hookSpecificOutput", {})
-    for fields in (answer, specific):
-        for key, types in TYPES.items():
-            if isinstance(fields, Mapping) and key in fields and not isinstance(fields[key], types):
-                return f"has a {key} that is no {'/'.join(wire.KINDS.get(each, 'object') for each in types)}"
+    asked = wire.inner(specific, "decision") if isinstance(specific, dict) else {}
+    for fields, types in ((answer, TOP), (specific, INNER), (asked, REQUESTED)):
+        if fault := _type_fault(fields, types):
+            return fault
     if answer.get("decision", "block") not in DECISIONS:
         return "has a decision that is none of approve, block, continue, stop"
     if any(fields.get("permissionDecision", "ask") not in PERMISSIONS for fields in (answer, specific)):
         return "has a permissionDecision that is none of allow, ask, defer, deny"
+    if asked.get("behavior", "deny") not in BEHAVIORS:
+        return "has a behavior that is none of allow, deny"
+    if specific.get("action", "decline") not in ACTIONS:
+        return "has an action that is none of accept, cancel, decline"
     if "hookSpecificOutput" in answer and specific.get("hookEventName") != told:
         return f"has a hookSpecificOutput whose hookEventName is not {told}"
     return ""
 
 
-def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
+def _type_fault(fields: Any, types: Types) -> str:
+    for key, wanted in types.items():
+        if isinstance(fields, Mapping) and key in fields and not isinstance(fields[key], wanted):
+            return f"has a {key} that is no {'/'.join(wire.KINDS.get(each, 'object') for each in wanted)}"
+    return ""
+
+
+def _reading(event: Event, answer: Mapping[str, Any], told: str) -> Reading:
     specific = wire.inner(answer, "hookSpecificOutput")
-    verdict, reason = strictest(event, answer, specific)
+    if told == "WorktreeCreate":
+        return _path(wire.text(specific, "worktreePath"))
+    asked = wire.inner(specific, "decision") if told == REQUEST else {}
+    verdict, reason = _requested(asked) if told == REQUEST else strictest(answer, specific, told)
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
-    if event.kind in STOPS and context:  # context at a stop makes the agent go on
+    if told in STOPS and context:  # context at a stop makes the agent go on
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
     return Reading(
         verdict=verdict,
         reason=reason,
-        rewrite=rewrite(event, answer, specific),
+        rewrite=claude_rewrites.rewrite(event, answer, specific, told),
         context=context,
         notes=tuple(wire.filled(note=wire.text(answer, "systemMessage")).values()),
-        stop=_stop(event, answer),
+        stop=_stop(answer, asked, told),
+        retry=specific.get("retry") is True,
+        extra=_extra({**answer, **specific, **asked}, told),
     )
 
 
-def strictest(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> tuple[Verdict, str]:
+def _requested(asked: Mapping[str, Any]) -> tuple[Verdict, str]:
+    verdict = BEHAVIORS.get(wire.text(asked, "behavior"), Verdict.ABSTAIN)
+    return verdict, wire.text(asked, "message") if verdict is Verdict.DENY else ""
+
+
+def strictest(answer: Mapping[str, Any], specific: Mapping[str, Any], told: str) -> tuple[Verdict, str]:
     """The strictest verdict among all the places where an answer may say one, with its reason."""
-    found = [(_decision(event, answer), wire.text(answer, "reason"))]
-    if event.kind is EventKind.TOOL_BEFORE:
+    found = [(_decision(answer, told), wire.text(answer, "reason"))]
+    if told in PERMITS:
         for fields in (specific, answer):
             word = PERMISSIONS.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN)
             found.append((word, wire.text(fields, "permissionDecisionReason") or wire.text(answer, "reason")))
+    if wire.text(specific, "action") == "decline" and told in claude_rewrites.FORMS:
+        found.append((Verdict.DENY, ""))
     verdict = max(each for each, _ in found)
     reasons = (reason for each, reason in found if each is verdict and reason)
     return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
 
 
-def _decision(event: Event, answer: Mapping[str, Any]) -> Verdict:
+def _decision(answer: Mapping[str, Any], told: str) -> Verdict:
     word = wire.text(answer, "decision")
-    if word == "block" or (word == "continue" and event.kind in STOPS):  # older hooks: keep working
+    if word == "block" or (word == "continue" and told in STOPS):  # older hooks: keep working
         return Verdict.DENY
-    approved = word == "approve" and event.kind is EventKind.TOOL_BEFORE
-    return Verdict.ALLOW if approved else Verdict.ABSTAIN
+    return Verdict.ALLOW if word == "approve" and told == "PreToolUse" else Verdict.ABSTAIN
 
 
-def _stop(event: Event, answer: Mapping[str, Any]) -> str | None:
+def _stop(answer: Mapping[str, Any], asked: Mapping[str, Any], told: str) -> str | None:
+    if asked.get("interrupt") is True and asked.get("behavior") == "deny":
+        return wire.text(asked, "message")
+    if told in GOES_ON:
+        return None
     if answer.get("continue") is False:
         return wire.text(answer, "stopReason")
-    if wire.text(answer, "decision") == "stop" and event.kind not in STOPS:  # at a stop: let it stop
+    if wire.text(answer, "decision") == "stop" and told not in STOPS:  # at a stop: let it stop
         return wire.text(answer, "reason")
     return None
 
 
-def rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
-    """The inner updatedInput replaces the tool's input; the older one at the top is merged into it."""
-    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None:
-        return None
-    given, kept = specific.get("updatedInput"), {}
-    if given is None:
-        given, kept = answer.get("updatedInput"), dict(event.tool.input)
-    if not isinstance(given, dict):
-        return None
-    own = tools.translate_back(event.agent, CLAUDE, event.tool.name, event.tool.input, given)
-    return Rewrite(target=Target.INPUT, value=kept | own)
+def _extra(fields: Mapping[str, Any], told: str) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, fields[name]) for name in EXTRAS.get(told, ()) if fields.get(name) not in (None, ""))

@@ -10,31 +10,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import claude_answers, tools, wire
+from tray.dialects import claude_answers, claude_events, claude_hooks, claude_samples, outputs, wire
+from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TITLES, TOPICS, told
 from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock
+from tray.model.event import Event, EventSpec, Knock, Tool
 
-AGENT = "claude-code"
-ANSWERED = Can.DENY | Can.STOP | Can.NOTE
-EVENTS: Mapping[str, EventSpec] = {
-    "Notification": EventSpec(kind=EventKind.NOTIFICATION, subject="notification_type"),
-    "PreToolUse": EventSpec(
-        kind=EventKind.TOOL_BEFORE,
-        can=ANSWERED | Can.ALLOW | Can.ASK | Can.REWRITE_INPUT | Can.CONTEXT,
-        subject="tool_name",
-    ),
-    # The agent's shared budget for all SessionEnd hooks.
-    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=1.5, subject="reason"),
-    "SessionStart": EventSpec(kind=EventKind.SESSION_START, can=Can.CONTEXT | Can.NOTE, subject="source"),
-    # No CONTEXT at a stop: there it makes the agent go on, so it is read as a refusal.
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=ANSWERED),
-    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=ANSWERED, subject="agent_type"),
-}
-NAMES = {spec.kind: name for name, spec in EVENTS.items()}
+EVENTS: Mapping[str, EventSpec] = claude_events.EVENTS
 SUBAGENT_EVENTS = ("SubagentStart", "SubagentStop")
 WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
-SOURCES = ("startup", "resume", "clear", "compact", "fork")
-REASONS = ("clear", "resume", "logout", "prompt_input_exit", "other")
+FORMS = ("Elicitation", "ElicitationResult")
+PERMITS = ("PreModelSwitch", "PreToolUse")
+BLOCKS = (
+    "ConfigChange",
+    "PostToolBatch",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "Stop",
+    "SubagentStop",
+    "TaskCreated",
+    "UserPromptExpansion",
+    "UserPromptSubmit",
+)
+EXITS = ("TaskCompleted", "TeammateIdle")  # refused by exit 2 alone
+GOES_ON = ("Stop", "SubagentStop", *EXITS)  # a refusal means: go on; so a stop beats it
 
 
 def title(payload: Mapping[str, Any]) -> str:
@@ -47,18 +46,32 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     return Event(
         **wire.frame(knock, payload),
         name=name,
-        kind=EVENTS.get(name, wire.UNKNOWN).kind,
+        kind=wire.spec(EVENTS, name).kind,
         session=wire.text(payload, "session_id"),
         cwd=wire.text(payload, "cwd") or knock.cwd,
-        model=wire.text(payload, "model"),
-        topic=wire.text(payload, "notification_type", "source", "reason"),
-        title=wire.text(payload, "title", "session_title"),
-        tool=wire.tool(payload, name="tool_name", input="tool_input", call="tool_use_id", output="tool_response"),
-        prompt=wire.text(payload, "prompt"),
-        message=wire.text(payload, "last_assistant_message", "message"),
-        subagent=wire.text(payload, "agent_type") if inside else "",
+        model=wire.text(payload, "model", "to_model"),
+        topic=wire.text(payload, TOPICS[name]) if name in TOPICS else "",
+        title=wire.text(payload, *TITLES.get(name, ("title", "session_title"))),
+        tool=_tool(name, payload),
+        prompt=wire.text(payload, "prompt", "custom_instructions"),
+        message=wire.text(payload, *MESSAGES.get(name, ("last_assistant_message", "message"))),
+        url=wire.text(payload, "url"),
+        path=wire.text(payload, *PATHS),
+        subagent=wire.text(payload, "agent_type") if inside else wire.text(payload, "teammate_name"),
         repeated=payload.get("stop_hook_active") is True,
+        tools=tuple(wire.text(call, "tool_name") for call in _calls(payload)),
     )
+
+
+def _tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    failed = name == "PostToolUseFailure"
+    output = "error" if failed else "tool_response"
+    return wire.tool(payload, name="tool_name", input="tool_input", call="tool_use_id", output=output, failed=failed)
+
+
+def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    calls = payload.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
 def neutral(name: str, body: bytes) -> Answer:
@@ -69,71 +82,113 @@ def carries(event: Event, decision: Decision) -> str:
     rewrite = decision.rewrite
     if rewrite is None:
         return ""
-    return "is no JSON object" if not isinstance(rewrite.value, Mapping) else wire.unwritable(rewrite.value)
+    if rewrite.target is Target.ANSWER:
+        return _answers(event, rewrite.value)
+    if rewrite.target is Target.OUTPUT:
+        now = event.tool.output if event.tool else None
+        same = outputs.same_shape(now, rewrite.value)
+        return wire.unwritable(rewrite.value) if same else "is not of the output's own shape"
+    if rewrite.target is not Target.INPUT:
+        return wire.unsayable(rewrite.value)
+    if not isinstance(rewrite.value, Mapping):
+        return "is no JSON object"
+    if event.name == "PermissionRequest" and decision.verdict is not Verdict.ALLOW:
+        return "comes without an allow"
+    return wire.unwritable(rewrite.value)
+
+
+def _answers(event: Event, value: Any) -> str:
+    if event.name == "WorktreeCreate":
+        fault = wire.unsayable(value, blank=False)
+        return fault or ("is more than one line" if len(value.splitlines()) > 1 else "")
+    if not isinstance(value, Mapping) or value.get("action") not in claude_answers.ACTIONS:
+        return "is no form's answer"
+    return wire.unwritable(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
+    if event.name == "WorktreeCreate":
+        return _worktree(decision)
+    denied = decision.verdict is Verdict.DENY
+    halted = decision.stop is not None
     answer: dict[str, Any] = {}
-    if decision.stop is not None:
+    if halted and event.name != "PermissionRequest":
         answer |= {"continue": False} | wire.filled(stopReason=decision.stop)
-    if event.name in ("Stop", "SubagentStop"):
-        if decision.verdict is Verdict.DENY and decision.stop is None:  # a stop beats a refusal to stop
-            answer |= {"decision": "block", "reason": decision.reason or wire.BLOCKED}
-    elif said := _specific(decision):
+    if denied and event.name in BLOCKS and not (halted and event.name in GOES_ON):
+        answer |= {"decision": "block", "reason": decision.reason or wire.BLOCKED}
+    if said := _specific(event, decision):
         answer["hookSpecificOutput"] = {"hookEventName": event.name} | said
     answer |= wire.filled(systemMessage=wire.joined(decision.notes))
-    return Answer(stdout=wire.line(answer)) if answer else Answer()
+    answer |= {name: value for name, value in decision.extra if name == SEQUENCE}
+    stdout = wire.line(answer) if answer else b""
+    if denied and event.name in EXITS and not halted:
+        return Answer(stdout=stdout, stderr=_told(decision), code=2)
+    return Answer(stdout=stdout)
 
 
-def _specific(decision: Decision) -> dict[str, Any]:
-    said: dict[str, Any] = {}
-    if decision.verdict in WORDS:
-        reason = decision.reason or (wire.BLOCKED if decision.verdict is Verdict.DENY else "")
-        said |= {"permissionDecision": WORDS[decision.verdict]} | wire.filled(permissionDecisionReason=reason)
-    if decision.rewrite is not None and decision.rewrite.target is Target.INPUT:
-        said["updatedInput"] = decision.rewrite.value
-    return said | wire.filled(additionalContext=decision.context)
+def _worktree(decision: Decision) -> Answer:
+    if decision.verdict is Verdict.DENY:
+        return Answer(stderr=_told(decision), code=1)
+    return Answer(stdout=f"{decision.rewrite.value}\n".encode()) if decision.rewrite else Answer()
+
+
+def _told(decision: Decision) -> bytes:
+    return (decision.reason or wire.BLOCKED).encode("utf-8", "replace") + b"\n"
+
+
+def _specific(event: Event, decision: Decision) -> dict[str, Any]:
+    """What stands inside hookSpecificOutput."""
+    extra = {name: value for name, value in decision.extra if name not in (SEQUENCE, "updatedPermissions")}
+    if event.name == "PermissionRequest":
+        return _permission(decision)
+    if event.name == "PermissionDenied":
+        return {"retry": True} if decision.retry else {}
+    if event.name in FORMS:
+        return _form(decision)
+    said = _permit(decision) if event.name in PERMITS else {}
+    return said | _rewritten(decision) | wire.filled(additionalContext=decision.context) | extra
+
+
+def _permit(decision: Decision) -> dict[str, Any]:
+    if decision.verdict not in WORDS:
+        return {}
+    reason = decision.reason or (wire.BLOCKED if decision.verdict is Verdict.DENY else "")
+    return {"permissionDecision": WORDS[decision.verdict]} | wire.filled(permissionDecisionReason=reason)
+
+
+REWRITTEN = {
+    Target.INPUT: "updatedInput",
+    Target.MESSAGE: "displayContent",
+    Target.OUTPUT: "updatedToolOutput",
+}
+
+
+def _rewritten(decision: Decision) -> dict[str, Any]:
+    rewrite = decision.rewrite
+    return {REWRITTEN[rewrite.target]: rewrite.value} if rewrite and rewrite.target in REWRITTEN else {}
+
+
+def _permission(decision: Decision) -> dict[str, Any]:
+    """An ask, like no opinion, is silence: the agent is about to ask the user anyway."""
+    if decision.stop is not None or decision.verdict is Verdict.DENY:
+        reason = decision.reason or decision.stop or wire.BLOCKED
+        halt = {"interrupt": True} if decision.stop is not None else {}
+        return {"decision": {"behavior": "deny", "message": reason} | halt}
+    if decision.verdict is not Verdict.ALLOW:
+        return {}
+    rules = {name: value for name, value in decision.extra if name == "updatedPermissions"}
+    return {"decision": {"behavior": "allow"} | _rewritten(decision) | rules}
+
+
+def _form(decision: Decision) -> dict[str, Any]:
+    if decision.verdict is Verdict.DENY:
+        return {"action": "decline"}
+    value = decision.rewrite.value if decision.rewrite else {}
+    return {key: value[key] for key in ("action", "content") if key in value}
 
 
 def stdin(event: Event) -> bytes:
-    if event.agent == AGENT:
-        return event.body if event.body.endswith(b"\n") else event.body + b"\n"
-    fields: dict[str, Any] = {
-        "session_id": event.session,
-        "transcript_path": "",
-        "cwd": event.cwd,
-        "hook_event_name": told(event),
-    }
-    return wire.line(fields | _extras(event))
-
-
-def told(event: Event) -> str:
-    """The event's name as a hook of this dialect hears it."""
-    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
-
-
-def _extras(event: Event) -> dict[str, Any]:
-    shared = wire.filled(model=event.model, agent_type=event.subagent, prompt=event.prompt)
-    if event.kind in (EventKind.TURN_END, EventKind.SUBAGENT_END):
-        return shared | {"stop_hook_active": event.repeated, "last_assistant_message": event.message}
-    if event.kind is EventKind.SESSION_START:
-        return shared | {"source": event.topic if event.topic in SOURCES else "startup"}
-    if event.kind is EventKind.SESSION_END:
-        return shared | {"reason": event.topic if event.topic in REASONS else "other"}
-    if event.kind is EventKind.NOTIFICATION:
-        spoken = {"message": event.message, "notification_type": event.topic}
-        return shared | spoken | wire.filled(title=event.title)
-    return shared | wire.filled(last_assistant_message=event.message) | _tool(event)
-
-
-def _tool(event: Event) -> dict[str, Any]:
-    if event.tool is None:
-        return {}
-    return {
-        "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
-        "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
-        "tool_use_id": event.tool.call,
-    }
+    return claude_hooks.stdin(event)
 
 
 def environment(event: Event) -> Mapping[str, str]:
@@ -147,25 +202,4 @@ def read(event: Event, result: Result) -> Reading:
 
 def sample(name: str) -> bytes:
     """A payload as it comes over the wire. Raises KeyError for an event without one."""
-    common = {
-        "session_id": "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11",
-        "transcript_path": "/home/dev/.claude/projects/-home-dev-project/3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11.jsonl",
-        "cwd": "/home/dev/project",
-    }
-    return wire.line({**common, "hook_event_name": name, **SAMPLES[name]})
-
-
-STOPPED = {"stop_hook_active": False, "last_assistant_message": "All tests pass.", "background_tasks": []}
-SAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "Notification": {"message": "Claude needs your permission to use Bash", "notification_type": "permission_prompt"},
-    "PreToolUse": {
-        "permission_mode": "default",
-        "tool_name": "Bash",
-        "tool_input": {"command": "ls -la", "description": "List the files"},
-        "tool_use_id": "toolu_01",
-    },
-    "SessionEnd": {"reason": "other"},
-    "SessionStart": {"source": "startup", "model": "claude-sonnet-5-5"},
-    "Stop": {"permission_mode": "default"} | STOPPED,
-    "SubagentStop": {"agent_id": "a43263d655169d4b4", "agent_type": "general-purpose"} | STOPPED,
-}
+    return claude_samples.sample(name)

@@ -12,12 +12,14 @@ TARGETS = {
     Target.OUTPUT: Can.REWRITE_OUTPUT,
     Target.PROMPT: Can.REWRITE_PROMPT,
     Target.MESSAGE: Can.REWRITE_MESSAGE,
+    Target.ANSWER: Can.REWRITE_ANSWER,
 }
 THINGS = {
     Target.INPUT: "a tool's input",
     Target.OUTPUT: "a tool's output",
     Target.PROMPT: "a prompt",
     Target.MESSAGE: "a message",
+    Target.ANSWER: "an answer",
 }
 VERDICTS = {Verdict.ALLOW: Can.ALLOW, Verdict.ASK: Can.ASK, Verdict.DENY: Can.DENY}
 
@@ -29,10 +31,12 @@ class Fit:
     who: str  # "PreToolUse of x-code"
     can: Can
     refusal: str = ""  # "" = the rewrite itself is fine
+    late: bool = False  # it has happened already: a refusal is told and withholds nothing
+    extras: tuple[str, ...] = ()
 
     def __call__(self, decision: Decision) -> Decision:
         """The order matters: what becomes a refusal first makes the later steps moot."""
-        return self._context(self._retry(self._verdict(self._rewrite(self._stop(decision)))))
+        return self._extra(self._context(self._retry(self._verdict(self._rewrite(self._stop(decision))))))
 
     def _stop(self, decision: Decision) -> Decision:
         if decision.stop is None or Can.STOP in self.can:
@@ -46,7 +50,8 @@ class Fit:
     def _rewrite(self, decision: Decision) -> Decision:
         if decision.rewrite is None:
             return decision
-        if decision.verdict is Verdict.DENY and Can.DENY in self.can:
+        refused = decision.verdict is Verdict.DENY and Can.DENY in self.can
+        if refused and not self.late:
             return replace(decision, rewrite=None)  # moot beside a refusal
         fault = self._fault(decision.rewrite.target)
         if not fault:
@@ -55,7 +60,8 @@ class Fit:
         if Can.DENY not in self.can:
             return self._remark(bare, f"{fault}: dropped")
         why = f"A hook's rewrite cannot be carried: {self.who} cannot {fault}"
-        return self._remark(replace(bare, verdict=Verdict.DENY, reason=why), f"{fault}: made deny")
+        reason = f"{decision.reason}\n{why}" if refused and decision.reason else why
+        return self._remark(replace(bare, verdict=Verdict.DENY, reason=reason), f"{fault}: made deny")
 
     def _fault(self, target: Target) -> str:
         if TARGETS[target] not in self.can:
@@ -67,7 +73,8 @@ class Fit:
         if verdict is Verdict.ABSTAIN or VERDICTS[verdict] in self.can:
             return decision
         if verdict is Verdict.ASK and Can.DENY in self.can:
-            return self._remark(replace(decision, verdict=Verdict.DENY, rewrite=None), "ask: made deny")
+            kept = decision.rewrite if self.late else None
+            return self._remark(replace(decision, verdict=Verdict.DENY, rewrite=kept), "ask: made deny")
         silent = replace(decision, verdict=Verdict.ABSTAIN, reason="")
         return self._remark(silent, f"{verdict.word}: nothing was said")
 
@@ -80,6 +87,13 @@ class Fit:
         if not decision.context or Can.CONTEXT in self.can:
             return decision
         return self._remark(replace(decision, context=""), "take context: dropped")
+
+    def _extra(self, decision: Decision) -> Decision:
+        kept = tuple((name, value) for name, value in decision.extra if name in self.extras)
+        lost = [name for name, _ in decision.extra if name not in self.extras]
+        if not lost:
+            return decision
+        return self._remark(replace(decision, extra=kept), f"take {', '.join(lost)}: dropped")
 
     def _remark(self, decision: Decision, lost: str) -> Decision:
         return replace(decision, remarks=(*decision.remarks, f"{self.who} cannot {lost}"))

@@ -1,8 +1,9 @@
 """Shelley's hooks, https://github.com/boldsoftware/shelley/blob/main/HOOKS.md: one executable per name, 30 s each.
 
-In:  {"type":"end_of_turn","conversation_id":"cMT7MTV","timestamp":"2026-05-27T00:34:31Z","model":"predictable",
-      "vm_name":"vm","final_response":"Done."}                     (end-of-turn; system-prompt gets the bare text)
-Out: the system prompt to use, verbatim                            (system-prompt; end-of-turn: nothing is read)
+In:  {"message":"follow-up","readonly":{"conversation_id":"cH3","model":"predictable","queued":false}}  (chat-message)
+Out: {"message":"what the model shall read instead"}; nothing = as it was
+system-prompt and slash/<command> are answered with the bare text; end-of-turn with nothing. There is no refusal with
+a reason: failing is the only veto, it aborts what the hook was asked about.
 """
 
 from __future__ import annotations
@@ -10,20 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import tools, wire
-from tray.model.decision import Answer, Decision, Reading, Result, Rewrite, Target, Verdict
+from tray.dialects import shelley_hooks, wire
+from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventKind, EventSpec, Knock
 
 AGENT = "shelley"
+REPLACED = Can.DENY | Can.REWRITE_PROMPT | Can.CONTEXT  # context is carried as a part of the text
 EVENTS: Mapping[str, EventSpec] = {
+    "chat-message": EventSpec(kind=EventKind.PROMPT, can=REPLACED, timeout=30),
     "end-of-turn": EventSpec(kind=EventKind.TURN_END, timeout=30),
-    # There is no refusal with a reason: failing is the only veto, it aborts the conversation.
-    "system-prompt": EventSpec(
-        kind=EventKind.SYSTEM_PROMPT, can=Can.DENY | Can.REWRITE_PROMPT, timeout=30, plain=True
+    "new-conversation": EventSpec(
+        kind=EventKind.CONVERSATION_NEW, can=REPLACED, timeout=30, extras=shelley_hooks.EXTRAS
     ),
+    "slash/<command>": EventSpec(kind=EventKind.SLASH_COMMAND, can=REPLACED, timeout=30, subject="command"),
+    "system-prompt": EventSpec(kind=EventKind.SYSTEM_PROMPT, can=REPLACED, timeout=30, plain=True),
 }
 TITLES = {"end_of_turn": "end-of-turn"}
-TYPES = {EventKind.TURN_END: "end_of_turn"}
 
 
 def title(payload: Mapping[str, Any]) -> str:
@@ -35,102 +38,108 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     return Event(
         **wire.frame(knock, payload),
         name=name,
-        kind=EVENTS.get(name, wire.UNKNOWN).kind,
+        kind=wire.spec(EVENTS, name).kind,
         session=wire.text(payload, "conversation_id") or wire.text(fixed, "conversation_id"),
         cwd=wire.text(payload, "cwd"),  # the relay stands where Shelley's server does: that is no project
         model=wire.text(payload, "model") or wire.text(fixed, "model"),
+        topic=wire.text(payload, "command") or ("queued" if fixed.get("queued") is True else ""),
         title=wire.text(payload, "slug", "vm_name"),
         prompt=wire.text(payload, "prompt", "message", "raw_message"),
         message=wire.text(payload, "final_response"),
         url=wire.text(payload, "conversation_url"),
+        subagent="subagent" if fixed.get("is_subagent") is True else "",
     )
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    if not EVENTS.get(name, wire.UNKNOWN).plain:
+    if not wire.spec(EVENTS, name).plain:
         return Answer()
     return Answer(stdout=body or b"\n")  # an empty answer would abort the conversation
 
 
 def carries(event: Event, decision: Decision) -> str:
-    value = decision.rewrite.value if decision.rewrite else "same"
-    if not isinstance(value, str):
-        return "is not text"
-    if not value.strip():
-        return "is empty"
-    return "" if wire.text({"value": value}, "value") == value else "is not Unicode text"
+    if decision.rewrite is None:
+        return ""
+    plain = wire.spec(EVENTS, event.name).plain
+    fault = wire.unsayable(decision.rewrite.value, blank=not plain)
+    return fault or ("" if decision.rewrite.value else "is empty")
 
 
 def render(event: Event, decision: Decision) -> Answer:
-    if not EVENTS.get(event.name, wire.UNKNOWN).plain:
+    if wire.spec(EVENTS, event.name).observe_only:
         return Answer()
     if decision.verdict is Verdict.DENY:
         reason = decision.reason or wire.BLOCKED
         return Answer(stderr=reason.encode("utf-8", "replace") + b"\n", code=1)
-    if decision.rewrite is not None and decision.rewrite.target is Target.PROMPT:
-        return Answer(stdout=str(decision.rewrite.value).encode("utf-8", "replace"))
-    return neutral(event.name, event.body)
+    text = _text(event, decision)
+    if event.kind is EventKind.CONVERSATION_NEW:
+        return _conversation(event, decision, text)
+    if text == event.prompt:
+        return neutral(event.name, event.body)
+    if event.kind is EventKind.PROMPT:
+        return Answer(stdout=wire.line({"message": text}))
+    return Answer(stdout=text.encode("utf-8", "replace"))
+
+
+def _text(event: Event, decision: Decision) -> str:
+    """The prompt as it shall be read; context follows it, so that a slash command stays one."""
+    rewritten = decision.rewrite is not None and decision.rewrite.target is Target.PROMPT
+    prompt = str(decision.rewrite.value) if rewritten and decision.rewrite else event.prompt
+    return "\n\n".join(part for part in (prompt, decision.context) if part)
+
+
+def _conversation(event: Event, decision: Decision, text: str) -> Answer:
+    answer = {"prompt": text} if text != event.prompt else {}
+    answer |= {name: value for name, value in decision.extra if isinstance(value, str) and value}
+    return Answer(stdout=wire.line(answer)) if answer else Answer()
 
 
 def stdin(event: Event) -> bytes:
-    if event.agent == AGENT:
-        return event.body
-    if event.kind is EventKind.SYSTEM_PROMPT:
-        return event.prompt.encode("utf-8", "replace")
-    fields = {"type": TYPES.get(event.kind, event.kind.value), "conversation_id": event.session}
-    fields |= wire.filled(
-        cwd=event.cwd,
-        model=event.model,
-        slug=event.title or event.project,
-        conversation_url=event.url,
-        final_response=event.message,
-        prompt=event.prompt,
-    )
-    return wire.dumps(fields | _tool(event))
-
-
-def _tool(event: Event) -> dict[str, Any]:
-    """Shelley has no tool events: its hooks get the canonical names."""
-    if event.tool is None:
-        return {}
-    return {
-        "tool_name": tools.canonical(event.agent, event.tool.name),
-        "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
-    }
+    return shelley_hooks.stdin(event)
 
 
 def environment(event: Event) -> Mapping[str, str]:
-    return {}
+    return shelley_hooks.environment(event)
 
 
 def read(event: Event, result: Result) -> Reading:
-    if problem := wire.not_run(result):
-        return Reading(problem=problem)
-    if result.code != 0:
-        return Reading(problem=f"exit {result.code}")
-    if event.kind is not EventKind.SYSTEM_PROMPT:
-        return Reading()  # stdout is ignored
-    return _replaced(event, result.stdout)
-
-
-def _replaced(event: Event, stdout: bytes) -> Reading:
-    if not stdout.strip():
-        return Reading(problem="printed no system prompt")
-    try:
-        prompt = stdout.decode()
-    except UnicodeDecodeError:
-        return Reading(problem="output is not UTF-8")
-    if prompt == event.prompt:
-        return Reading()
-    return Reading(rewrite=Rewrite(target=Target.PROMPT, value=prompt))
+    return shelley_hooks.read(event, result)
 
 
 def sample(name: str) -> bytes:
     """A payload as it comes over the wire. Raises KeyError for an event without one."""
-    return SAMPLES[name]
+    if name in SAMPLES:
+        return SAMPLES[name]
+    if wire.family(name) not in SAMPLES:
+        raise KeyError(name)
+    command = name.partition("/")[2]
+    return wire.dumps(SLASH | {"command": command, "raw_message": f"/{command} {SLASH['args']}"})
 
 
+SLASH = {
+    "command": "files",
+    "args": "src/main.go please summarize",
+    "raw_message": "/files src/main.go please summarize",
+    "conversation_id": "cMT7MTV",
+    "is_new_conversation": False,
+    "cwd": "/home/dev/project",
+    "model": "claude-sonnet-5-5",
+    "user_email": "dev@example.com",
+}
+HEADERS = [["User-Agent", "curl/8.5.0"], ["X-Exedev-Email", "dev@example.com"]]
 SAMPLES: Mapping[str, bytes] = {
+    "chat-message": wire.dumps(
+        {
+            "message": "Fix the parser.",
+            "readonly": {
+                "conversation_id": "cMT7MTV",
+                "model": "claude-sonnet-5-5",
+                "reasoning_level": "high",
+                "queued": False,
+                "headers": HEADERS,
+            },
+        }
+    ),
     "end-of-turn": wire.dumps(
         {
             "type": "end_of_turn",
@@ -144,5 +153,14 @@ SAMPLES: Mapping[str, bytes] = {
             "final_response": "Done: the parser keeps empty lines.",
         }
     ),
+    "new-conversation": wire.dumps(
+        {
+            "prompt": "Fix the parser.",
+            "model": "claude-sonnet-5-5",
+            "cwd": "/home/dev/project",
+            "readonly": {"conversation_id": "cMT7MTV", "is_subagent": False, "headers": HEADERS},
+        }
+    ),
+    "slash/<command>": wire.dumps(SLASH),
     "system-prompt": b"You are Shelley, a coding agent.\nWork in small steps.",
 }

@@ -10,20 +10,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import starchild_answers, tools, wire
+from tray.dialects import starchild_answers, starchild_hooks, wire
 from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventKind, EventSpec, Knock
 
 AGENT = "starchild"
+REFUSED = Can.DENY | Can.NOTE
 # 20 s is the agent's default for a hook; it allows at most 120.
 EVENTS: Mapping[str, EventSpec] = {
-    "on_completion_claim": EventSpec(kind=EventKind.COMPLETION_CLAIM, can=Can.DENY | Can.NOTE, timeout=20),
+    "on_completion_claim": EventSpec(kind=EventKind.COMPLETION_CLAIM, can=REFUSED, timeout=20),
+    "on_outbound_message": EventSpec(kind=EventKind.OUTBOUND_MESSAGE, can=REFUSED | Can.REWRITE_MESSAGE, timeout=20),
+    # It stands already: it may be masked, and nobody can be made to write it again.
+    "on_response_end": EventSpec(kind=EventKind.RESPONSE_END, can=Can.REWRITE_MESSAGE | Can.NOTE, timeout=20),
     "on_session_end": EventSpec(kind=EventKind.SESSION_END, timeout=20),
     "on_session_start": EventSpec(kind=EventKind.SESSION_START, can=Can.CONTEXT, timeout=20),
-    "on_stop": EventSpec(kind=EventKind.TURN_END, can=Can.DENY | Can.NOTE, timeout=20),
-    "pre_tool_call": EventSpec(kind=EventKind.TOOL_BEFORE, can=Can.DENY | Can.REWRITE_INPUT | Can.NOTE, timeout=20),
+    "on_stop": EventSpec(kind=EventKind.TURN_END, can=REFUSED, timeout=20),
+    "on_user_message": EventSpec(kind=EventKind.PROMPT, can=REFUSED | Can.REWRITE_PROMPT, timeout=20),
+    "post_llm_call": EventSpec(kind=EventKind.MODEL_AFTER, timeout=20),
+    "post_tool_call": EventSpec(kind=EventKind.TOOL_AFTER, timeout=20),
+    "pre_llm_call": EventSpec(kind=EventKind.MODEL_BEFORE, can=REFUSED | Can.CONTEXT, timeout=20),
+    "pre_tool_call": EventSpec(kind=EventKind.TOOL_BEFORE, can=REFUSED | Can.REWRITE_INPUT, timeout=20),
+    # The note behind a result is all that it takes.
+    "transform_tool_result": EventSpec(kind=EventKind.TOOL_RESULT, can=Can.NOTE, timeout=20),
 }
-NAMES = {spec.kind: name for name, spec in EVENTS.items()}
+# Each text is replaced under the name that it came in.
+REWRITTEN: Mapping[str, str] = {
+    "on_outbound_message": "notification",
+    "on_response_end": "response",
+    "on_user_message": "message",
+    "pre_tool_call": "tool_input",
+}
 
 
 def title(payload: Mapping[str, Any]) -> str:
@@ -31,16 +47,18 @@ def title(payload: Mapping[str, Any]) -> str:
 
 
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
+    system = wire.text(payload, "system") if name == "pre_llm_call" else ""
     return Event(
         **wire.frame(knock, payload),
         name=name,
-        kind=EVENTS.get(name, wire.UNKNOWN).kind,
+        kind=wire.spec(EVENTS, name).kind,
         session=wire.text(payload, "session_id"),
         cwd=wire.text(payload, "cwd") or knock.cwd,
         model=wire.text(payload, "model"),
-        topic=wire.text(payload, "status"),
+        topic=wire.text(payload, "status", "channel", "type"),
+        title=wire.text(payload, "goal"),
         tool=wire.tool(payload, name="tool_name", input="tool_input", call="", output="tool_result"),
-        prompt=wire.text(payload, "message", "last_user_message"),
+        prompt=wire.text(payload, "message", "last_user_message") or system,
         message=wire.text(payload, "summary", "response", "notification"),
         repeated=payload.get("stop_hook_active") is True,
         tools=wire.names(payload, "tool_names"),
@@ -52,10 +70,12 @@ def neutral(name: str, body: bytes) -> Answer:
 
 
 def carries(event: Event, decision: Decision) -> str:
-    """The agent replaces the values of keys that are there; it neither adds nor removes any."""
+    """Of a tool's input the agent replaces values of keys that are there; it neither adds nor removes any."""
     if decision.rewrite is None:
         return ""
     value = decision.rewrite.value
+    if decision.rewrite.target is not Target.INPUT:
+        return wire.unsayable(value, blank=False)
     if not isinstance(value, Mapping):
         return "is no JSON object"
     now = event.tool.input if event.tool else {}
@@ -68,62 +88,16 @@ def render(event: Event, decision: Decision) -> Answer:
     if decision.verdict is Verdict.DENY:
         return Answer(stdout=wire.line({"decision": "block", "reason": decision.reason or wire.BLOCKED}))
     answer: dict[str, Any] = {}
-    if decision.rewrite is not None and decision.rewrite.target is Target.INPUT:
-        answer["tool_input"] = decision.rewrite.value
+    if decision.rewrite is not None and event.name in REWRITTEN:
+        answer[REWRITTEN[event.name]] = decision.rewrite.value
     answer |= wire.filled(context=decision.context)
-    if Can.NOTE in EVENTS.get(event.name, wire.UNKNOWN).can:
+    if Can.NOTE in wire.spec(EVENTS, event.name).can:
         answer |= wire.filled(systemMessage=wire.joined(decision.notes))
     return Answer(stdout=wire.line(answer)) if answer else Answer()
 
 
 def stdin(event: Event) -> bytes:
-    if event.agent == AGENT:
-        return event.body
-    fields = {
-        "event": NAMES.get(event.kind, event.kind.value),
-        "session_id": event.session,
-        "agent_id": event.agent,
-        "cwd": event.cwd,
-    }
-    return wire.dumps(fields | _known(event) | _extras(event))
-
-
-def _known(event: Event) -> dict[str, Any]:
-    """What the agent does not send with every event is there under our own words, when it says something."""
-    return wire.filled(
-        model=event.model,
-        topic=event.topic,
-        title=event.title,
-        prompt=event.prompt,
-        message=event.message,
-        url=event.url,
-        subagent=event.subagent,
-    )
-
-
-def _extras(event: Event) -> dict[str, Any]:
-    used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools]
-    if event.kind in (EventKind.TURN_END, EventKind.SUBAGENT_END, EventKind.ROUND_END):
-        return {
-            "response": event.message,
-            "tool_names": used,
-            "stop_hook_active": event.repeated,
-            "model": event.model,
-        }
-    if event.kind is EventKind.COMPLETION_CLAIM:
-        return {"goal": "", "summary": event.message, "response": event.message, "tool_names": used}
-    if event.kind in (EventKind.SESSION_START, EventKind.SESSION_END):
-        return {"status": "started" if event.kind is EventKind.SESSION_START else "ended"}
-    return _tool(event)
-
-
-def _tool(event: Event) -> dict[str, Any]:
-    if event.tool is None:
-        return {}
-    return {
-        "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
-        "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
-    }
+    return starchild_hooks.stdin(event)
 
 
 def environment(event: Event) -> Mapping[str, str]:
@@ -140,6 +114,8 @@ def sample(name: str) -> bytes:
     return wire.dumps({**common, **SAMPLES[name]})
 
 
+MODEL = {"model": "claude-sonnet-5-5"}
+RAN = {"tool_name": "bash", "tool_result": "README.md"}
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "on_completion_claim": {
         "goal": "publish the page",
@@ -147,13 +123,21 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
         "response": "I published the page.",
         "tool_names": ["write_file"],
     },
+    "on_outbound_message": {"notification": "The build is finished.", "type": "telegram"},
+    "on_response_end": {
+        "response": "All tests pass.",
+        **MODEL,
+        "tokens": {"input": 1200, "output": 80, "cache_read": 0, "cache_creation": 0},
+        "turn_cost_usd": 0.0123,
+        "tool_names": ["bash"],
+    },
     "on_session_end": {"status": "ended"},
     "on_session_start": {"status": "started"},
-    "on_stop": {
-        "response": "All tests pass.",
-        "tool_names": ["bash"],
-        "stop_hook_active": False,
-        "model": "claude-sonnet-5-5",
-    },
+    "on_stop": {"response": "All tests pass.", "tool_names": ["bash"], "stop_hook_active": False, **MODEL},
+    "on_user_message": {"message": "Fix the parser.", "channel": "web"},
+    "post_llm_call": MODEL,
+    "post_tool_call": RAN,
+    "pre_llm_call": {"system": "You are a careful agent.", "last_user_message": "Fix the parser.", **MODEL},
     "pre_tool_call": {"tool_name": "bash", "tool_input": {"command": "ls -la"}},
+    "transform_tool_result": RAN,
 }

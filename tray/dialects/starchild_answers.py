@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import tools, wire
+from tray.dialects.starchild_hooks import AGENT, told
 from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
 
-STARCHILD = "starchild"
 IGNORED = "The hook's output is {}; ignored."
 # `approve` and `allow` say no more than nothing here; Claude's own permissionDecision does (it is explicit).
 DECISIONS = {"": Verdict.ABSTAIN, "allow": Verdict.ABSTAIN, "approve": Verdict.ABSTAIN, "block": Verdict.DENY}
@@ -31,6 +31,12 @@ TEXTS = (
     "stopReason",
     "systemMessage",
 )
+# What an answer may put in the place of a text, by the event's name as the hook heard it.
+REPLACED: Mapping[str, tuple[str, Target]] = {
+    "on_outbound_message": ("notification", Target.MESSAGE),
+    "on_response_end": ("response", Target.MESSAGE),
+    "on_user_message": ("message", Target.PROMPT),
+}
 OBJECTS = ("hookSpecificOutput", "tool_input", "updatedInput")
 
 
@@ -55,7 +61,7 @@ def _output(event: Event, said: bytes) -> Reading:
         answer = wire.mapping(said)
     except ValueError as error:
         return Reading(warning=IGNORED.format(error))
-    if fault := _fault(answer):
+    if fault := _fault(answer) or _text_fault(event, answer):
         return Reading(problem=f"output {fault}")
     return _reading(event, answer)
 
@@ -71,6 +77,11 @@ def _fault(answer: Mapping[str, Any]) -> str:
     if wire.text(answer, "decision") not in DECISIONS:
         return "has a decision that is not block"
     return ""
+
+
+def _text_fault(event: Event, answer: Mapping[str, Any]) -> str:
+    key, _ = REPLACED.get(told(event), ("", Target.MESSAGE))
+    return f"has a {key} that is no text" if not isinstance(answer.get(key) or "", str) else ""
 
 
 def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
@@ -92,19 +103,30 @@ def _verdict(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
     found = [(DECISIONS[wire.text(answer, "decision")], reason)]
     if answer.get("continue") is False:
         found.append((Verdict.DENY, wire.text(answer, "stopReason") or reason))
-    if event.kind is EventKind.TOOL_BEFORE:
-        said = wire.text(specific, "permissionDecisionReason") or reason
-        found += [(PERMISSIONS[wire.text(fields, "permissionDecision")], said) for fields in (specific, answer)]
+    said = wire.text(specific, "permissionDecisionReason") or reason
+    for fields in (specific, answer):
+        word = PERMISSIONS[wire.text(fields, "permissionDecision")]
+        if word is Verdict.DENY or event.kind is EventKind.TOOL_BEFORE:  # only a tool call can be asked about
+            found.append((word, said))
     verdict = max(each for each, _ in found)
     reasons = (text for each, text in found if each is verdict and text)
     return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
 
 
 def _rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
-    """The given keys are put over the tool's input, in the agent's own spelling."""
+    """The given keys are put over the tool's input, in the agent's own spelling; a text replaces the whole one."""
+    if told(event) in REPLACED:
+        return _text(event, answer)
     given = answer.get("tool_input") or specific.get("updatedInput")
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not given:
         return None
-    own = tools.translate_back(event.agent, STARCHILD, event.tool.name, event.tool.input, given)
+    own = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, given)
     value = dict(event.tool.input) | own
     return None if value == event.tool.input else Rewrite(target=Target.INPUT, value=value)
+
+
+def _text(event: Event, answer: Mapping[str, Any]) -> Rewrite | None:
+    key, target = REPLACED[told(event)]
+    value = wire.text(answer, key)
+    now = event.prompt if target is Target.PROMPT else event.message
+    return None if value in ("", now) else Rewrite(target=target, value=value)

@@ -23,19 +23,36 @@ X_CODE_EDIT: dict[str, tuple[str, ...]] = {
     "new_string": ("newString",),
     "replace_all": ("replaceAll",),
 }
+X_CODE_GREP: dict[str, tuple[str, ...]] = {
+    "output_mode": ("outputMode",),
+    "head_limit": ("headLimit",),
+    "-A": ("contextAfter",),
+    "-B": ("contextBefore",),
+    "-C": ("context",),
+    "-i": ("caseInsensitive",),
+}
 
+# Shelley tells of no tool, so it has no column. What has no row (MCP tools, an agent's own) keeps its name.
 TOOLS: Mapping[str, Mapping[str, Native]] = {
+    "AskUserQuestion": {"x-code": Native("askUser")},
     "Bash": {"starchild": Native("bash"), "x-code": Native("shell")},
     "Edit": {"starchild": Native("edit_file", STARCHILD_FILE), "x-code": Native("edit", X_CODE_FILE | X_CODE_EDIT)},
+    "EnterPlanMode": {"x-code": Native("enterPlanMode")},
+    "ExitPlanMode": {"x-code": Native("exitPlanMode")},
     "Glob": {"x-code": Native("glob", {"path": ("cwd",)})},
-    "Grep": {"x-code": Native("grep", {"output_mode": ("outputMode",), "head_limit": ("headLimit",)})},
+    "Grep": {"x-code": Native("grep", X_CODE_GREP)},
+    "LS": {"x-code": Native("listDir", {"path": ("dirPath",)})},
     "Read": {"starchild": Native("read_file", STARCHILD_FILE), "x-code": Native("readFile", X_CODE_FILE)},
+    "Skill": {"x-code": Native("activateSkill", {"skill": ("name",)})},
     "Task": {"claude-code": Native("Agent"), "x-code": Native("task")},  # `Task` stays an alias of `Agent`
     "TodoWrite": {"x-code": Native("todoWrite")},
+    "ToolSearch": {"x-code": Native("toolSearch")},
     "WebFetch": {"x-code": Native("webFetch")},
     "WebSearch": {"x-code": Native("webSearch")},
     "Write": {"starchild": Native("write_file", STARCHILD_FILE), "x-code": Native("writeFile", X_CODE_FILE)},
 }
+# Older names of Claude Code's own tools, which its matchers still take.
+ALIASES: Mapping[str, str] = {"KillBash": "TaskStop", "KillShell": "TaskStop"}
 CANONICAL: Mapping[tuple[str, str], str] = {
     (agent, native.name): title for title, row in TOOLS.items() for agent, native in row.items()
 }
@@ -53,8 +70,10 @@ def native(agent: str, name: str) -> str:
 
 
 def spellings(agent: str, name: str) -> tuple[str, ...]:
-    """Every name by which a matcher may mean this tool: the agent's own first, then the canonical one."""
-    return tuple(dict.fromkeys((name, canonical(agent, name))))
+    """Every name by which a matcher may mean this tool: the agent's, the canonical one, Claude Code's, older ones."""
+    title = canonical(agent, name)
+    older = (old for old, new in ALIASES.items() if new == title)
+    return tuple(dict.fromkeys((name, title, native("claude-code", title), *older)))
 
 
 def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,18 @@ NOT_RUN = {126: "exit 126: the command cannot be executed", 127: "exit 127: the 
 KINDS = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
 
 
+def spec(events: Mapping[str, EventSpec], name: str) -> EventSpec:
+    """The event of this name; `slash/files` is one of the family that the table calls `slash/<command>`."""
+    return events.get(name) or events.get(family(name)) or UNKNOWN
+
+
+def family(name: str) -> str:
+    """`slash/<command>` for `slash/files`; "" for what is no member of a family."""
+    group, _, word = name.partition("/")
+    signs = (sign in "_-" or (sign.isascii() and sign.isalnum()) for sign in word)
+    return f"{group}/<command>" if word and word[0] != "-" and all(signs) else ""
+
+
 def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
@@ -101,6 +113,15 @@ def line(value: Any) -> bytes:
     return dumps(value) + b"\n"
 
 
+def unsayable(value: Any, *, blank: bool = True) -> str:
+    """Why `value` cannot be told as text; "" when it can. Without `blank` there must be something in it."""
+    if not isinstance(value, str):
+        return "is not text"
+    if not blank and not value.strip():
+        return "is empty"
+    return "" if _encodes(value) else "is not Unicode text"
+
+
 def unwritable(value: Any) -> str:
     """Why `value` cannot be written as JSON; "" when it can."""
     try:
@@ -135,12 +156,16 @@ def names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
-def tool(fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str) -> Tool | None:
+def tool(
+    fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str, failed: bool = False
+) -> Tool | None:
     """The tool call of a payload, its fields being called so; None when it names no tool."""
     title = text(fields, name)
     if not title:
         return None
-    return Tool(name=title, input=inner(fields, input), call=text(fields, call), output=fields.get(output))
+    return Tool(
+        name=title, input=inner(fields, input), call=text(fields, call), output=fields.get(output), failed=failed
+    )
 
 
 def frame(knock: Knock, payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,23 +11,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import tools, wire
-from tray.model.decision import Answer, Decision, Reading, Result, Rewrite, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock
+from tray.dialects import outputs, wire, x_code_hooks
+from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
+from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
 
 AGENT = "x-code"
 # 30 s is the most the agent allows (it refuses a plugin's hooks altogether above that): connect writes it.
 EVENTS: Mapping[str, EventSpec] = {
+    "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, timeout=30),
+    # A deny comes too late there: the agent heeds nothing but another output.
+    "PostToolUse": EventSpec(
+        kind=EventKind.TOOL_AFTER, can=Can.REWRITE_OUTPUT, timeout=30, subject="tool.name", late=True
+    ),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, timeout=30),
     "PreToolUse": EventSpec(
         kind=EventKind.TOOL_BEFORE, can=Can.DENY | Can.REWRITE_INPUT, timeout=30, subject="tool.name"
     ),
     "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=30),
     "SessionStart": EventSpec(kind=EventKind.SESSION_START, timeout=30),
+    "SubagentStart": EventSpec(kind=EventKind.SUBAGENT_START, timeout=30),
+    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, timeout=30),
     "TurnComplete": EventSpec(kind=EventKind.ROUND_END, timeout=30),  # after every model round
+    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Can.DENY | Can.CONTEXT, timeout=30),
 }
-NAMES = {spec.kind: name for name, spec in EVENTS.items()} | {EventKind.TURN_END: "TurnComplete"}
-DECIDING = (EventKind.PROMPT, EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER)
-IGNORED = "The hook's output {}; ignored."
 
 
 def title(payload: Mapping[str, Any]) -> str:
@@ -36,18 +42,28 @@ def title(payload: Mapping[str, Any]) -> str:
 
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     session = wire.inner(payload, "session")
+    agent = wire.inner(payload, "agent")
     cwd = wire.text(session, "cwd") or knock.cwd
     return Event(
         **wire.frame(knock, payload),
         name=name,
-        kind=EVENTS.get(name, wire.UNKNOWN).kind,
-        session=f"{knock.parent}:{cwd}",  # the agent sends no session id
+        kind=wire.spec(EVENTS, name).kind,
+        # The agent's types know a session id, the agent sends none.
+        session=wire.text(session, "sessionId") or f"{knock.parent}:{cwd}",
         cwd=cwd,
         model=wire.text(session, "modelId"),
-        tool=wire.tool(wire.inner(payload, "tool"), name="name", input="args", call="callId", output="output"),
-        prompt=wire.text(payload, "prompt"),
-        subagent=wire.text(wire.inner(payload, "agent"), "name"),
+        topic=wire.text(payload, "trigger", "outcome"),
+        title=wire.text(agent, "description"),
+        tool=_tool(wire.inner(payload, "tool")),
+        prompt=wire.text(payload, "prompt") or wire.text(agent, "prompt"),
+        message=wire.text(payload, "summary"),
+        subagent=wire.text(agent, "name"),
     )
+
+
+def _tool(tool: Mapping[str, Any]) -> Tool | None:
+    failed = tool.get("isError") is True
+    return wire.tool(tool, name="name", input="args", call="callId", output="output", failed=failed)
 
 
 def neutral(name: str, body: bytes) -> Answer:
@@ -58,38 +74,26 @@ def carries(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
     value = decision.rewrite.value
+    if decision.rewrite.target is Target.OUTPUT:
+        return wire.unwritable(value)
     return "is no JSON object" if not isinstance(value, Mapping) else wire.unwritable(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
+    said: dict[str, Any] = {}
     if decision.verdict is Verdict.DENY:
-        return Answer(stdout=wire.line({"decision": "deny", "reason": decision.reason or wire.BLOCKED}))
-    if decision.rewrite is not None and decision.rewrite.target is Target.INPUT:
-        return Answer(stdout=wire.line({"decision": "modify", "args": decision.rewrite.value}))
-    return Answer()
+        said = {"decision": "deny", "reason": decision.reason or wire.BLOCKED}
+    elif decision.rewrite is not None and decision.rewrite.target is Target.INPUT:
+        said = {"decision": "modify", "args": decision.rewrite.value}
+    elif decision.rewrite is not None:
+        said = {"decision": "modify", "output": outputs.shown(decision.rewrite.value)}
+    elif decision.context:
+        said = {"decision": "allow", "context": decision.context}
+    return Answer(stdout=wire.line(said)) if said else Answer()
 
 
 def stdin(event: Event) -> bytes:
-    if event.agent == AGENT:
-        return event.body if event.body.endswith(b"\n") else event.body + b"\n"
-    fields: dict[str, Any] = {
-        "event": NAMES.get(event.kind, event.kind.value),
-        "session": {"cwd": event.cwd, "modelId": event.model},
-        "plugin": {"id": "hooktray", "dir": ""},
-    }
-    said = wire.filled(topic=event.topic, title=event.title, prompt=event.prompt, message=event.message)
-    return wire.line(fields | said | _extras(event))
-
-
-def _extras(event: Event) -> dict[str, Any]:
-    if event.kind in (EventKind.TURN_END, EventKind.ROUND_END):
-        # Nobody counted: hooks read these fields without asking whether they are there.
-        return {"turn": 0, "tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
-    if event.tool is None:
-        return {}
-    name = tools.native(AGENT, tools.canonical(event.agent, event.tool.name))
-    args = tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input)
-    return {"tool": {"name": name, "args": args, "callId": event.tool.call}}
+    return x_code_hooks.stdin(event)
 
 
 def environment(event: Event) -> Mapping[str, str]:
@@ -97,33 +101,7 @@ def environment(event: Event) -> Mapping[str, str]:
 
 
 def read(event: Event, result: Result) -> Reading:
-    if problem := wire.not_run(result):
-        return Reading(problem=problem)
-    if result.code != 0:
-        return Reading(problem=f"exit {result.code}")
-    said = result.stdout.strip()
-    if event.kind not in DECIDING or not said:
-        return Reading()
-    try:
-        answer = wire.mapping(said)
-    except ValueError as error:
-        return Reading(warning=IGNORED.format(f"is {error}"))
-    return _reading(event, answer)
-
-
-def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
-    decision = answer.get("decision")
-    if decision == "deny":
-        return Reading(verdict=Verdict.DENY, reason=wire.text(answer, "reason"))
-    if decision == "allow":  # only goes on: it does not skip the agent's own question
-        return Reading()
-    if decision != "modify":
-        return Reading(warning=IGNORED.format("has a decision that is none of allow, deny, modify"))
-    args = answer.get("args")
-    if event.tool is None or not isinstance(args, dict):
-        return Reading(warning=IGNORED.format("modifies nothing: its args are no object"))
-    value = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, args)
-    return Reading(rewrite=Rewrite(target=Target.INPUT, value=value))
+    return x_code_hooks.read(event, result)
 
 
 def sample(name: str) -> bytes:
@@ -136,9 +114,18 @@ def sample(name: str) -> bytes:
     return wire.line({**common, **SAMPLES[name]})
 
 
+USAGE = {"inputTokens": 4321, "outputTokens": 567, "totalTokens": 4888}
+CALL = {"name": "shell", "args": {"command": "ls -la"}, "callId": "call_abc124"}
+REVIEWER = {"name": "code-reviewer", "description": "review the diff"}
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "PreToolUse": {"tool": {"name": "shell", "args": {"command": "ls -la"}, "callId": "call_abc124"}},
+    "PostCompact": {"trigger": "proactive", "messageCount": 12, "summary": "The parser was fixed."},
+    "PostToolUse": {"tool": {**CALL, "output": "README.md", "isError": False}},
+    "PreCompact": {"trigger": "proactive", "messageCount": 87, "tokenEstimate": 184000},
+    "PreToolUse": {"tool": CALL},
     "SessionEnd": {},
     "SessionStart": {},
-    "TurnComplete": {"turn": 3, "tokenUsage": {"inputTokens": 4321, "outputTokens": 567, "totalTokens": 4888}},
+    "SubagentStart": {"agent": {**REVIEWER, "prompt": "Review the diff of the last commit."}},
+    "SubagentStop": {"agent": REVIEWER, "durationMs": 12345, "outcome": "completed", "tokenUsage": USAGE},
+    "TurnComplete": {"turn": 3, "tokenUsage": USAGE},
+    "UserPromptSubmit": {"prompt": "Fix the parser."},
 }

@@ -45,7 +45,9 @@ def _subject(match: Match, event: Event) -> set[str]:
         return set()
     for step in key.split("."):
         value = value.get(step) if isinstance(value, dict) else None
-    return {value} if isinstance(value, str) else set()
+    if not isinstance(value, str):
+        return set()
+    return {PurePath(value).name} if key == "file_path" else {value}  # a changed file goes by its name alone
 
 
 def _below(folder: str, project: str) -> bool:

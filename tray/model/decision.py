@@ -46,6 +46,7 @@ class Target(enum.StrEnum):
     OUTPUT = "output"
     PROMPT = "prompt"
     MESSAGE = "message"
+    ANSWER = "answer"  # what the agent asked its hooks for: a worktree's path, a form's answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,7 @@ class Reading:
     notes: tuple[str, ...] = ()  # for the human only
     stop: str | None = None  # the agent shall stop altogether; the text is the reason
     retry: bool = False
+    extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; told to the human
     problem: str = ""
 
@@ -111,6 +113,7 @@ class Decision:
     notes: tuple[str, ...] = ()
     stop: str | None = None
     retry: bool = False
+    extra: tuple[tuple[str, Any], ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     remarks: tuple[str, ...] = ()
 

@@ -44,6 +44,19 @@ class EventKind(enum.StrEnum):
     TASK_COMPLETED = "task_completed"
     TEAMMATE_IDLE = "teammate_idle"
     CONFIG_CHANGED = "config_changed"
+    SETUP = "setup"
+    INSTRUCTIONS_LOADED = "instructions_loaded"
+    CWD_CHANGED = "cwd_changed"
+    DIRECTORY_ADDED = "directory_added"
+    FILE_CHANGED = "file_changed"
+    WORKTREE_CREATE = "worktree_create"
+    WORKTREE_REMOVE = "worktree_remove"
+    MESSAGE_DISPLAY = "message_display"
+    MODEL_SWITCH_BEFORE = "model_switch_before"
+    MODEL_SWITCH_AFTER = "model_switch_after"
+    ELICITATION = "elicitation"
+    ELICITATION_RESULT = "elicitation_result"
+    RESPONSE_END = "response_end"
     OTHER = "other"
 
 
@@ -62,6 +75,7 @@ class Can(enum.Flag):
     NOTE = enum.auto()
     STOP = enum.auto()
     RETRY = enum.auto()
+    REWRITE_ANSWER = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +87,8 @@ class EventSpec:
     timeout: float = 600.0  # seconds until the agent gives up
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
+    late: bool = False  # it has happened already: a refusal is only told, and a rewrite still counts beside it
+    extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
 
     @property
     def observe_only(self) -> bool:
@@ -127,6 +143,7 @@ class Event:
     prompt: str = ""  # what the user or the system said to the model
     message: str = ""  # what the agent said: final response, notification, claim
     url: str = ""
+    path: str = ""  # the file or folder that it is about
     subagent: str = ""  # agent type, inside a subagent
     repeated: bool = False  # the agent says it goes on because a hook refused its stop
     tools: tuple[str, ...] = ()  # names of the tools used in this turn

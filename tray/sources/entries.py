@@ -12,7 +12,7 @@ from typing import Any
 
 import regex
 
-from tray.dialects import DIALECTS
+from tray.dialects import DIALECTS, known, spec
 from tray.errors import ConfigError
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source
@@ -67,15 +67,15 @@ class Sheet:
     def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "") -> Match:
         """Any agent's event of the same kind; one that no other agent can have stays with its own."""
         events = DIALECTS[self.agent].EVENTS
-        spec = events.get(event)
-        if spec is None:
+        if not known(self.agent, event):
             likely = nearest(event, events)
             hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(events)
             raise wrong(self.document, at, f"unknown event `{event}`", hint)
         common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project}
-        if spec.kind is EventKind.OTHER:
+        kind = spec(self.agent, event).kind
+        if kind is EventKind.OTHER:
             return Match(event=event, agents=(self.agent,), **common)
-        return Match(event=spec.kind.value, agents=self._agents, **common)
+        return Match(event=kind.value, agents=self._agents, **common)
 
     def add(
         self,

@@ -8,9 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tray.dialects import DIALECTS
-from tray.model.event import EventKind
-from tray.model.hook import Command, Failure, Match
+from tray.model.hook import Command, Failure
 from tray.sources.entries import Found, Sheet
 from tray.strict import Document
 
@@ -50,21 +48,11 @@ def _hook(path: Path, name: str, agents: Sequence[str]) -> Found:
         sheet.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
         return sheet.found()
     action = Command(line=shlex.quote(str(path)), folder=str(path.parent))
-    match, lacking = _match(sheet, name)
+    # Another agent's slash commands are one event: there it goes by the command's name.
+    match = sheet.match((), name, tool=path.name if path.parent.name == SLASH else "")
     failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
-    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inert=lacking)
+    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure)
     return sheet.found()
-
-
-def _match(sheet: Sheet, name: str) -> tuple[Match, str]:
-    """When it is asked, and what this version lacks for it."""
-    events = DIALECTS[AGENT].EVENTS
-    if name in events:
-        return sheet.match((), name), ""
-    slash = [event for event, spec in events.items() if spec.kind is EventKind.SLASH_COMMAND]
-    if name.startswith(f"{SLASH}/") and slash:
-        return sheet.match((), slash[0], tool=name.removeprefix(f"{SLASH}/")), ""
-    return Match(event=name, agents=(AGENT,)), f"`{name}` is not in this version"
 
 
 def _executable(path: Path) -> bool:

@@ -267,7 +267,7 @@ def _mark(path: Path) -> Path:
 
 def _guard(path: Path, *, may_be_missing: bool) -> None:
     """Refuse to open what someone else could have put there."""
-    _refuse(path.parent, stat.S_ISDIR, "a folder", open_to=0o077)
+    _refuse(path.parent, stat.S_ISDIR, "a folder", open_to=0o022)  # reading is no way in; the tray closes it again
     if path.is_symlink() or path.exists():
         _refuse(path, stat.S_ISREG, "a file")
     elif not may_be_missing:

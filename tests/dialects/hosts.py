@@ -1,0 +1,100 @@
+"""What each agent makes of an answer, as its own loop would: the oracle that answers are judged by."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tray.model.decision import Answer, Decision, Verdict
+from tray.model.event import Event
+
+Taken = tuple[Verdict, bool]  # the verdict that arrives, and whether the agent stops altogether
+NOTHING = (Verdict.ABSTAIN, False)
+PERMISSIONS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+BLOCKABLE = {
+    *("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion"),
+    *("Stop", "SubagentStop", "TaskCreated", "ConfigChange", "PreCompact"),
+}
+STOPPABLE = {
+    *("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion"),
+    *("Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"),
+}
+EXITS = {"TaskCompleted", "TeammateIdle", *BLOCKABLE}
+KEEP_WORKING = {"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"}  # a stop beats the refusal there
+
+
+ASKS_ANYWAY = {"Elicitation", "PermissionRequest"}  # silence lets the user be asked
+
+
+def meant(event: Event, decision: Decision) -> Taken:
+    """What a fitted decision has to arrive as."""
+    stop = decision.stop is not None
+    if stop and event.name in KEEP_WORKING:
+        return Verdict.ABSTAIN, True
+    if stop and event.name == "PermissionRequest":
+        return Verdict.DENY, True
+    if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
+        return Verdict.ABSTAIN, stop
+    return decision.verdict, stop
+
+
+def taken(event: Event, answer: Answer) -> Taken:
+    return HOSTS[event.agent](event, answer)
+
+
+def claude(event: Event, answer: Answer) -> Taken:
+    name = event.name
+    if name == "WorktreeCreate":
+        return (Verdict.DENY, False) if answer.code else NOTHING
+    said = _object(answer)
+    specific = said.get("hookSpecificOutput", {})
+    assert specific == {} or specific["hookEventName"] == name
+    stop = said.get("continue") is False
+    assert name in STOPPABLE or not stop
+    found = [PERMISSIONS[specific["permissionDecision"]]] if "permissionDecision" in specific else []
+    if "decision" in said:
+        assert (said["decision"], bool(said["reason"]), name in BLOCKABLE) == ("block", True, True)
+        found.append(Verdict.DENY)
+    if asked := specific.get("decision"):
+        assert name == "PermissionRequest"
+        found.append({"allow": Verdict.ALLOW, "deny": Verdict.DENY}[asked["behavior"]])
+        stop = asked.get("interrupt", False)
+    if specific.get("action") == "decline":
+        found.append(Verdict.DENY)
+    if answer.code == 2:
+        assert name in EXITS
+        assert answer.stderr.strip()
+        found.append(Verdict.DENY)
+    return max(found, default=Verdict.ABSTAIN), stop
+
+
+def shelley(event: Event, answer: Answer) -> Taken:
+    if answer.code:
+        assert answer.stderr.strip()
+        return Verdict.DENY, False
+    assert event.name != "system-prompt" or answer.stdout
+    return NOTHING
+
+
+def starchild(event: Event, answer: Answer) -> Taken:
+    said = _object(answer)
+    assert answer.code == 0
+    assert said.get("decision", "block") == "block"
+    return (Verdict.DENY, False) if "decision" in said else NOTHING
+
+
+def x_code(event: Event, answer: Answer) -> Taken:
+    said = _object(answer)
+    assert answer.code == 0
+    assert said.get("decision", "allow") in ("allow", "deny", "modify")
+    return (Verdict.DENY, False) if said.get("decision") == "deny" else NOTHING
+
+
+HOSTS = {"claude-code": claude, "shelley": shelley, "starchild": starchild, "x-code": x_code}
+
+
+def _object(answer: Answer) -> dict[str, Any]:
+    assert answer.stdout[-1:] in (b"", b"\n")
+    said = json.loads(answer.stdout or b"{}")
+    assert isinstance(said, dict)
+    return said

@@ -1,0 +1,88 @@
+"""The table of what is carried says what really happens to a decision."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from dialects.recordings import sampled
+
+from tray.dialects import DIALECTS, fit, neutral, render
+from tray.dialects.fidelity import Row, rows
+from tray.model.decision import Decision, Rewrite, Target, Verdict
+from tray.model.event import Event
+
+ROWS = list(rows())
+
+
+def fitting_value(event: Event, target: Target) -> Any:
+    """A new value that this event's agent could take."""
+    match target:
+        case Target.INPUT:
+            return {**event.tool.input, "command": "true"} if event.tool else {"command": "true"}
+        case Target.OUTPUT:
+            return {"stdout": "x"} if event.tool and isinstance(event.tool.output, dict) else "x"
+        case Target.ANSWER:
+            return "/tree" if event.name == "WorktreeCreate" else {"action": "accept", "content": {}}
+    return "other words"
+
+
+def decision(event: Event, word: str) -> Decision:
+    verdicts = {verdict.word: verdict for verdict in Verdict}
+    if word in verdicts:
+        return Decision(verdict=verdicts[word], reason="because")
+    if word.startswith("rewrite "):
+        target = Target(word.removeprefix("rewrite "))
+        allowed = Verdict.ALLOW if event.name == "PermissionRequest" else Verdict.ABSTAIN
+        return Decision(verdict=allowed, rewrite=Rewrite(target=target, value=fitting_value(event, target)))
+    fields: dict[str, Any] = {"context": "c", "note": ("n",), "stop": "enough", "retry": True}
+    return Decision(**{"notes" if word == "note" else word: fields[word]})
+
+
+CASES = [(row, word) for row in ROWS for word in (*row.carried, *row.stricter, *row.dropped)]
+
+
+@pytest.mark.parametrize(("row", "word"), CASES, ids=[f"{r.agent}-{r.event}-{w}" for r, w in CASES])
+def test_each_word_of_a_row_is_what_happens(row: Row, word: str) -> None:
+    event = sampled(row.agent, row.event)
+    wanted = decision(event, word)
+
+    fitted = fit(event, wanted)
+
+    if word in row.carried:
+        assert fitted == wanted
+    elif word in row.stricter:
+        assert (fitted.verdict, len(fitted.remarks)) == (Verdict.DENY, 1)
+    elif word != "note":  # a note is told to the user in any case
+        assert (fitted.verdict in (Verdict.ABSTAIN, wanted.verdict), len(fitted.remarks)) == (True, 1)
+
+
+SILENT_ASKS = {("claude-code", "Elicitation", "ask"), ("claude-code", "PermissionRequest", "ask")}
+SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT_ASKS]
+
+
+@pytest.mark.parametrize(("row", "word"), SPOKEN, ids=[f"{r.agent}-{r.event}-{w}" for r, w in SPOKEN])
+def test_what_is_carried_is_really_told(row: Row, word: str) -> None:
+    event = sampled(row.agent, row.event)
+
+    assert render(event, decision(event, word)) != neutral(row.agent, row.event, event.body)
+
+
+def test_every_event_has_a_row_whose_words_are_the_same_everywhere() -> None:
+    words = {frozenset((*row.carried, *row.stricter, *row.dropped)) for row in ROWS}
+
+    assert [(row.agent, row.event) for row in ROWS] == [
+        (agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS
+    ]
+    assert len(words) == 1
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.agent}-{row.event}")
+def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: Row) -> None:
+    event = sampled(row.agent, row.event)
+
+    assert row.heard[row.agent] == row.event
+    for dialect, key in (("claude-code", "hook_event_name"), ("starchild", "event"), ("x-code", "event")):
+        if dialect != row.agent:
+            assert json.loads(DIALECTS[dialect].stdin(event))[key] == row.heard[dialect]

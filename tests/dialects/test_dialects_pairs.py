@@ -1,0 +1,100 @@
+"""All sixteen pairs of agent and hook dialect: what a hook says in its words reaches the agent in the agent's."""
+
+from __future__ import annotations
+
+import pytest
+from dialects.hosts import taken
+from dialects.readings import ran
+from dialects.recordings import sampled
+
+from tray.dialects import DIALECTS, neutral, render, spec
+from tray.dialects.fidelity import Row, rows
+from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
+from tray.model.event import Can, Event
+
+ROWS = list(rows())
+PAIRS = [(dialect, row) for row in ROWS for dialect in DIALECTS]
+IDS = [f"{dialect}-hears-{row.agent}-{row.event}" for dialect, row in PAIRS]
+ASKED = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}'
+HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
+
+
+def refusal(dialect: str, row: Row) -> Result | None:
+    """How a hook of this dialect refuses there; None when its dialect knows no way."""
+    if dialect == "claude-code":
+        return ran(0, ASKED) if row.heard[dialect] == "PermissionRequest" else ran(2, err="no")
+    if dialect == "starchild":
+        return ran(0, '{"decision":"block","reason":"no"}')
+    if dialect == "x-code" and row.heard[dialect] in HEARD_BY_X_CODE:
+        return ran(0, '{"decision":"deny","reason":"no"}')
+    return None
+
+
+def answered(event: Event, reading: Reading) -> Answer:
+    decision = Decision(
+        verdict=reading.verdict,
+        reason=reading.reason,
+        rewrite=reading.rewrite,
+        context=reading.context,
+        notes=reading.notes,
+        stop=reading.stop,
+        retry=reading.retry,
+        extra=reading.extra,
+    )
+    return render(event, decision)
+
+
+@pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
+def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Row) -> None:
+    event, said = sampled(row.agent, row.event), refusal(dialect, row)
+    if said is None:
+        return
+    answer = answered(event, DIALECTS[dialect].read(event, said))
+
+    if Can.DENY in spec(row.agent, row.event).can:
+        assert taken(event, answer) == (Verdict.DENY, False)
+        assert b"no" in answer.stdout + answer.stderr or row.event.startswith("Elicitation")
+    else:
+        assert answer == neutral(row.agent, row.event, event.body)
+
+
+@pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
+@pytest.mark.parametrize("code", [None, -9, 1, 3, 126, 127])
+def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: Row, code: int | None) -> None:
+    event = sampled(row.agent, row.event)
+    reading = DIALECTS[dialect].read(event, Result(code=code, stderr=b"Traceback"))
+
+    if row.event == "WorktreeCreate" and dialect == "claude-code" and code in (1, 3):
+        assert reading.verdict is Verdict.DENY  # any failure means that there is no worktree
+        return
+    assert reading.problem
+    assert answered(event, reading) == neutral(row.agent, row.event, event.body)
+
+
+@pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
+def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row: Row) -> None:
+    event = sampled(row.agent, row.event)
+    same = event.body if row.heard[dialect] == "system-prompt" and dialect == "shelley" else b""
+    reading = DIALECTS[dialect].read(event, Result(code=0, stdout=same))
+
+    assert reading == Reading() or reading.problem == "printed no path"
+    assert answered(event, reading) == neutral(row.agent, row.event, event.body)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "rewrite input" in row.carried], ids=lambda row: row.agent)
+@pytest.mark.parametrize("dialect", ["claude-code", "starchild", "x-code"])
+def test_a_new_command_reaches_every_agents_shell(dialect: str, row: Row) -> None:
+    if row.event == "PermissionRequest":
+        return
+    event = sampled(row.agent, row.event)
+    said = {
+        "claude-code": '{"updatedInput":{"command":"true"}}',
+        "starchild": '{"tool_input":{"command":"true"}}',
+        "x-code": '{"decision":"modify","args":{"command":"true"}}',
+    }[dialect]
+
+    reading = DIALECTS[dialect].read(event, ran(0, said))
+
+    assert reading.rewrite is not None
+    assert reading.rewrite.target is Target.INPUT
+    assert b'"command":"true"' in answered(event, reading).stdout

@@ -1,0 +1,70 @@
+"""What becomes of each canonical decision at each agent's event, and as what each dialect's hooks hear it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tray.dialects import DIALECTS, claude_events, shelley_hooks, starchild_hooks, x_code_hooks
+from tray.dialects.fitting import TARGETS, VERDICTS
+from tray.model.decision import Target, Verdict
+from tray.model.event import Can, Event, EventSpec
+
+WORDS: dict[str, Can] = {
+    **{verdict.word: can for verdict, can in VERDICTS.items()},
+    **{f"rewrite {target.value}": can for target, can in TARGETS.items()},
+    "context": Can.CONTEXT,
+    "note": Can.NOTE,
+    "stop": Can.STOP,
+    "retry": Can.RETRY,
+}
+# What turns into a refusal where it cannot be carried and a refusal can.
+STRICTER = frozenset({Verdict.ASK.word, "stop", *(f"rewrite {target.value}" for target in Target)})
+
+TOLD: dict[str, Callable[[Event], str]] = {
+    "claude-code": claude_events.told,
+    "shelley": shelley_hooks.told,
+    "starchild": starchild_hooks.told,
+    "x-code": x_code_hooks.told,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One event of one agent. `late`: its refusal is told to the model and withholds nothing."""
+
+    agent: str
+    event: str
+    kind: str
+    timeout: float
+    carried: tuple[str, ...]
+    stricter: tuple[str, ...]  # becomes deny
+    dropped: tuple[str, ...]
+    extras: tuple[str, ...]
+    late: bool
+    heard: Mapping[str, str]  # the event's name by the dialect of the hook that hears it
+
+
+def rows() -> Iterator[Row]:
+    """Every event of every agent, in the order of the tables."""
+    for agent, dialect in DIALECTS.items():
+        for name, spec in dialect.EVENTS.items():
+            yield _row(agent, name, spec)
+
+
+def _row(agent: str, name: str, spec: EventSpec) -> Row:
+    carried = tuple(word for word, can in WORDS.items() if can in spec.can)
+    refusing = Can.DENY in spec.can
+    stricter = tuple(word for word in WORDS if word not in carried and refusing and word in STRICTER)
+    return Row(
+        agent=agent,
+        event=name,
+        kind=spec.kind.value,
+        timeout=spec.timeout,
+        carried=carried,
+        stricter=stricter,
+        dropped=tuple(word for word in WORDS if word not in carried and word not in stricter),
+        extras=spec.extras,
+        late=spec.late,
+        heard={dialect: told(Event(id="", agent=agent, name=name, kind=spec.kind)) for dialect, told in TOLD.items()},
+    )

@@ -1,0 +1,181 @@
+"""Hooks written for Shelley: what they read and what they said, whichever agent's event they are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tray.dialects import outputs, tools, wire
+from tray.model.decision import Reading, Result, Rewrite, Target
+from tray.model.event import Event, EventKind
+
+AGENT = "shelley"
+EXTRAS = ("cwd", "model", "slug")  # of a new conversation, besides its prompt
+TYPES = {EventKind.TURN_END: "end_of_turn"}
+BEGINNINGS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
+COMMANDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
+SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization", "set-cookie")
+
+
+NAMES: Mapping[EventKind, str] = {
+    EventKind.CONVERSATION_NEW: "new-conversation",
+    EventKind.PROMPT: "chat-message",
+    EventKind.PROMPT_EXPANSION: "slash/<command>",
+    EventKind.SESSION_START: "new-conversation",
+    EventKind.SLASH_COMMAND: "slash/<command>",
+    EventKind.SYSTEM_PROMPT: "system-prompt",
+    EventKind.TURN_END: "end-of-turn",
+}
+
+
+def told(event: Event) -> str:
+    """The hook whose form the event has for a hook of this dialect; its canonical name when there is none."""
+    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
+
+
+def stdin(event: Event) -> bytes:
+    if event.agent == AGENT:
+        return _own(event)
+    if event.kind is EventKind.SYSTEM_PROMPT:
+        return event.prompt.encode("utf-8", "replace")
+    if event.kind is EventKind.PROMPT:
+        fixed = {"conversation_id": event.session, "model": event.model, "reasoning_level": "", "queued": False}
+        return wire.dumps({"message": event.prompt, "readonly": fixed})
+    if event.kind in BEGINNINGS:
+        fixed = {"conversation_id": event.session, "is_subagent": bool(event.subagent)}
+        return wire.dumps({"prompt": event.prompt, "model": event.model, "cwd": event.cwd, "readonly": fixed})
+    return wire.dumps(_command(event) if event.kind in COMMANDS else _other(event))
+
+
+def _own(event: Event) -> bytes:
+    """The agent's exact bytes, unless they hold headers that no hook shall see."""
+    fixed = wire.inner(event.payload, "readonly")
+    headers = fixed.get("headers")
+    if not isinstance(headers, list) or not any(map(_secret, headers)):
+        return event.body
+    kept = [pair for pair in headers if not _secret(pair)]
+    return wire.dumps({**event.payload, "readonly": {**fixed, "headers": kept}})
+
+
+def _secret(pair: Any) -> bool:
+    return isinstance(pair, list) and bool(pair) and str(pair[0]).strip().lower() in SECRET_HEADERS
+
+
+def _command(event: Event) -> dict[str, Any]:
+    said = {"command": event.topic, "args": _args(event), "raw_message": event.prompt}
+    fixed = {"conversation_id": event.session, "is_new_conversation": False}
+    return said | fixed | wire.filled(cwd=event.cwd, model=event.model)
+
+
+def _args(event: Event) -> str:
+    """What follows the command; the agent itself says so."""
+    given = wire.text(event.payload, "args", "command_args")
+    return given or event.prompt.removeprefix(f"/{event.topic}").lstrip(" \t\n")
+
+
+def _other(event: Event) -> dict[str, Any]:
+    fields = {"type": TYPES.get(event.kind, event.kind.value), "conversation_id": event.session}
+    fields |= wire.filled(
+        cwd=event.cwd,
+        model=event.model,
+        slug=event.title or event.project,
+        conversation_url=event.url,
+        final_response=event.message,
+        prompt=event.prompt,
+        path=event.path,
+    )
+    return fields | _tool(event)
+
+
+def _tool(event: Event) -> dict[str, Any]:
+    """Shelley has no tool events: its hooks get the canonical names."""
+    if event.tool is None:
+        return {}
+    call = {
+        "tool_name": tools.canonical(event.agent, event.tool.name),
+        "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
+    }
+    return call | ({} if event.tool.output is None else {"tool_result": outputs.shown(event.tool.output)})
+
+
+def environment(event: Event) -> Mapping[str, str]:
+    """The six variables of a slash command are always there, if need be empty."""
+    if event.kind not in COMMANDS:
+        return {}
+    values = {
+        "SHELLEY_SLASH_COMMAND": event.topic,
+        "SHELLEY_SLASH_ARGS": _args(event),
+        "SHELLEY_CONVERSATION_ID": event.session,
+        "SHELLEY_CWD": event.cwd,
+        "SHELLEY_MODEL": event.model,
+        "SHELLEY_USER_EMAIL": wire.text(event.payload, "user_email"),
+    }
+    return dict.fromkeys(values, "") | wire.variables(**values)
+
+
+def read(event: Event, result: Result) -> Reading:
+    """Failing is the veto: the failure policy of a Shelley source makes it a refusal."""
+    if problem := wire.not_run(result):
+        return Reading(problem=problem)
+    if result.code != 0:
+        return Reading(problem=f"exit {result.code}")
+    reader = READERS.get(event.kind)
+    return reader(event, result.stdout) if reader else Reading()  # elsewhere stdout is ignored
+
+
+def _prompt(event: Event, stdout: bytes) -> Reading:
+    return _replaced(event, stdout) if stdout.strip() else Reading(problem="printed no system prompt")
+
+
+def _replaced(event: Event, stdout: bytes) -> Reading:
+    """The bare text, not trimmed, in the place of what it was."""
+    try:
+        text = stdout.decode()
+    except UnicodeDecodeError:
+        return Reading(problem="output is not UTF-8")
+    return Reading(rewrite=_rewrite(event, text))
+
+
+def _message(event: Event, stdout: bytes) -> Reading:
+    fields, problem = _fields(stdout, ("message",))
+    return Reading(problem=problem) if problem else Reading(rewrite=_rewrite(event, fields.get("message", "")))
+
+
+def _conversation(event: Event, stdout: bytes) -> Reading:
+    fields, problem = _fields(stdout, ("prompt", *EXTRAS))
+    if problem:
+        return Reading(problem=problem)
+    now = {"cwd": event.cwd, "model": event.model}
+    extra = tuple((name, fields[name]) for name in EXTRAS if fields.get(name, "") not in ("", now.get(name)))
+    return Reading(rewrite=_rewrite(event, fields.get("prompt", "")), extra=extra)
+
+
+def _rewrite(event: Event, text: str) -> Rewrite | None:
+    return None if text in ("", event.prompt) else Rewrite(target=Target.PROMPT, value=text)
+
+
+def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]:
+    """The texts of a JSON object, in any case of their names as Go reads them, and what was wrong with it."""
+    if not stdout.strip():
+        return {}, ""
+    try:
+        value = wire.loads(stdout)
+    except ValueError as error:
+        return {}, f"output is {error}"
+    if value is None:
+        return {}, ""
+    if not isinstance(value, dict):
+        return {}, f"output is a JSON {wire.KINDS[type(value)]}, not an object"
+    fields = {key.lower(): each for key, each in value.items() if each is not None}
+    wrong = [name for name in names if not isinstance(fields.get(name, ""), str)]
+    return fields, f"output has a {wrong[0]} that is no string" if wrong else ""
+
+
+READERS: Mapping[EventKind, Callable[[Event, bytes], Reading]] = {
+    EventKind.CONVERSATION_NEW: _conversation,
+    EventKind.PROMPT: _message,
+    EventKind.PROMPT_EXPANSION: _replaced,
+    EventKind.SESSION_START: _conversation,
+    EventKind.SLASH_COMMAND: _replaced,
+    EventKind.SYSTEM_PROMPT: _prompt,
+}
