@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import logging
 import os
 import signal
@@ -46,6 +47,7 @@ if sys.platform == "win32":
     SIGNALS = (signal.SIGTERM, signal.SIGINT)
 else:
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
@@ -144,7 +146,11 @@ class App:
             self._icon.run()
 
     def close(self) -> None:
-        """In the order of the day: nothing new comes in, what runs ends, what was said is written down."""
+        """In the order of the day: nothing new comes in, what runs ends, what was said is written down.
+
+        Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
+        """
+        faulthandler.dump_traceback_later(CLOSING, exit=True)
         self._listener.close()
         self._turns.close()
         self._ending.close()
@@ -157,6 +163,7 @@ class App:
         self._player.close()
         self._kept.journal.close()
         self._loop.close()
+        faulthandler.cancel_dump_traceback_later()
 
     def _alerted(self, id: str, word: str) -> None:
         """An alert may be out before its event has a row: hooks that nobody waits for may still run."""

@@ -23,7 +23,7 @@ def test(
 ) -> None:
     """Send a synthetic event through relay, tray and hooks, and show what the agent would be told."""
     from tray import relay
-    from tray.dialects import DIALECTS
+    from tray.dialects import DIALECTS, spec
 
     paths = places(context)
     if agent not in DIALECTS:
@@ -35,7 +35,7 @@ def test(
         input=DIALECTS[agent].sample(name),
         env={**os.environ, "HOOKTRAY_TEST": "1"},
         capture_output=True,
-        timeout=DIALECTS[agent].EVENTS[name].timeout + 5,
+        timeout=spec(agent, name).timeout + 5,
         check=False,
     )
     sys.stdout.write(done.stdout.decode("utf-8", "replace"))
@@ -45,16 +45,16 @@ def test(
 
 
 def _native(agent: str, event: str) -> str:
-    from tray.dialects import DIALECTS
+    from tray.dialects import DIALECTS, known
 
     events = DIALECTS[agent].EVENTS
-    if event in events:
+    if known(agent, event):
         return event
     by_kind = [name for name, spec in events.items() if spec.kind.value == event]
     if by_kind:
         return by_kind[0]
-    known = [*events, *sorted({spec.kind.value for spec in events.values()})]
-    raise HooktrayError(f"{agent} has no event `{event}`", hint=_did_you_mean(event, known))
+    words = [*events, *sorted({spec.kind.value for spec in events.values()})]
+    raise HooktrayError(f"{agent} has no event `{event}`", hint=_did_you_mean(event, words))
 
 
 def _did_you_mean(word: str, known: list[str]) -> str:

@@ -42,6 +42,7 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
         notes=tuple(note for reading in readings for note in reading.notes),
         stop="\n".join(filter(None, stops)) if stops else None,
         retry=any(reading.retry for reading in readings),
+        extra=tuple({name: value for reading in readings for name, value in reading.extra}.items()),
         outcomes=tuple(outcomes),
         remarks=_conflict(rewriting),
     )

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from tray.dialects import DIALECTS, spec, wire
-from tray.dialects.tools import canonical
+from tray.dialects.tools import canonical, spellings
 from tray.dialects.tools import native as native_tool
 from tray.model.event import Event, EventKind
 from tray.model.hook import Match
@@ -26,10 +26,12 @@ def names(match: Match, event: Event) -> set[str]:
         return _subject(match, event)
     title = canonical(event.agent, event.tool.name)
     if not match.format:
-        return {event.tool.name, title}
+        return set(spellings(event.agent, event.tool.name))
     own = {event.tool.name} if event.agent == match.format else set()
-    older = {title} if match.format == "claude-code" else set()  # its matchers know the older names too
-    return {native_tool(match.format, title), *own, *older}
+    there = native_tool(match.format, title)
+    # Claude's matchers know the older names of a tool too; X-Code's patterns see one name.
+    older = {title, *spellings(match.format, there)} if match.format == "claude-code" else set()
+    return {there, *own, *older}
 
 
 def _subject(match: Match, event: Event) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import regex
 
-from tray.dialects import DIALECTS
+from tray.dialects import DIALECTS, known
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
@@ -96,10 +96,10 @@ def _match(document: Document, at: tuple[Any, ...], entry: Entry) -> Match:
         if agent not in DIALECTS:
             raise wrong(document, (*at, "agent"), f"unknown agent `{agent}`", _known(agent, DIALECTS))
     native = [name for agent in agents for name in DIALECTS[agent].EVENTS]
-    if entry.event not in KINDS and entry.event not in native:
-        known = [*KINDS, *(native or [name for dialect in DIALECTS.values() for name in dialect.EVENTS])]
-        hint = _known(entry.event, known)
-        if not agents and entry.event in known:
+    if entry.event not in KINDS and not any(known(agent, entry.event) for agent in agents):
+        words = [*KINDS, *(native or [name for dialect in DIALECTS.values() for name in dialect.EVENTS])]
+        hint = _known(entry.event, words)
+        if not agents and entry.event in words:
             hint = "a native event name needs `agent:` beside it"
         raise wrong(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
     if entry.tool != "*":  # every tool, as Claude writes it

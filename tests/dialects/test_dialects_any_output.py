@@ -1,0 +1,99 @@
+"""Whatever a hook prints on whatever event: reading never raises, and what was read can always be answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dialects.recordings import sampled
+from dialects.test_dialects_pairs import answered
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, neutral
+from tray.model.decision import Reading, Result, Target, Verdict
+
+EVENTS = [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+HEARD = sorted({event.name for event in EVENTS if event.agent == "claude-code"})
+VALUES: list[Any] = [
+    None,
+    True,
+    False,
+    7,
+    "",
+    "allow",
+    "ask",
+    "deny",
+    "block",
+    "modify",
+    "accept",
+    "cancel",
+    "decline",
+]
+VALUES += ["text", "\ud800", [], ["a"], {}, {"behavior": "allow"}, {"behavior": "deny", "interrupt": True}, {"a": 1}]
+VALUES += [{"behavior": "allow", "updatedInput": {"command": "ls"}}, {"action": "accept"}, [{"type": "setMode"}]]
+TOP = ["decision", "reason", "continue", "stopReason", "systemMessage", "permissionDecision", "updatedInput", "args"]
+TOP += [
+    "output",
+    "context",
+    "message",
+    "notification",
+    "response",
+    "tool_input",
+    "add_warning",
+    "prompt",
+    "cwd",
+    "slug",
+]
+INNER = [
+    "permissionDecision",
+    "additionalContext",
+    "updatedInput",
+    "updatedToolOutput",
+    "updatedMCPToolOutput",
+    "retry",
+]
+INNER += ["decision", "action", "content", "displayContent", "worktreePath", "sessionTitle", "watchPaths"]
+FIELDS = st.dictionaries(st.sampled_from(INNER), st.sampled_from(VALUES), max_size=4)
+SPECIFIC = st.builds(lambda name, fields: {"hookEventName": name, **fields}, st.sampled_from(HEARD), FIELDS)
+OBJECTS = st.builds(
+    lambda top, specific: {**top, **({"hookSpecificOutput": specific} if specific else {})},
+    st.dictionaries(st.sampled_from(TOP), st.sampled_from(VALUES), max_size=4),
+    st.none() | SPECIFIC,
+)
+OUTPUTS = st.one_of(st.binary(max_size=30), OBJECTS.map(lambda value: json.dumps(value).encode()))
+
+
+def own_name(output: bytes, name: str) -> bytes:
+    """Most answers name the event that they are about."""
+    for heard in HEARD:
+        output = output.replace(f'"hookEventName": "{heard}"'.encode(), f'"hookEventName": "{name}"'.encode())
+    return output
+
+
+@settings(deadline=None, max_examples=1500)
+@given(
+    st.sampled_from(sorted(DIALECTS)),
+    st.sampled_from(EVENTS),
+    OUTPUTS,
+    st.binary(max_size=8),
+    st.sampled_from([None, -9, 0, 0, 0, 1, 2, 2, 127]),
+)
+def test_reading_never_raises_and_what_was_read_can_be_answered(
+    dialect: str, event: Any, stdout: bytes, stderr: bytes, code: int | None
+) -> None:
+    said = own_name(stdout, event.name)
+    reading = DIALECTS[dialect].read(event, Result(code=code, stdout=said, stderr=stderr))
+
+    answer = answered(event, reading)
+
+    if reading.problem:
+        assert reading == Reading(problem=reading.problem)
+        assert answer == neutral(event.agent, event.name, event.body)
+    if reading.verdict is Verdict.ALLOW:
+        assert dialect in ("claude-code", "starchild")
+        assert b"allow" in said or b"approve" in said
+    if reading.rewrite is not None and reading.rewrite.target is Target.INPUT:
+        assert isinstance(reading.rewrite.value, dict)
+    if code in (None, -9, 127):
+        assert reading.problem
