@@ -46,6 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     when_down: Literal["once", "allow"] = "once"
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
+    sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
 
 
 KEYS = tuple(field.name for field in msgspec.structs.fields(Settings))

@@ -35,9 +35,10 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "running": answer is not None,
         "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
         "icon": (answer or {}).get("icon") or None,
-        "problem": proposals.configuration.problem or None,
+        "problem": "\n".join(filter(None, (proposals.configuration.problem, *proposals.configuration.warnings)))
+        or None,
     }
-    print(json.dumps(found)) if as_json else print_status(found)
+    print(json.dumps(found)) if as_json else print_status(found, proposals.configuration)
 
 
 @app.command(name="list")
@@ -53,7 +54,7 @@ def list_hooks(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         _json_lines(rows)
         return
-    print_hooks(rows, kept.switch.state().enabled, paths, proposals.configuration.problem)
+    print_hooks(rows, kept.switch.state().enabled, paths, proposals.configuration)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from tray.text import printable, sanitise
 if TYPE_CHECKING:
     from tray.engine.roster import Roster, Standing
     from tray.paths import Paths
+    from tray.sources.configuration import Configuration
 
 
 def hook_rows(roster: Roster) -> list[dict[str, Any]]:
@@ -62,7 +63,7 @@ def log_row(record: Record) -> dict[str, Any]:
     }
 
 
-def print_status(found: Mapping[str, Any]) -> None:
+def print_status(found: Mapping[str, Any], configuration: Configuration) -> None:
     state = "on" if found["enabled"] else "off"
     if found["enabled"] and found["paused_until"]:
         state = f"paused until {_clock(found['paused_until'])}"
@@ -70,14 +71,16 @@ def print_status(found: Mapping[str, Any]) -> None:
     print(f"The tray is {'running' if found['running'] else 'not running; `hooktray run` starts it'}.")
     if found["pending"]:
         print(f"{found['pending']} waiting for your approval: open the tray's menu, Approvals.")
-    if found["problem"]:
-        print(f"The configuration is broken, the last good one is in force:\n{found['problem']}")
+    if configuration.problem:
+        print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
+    _print_warnings(configuration)
 
 
-def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, problem: str) -> None:
+def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, configuration: Configuration) -> None:
     print(f"Hooks are {'on' if enabled else 'off'} · {paths.config}")
-    if problem:
-        print(f"Broken, the last good one is in force: {problem}")
+    if configuration.problem:
+        print(f"Broken, the last good one is in force: {printable(configuration.problem)}")
+    _print_warnings(configuration)
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
         return
@@ -87,8 +90,16 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
     )
     for row in rows:
         if row["state"] == "pending":
-            word = row["name"] if row["runs"].startswith("rule: ") else row["runs"]
+            typed = not row["runs"].startswith("rule: ") and sanitise(row["runs"], 300) == row["runs"]
+            word = (
+                row["runs"] if typed else sanitise(row["name"], 300)
+            )  # a foreign line may hold what a terminal obeys
             print(f"To ask for approval: hooktray approve {row['event']} {shlex.quote(word)}")
+
+
+def _print_warnings(configuration: Configuration) -> None:
+    for warning in configuration.warnings:
+        print(f"Warning: {printable(warning)}")
 
 
 def print_log(rows: Sequence[Mapping[str, Any]]) -> None:

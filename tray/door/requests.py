@@ -10,6 +10,7 @@ from tray.door.listener import Peer
 from tray.engine.controls import Controls
 from tray.engine.roster import Standing
 from tray.errors import HooktrayError
+from tray.model.hook import State
 
 WAY = "command line"
 WHERE = "open the tray's menu: Approvals"
@@ -79,6 +80,8 @@ class Requests:
     def _one(self, request: Mapping[str, Any]) -> Standing:
         word, event = str(request.get("hook", "")), str(request.get("event", ""))
         found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
+        if len(found) == 1 and found[0].state is State.INERT:
+            raise HooktrayError(f"`{word}` is inert: {found[0].health}", hint="it can be asked for once that is gone")
         if len(found) == 1:
             return found[0]
         if found:

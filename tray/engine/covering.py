@@ -1,4 +1,7 @@
-"""What an approval covers of a command line: which words name files, what is read of them, and how the copies run."""
+"""What an approval covers of a command line: which words name files, what is read of them, and how the copies run.
+
+Lines for a shell have their words in `lines.py`; a plugin's hook is approved with the plugin's whole folder.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
-from tray.engine.runners.script import interprets, runs_module, script_of
+from tray.engine import lines
+from tray.engine.lines import absolute, must_have_script
+from tray.engine.placeholders import declared, fill
+from tray.engine.runners.script import interprets
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError, Unit
@@ -21,6 +28,8 @@ SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 COUNT = 2000
 # Programs of the system are named in the definition and run where they stand: its package manager owns them.
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/", "/System/", "/Library/", "C:\\Windows\\")
+NOT_OF_A_PLUGIN = {".git", "__pycache__"}
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 Sign = tuple[str, int, int, int, int]
 
@@ -41,25 +50,34 @@ class Covering:
         self._copies = copies
         self._sums: dict[Sign, str] = {}
 
-    def argv(self, hook: Hook, name: str) -> tuple[str, ...]:
-        """The command line of the unit's own bytes. Raises DamagedError; never falls back to the original."""
+    def argv(self, hook: Hook, name: str, places: Mapping[str, str] = NOWHERE) -> tuple[str, ...]:
+        """The command line of the unit's own bytes. Raises DamagedError; never falls back to the original.
+
+        `places` are the hook's placeholders for one event.
+        """
         if not isinstance(hook.action, Command):
             return ()
         manifest = self._copies.check(name)
-        words = list(_words(hook.action))
-        program = words[0].path
+        program = program_of(hook, hook.action)
         if manifest.pinned.get(program, "") not in ("", self._sum(program)):
             raise DamagedError(f"{program} is another program than when {hook.name} was approved")
-        argv = [self._word(word, name, manifest.files) for word in words]
-        if program not in manifest.files:
-            if program not in manifest.pinned and not program.startswith(SYSTEM):
-                raise DamagedError(f"{program} was not there when {hook.name} was approved")
-            argv[0] = program
-        return tuple(argv)
+        if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
+            raise DamagedError(f"{program} was not there when {hook.name} was approved")
+        copies = {path: str(self._copies.path(name, path)) for path in manifest.files}
+        if hook.action.shell:
+            return (program, "-c", lines.covered(hook, hook.action, copies))
+        argv = [self._word(word, copies, places) for word in words_of(hook, hook.action)]
+        return (copies.get(program, program), *argv[1:])
 
-    def _word(self, word: Word, name: str, files: Mapping[str, str]) -> str:
-        if word.path in files:
-            return f"{word.prefix}{self._copies.path(name, word.path)}"
+    def copy(self, name: str, original: str) -> str:
+        """Where the copy of a file or folder lies within the unit; "" for no folder."""
+        return str(self._copies.path(name, original)) if original else ""
+
+    def _word(self, word: Word, copies: Mapping[str, str], places: Mapping[str, str]) -> str:
+        if word.path in copies:
+            return word.prefix + copies[word.path]
+        if places:
+            return fill(word.text, places)
         return os.path.expanduser(word.text) if word.text.startswith("~/") else word.text  # noqa: PTH111
 
     def _sum(self, path: str) -> str:
@@ -83,7 +101,7 @@ def survey(hook: Hook) -> Unit:
     executable = frozenset(path for path in contents if os.access(path, os.X_OK))
     pinned = {}
     if isinstance(hook.action, Command):
-        program = _program(hook.action)
+        program = program_of(hook, hook.action)
         if program not in contents and not program.startswith(SYSTEM):
             pinned[program] = _sum(program)
     return Unit(hook=hook, contents=contents, executable=executable, pinned=pinned)
@@ -93,7 +111,9 @@ def signature(hook: Hook) -> tuple[Sign, ...]:
     """A cheap sign that the files may have changed; the kernel's ctime cannot be set back, unlike mtime."""
     if not isinstance(hook.action, Command):
         return ()
-    paths = {word.path for word in _words(hook.action)}
+    paths: set[str] = {hook.action.interpreter}
+    with contextlib.suppress(HooktrayError, ValueError):
+        paths.update(_named(hook, hook.action))
     with contextlib.suppress(HooktrayError):
         paths.update(islice(_listed(hook, hook.action), COUNT))
     return tuple(sign for path in sorted(paths) if (sign := _sign(path)))
@@ -103,11 +123,15 @@ def _belonging(hook: Hook) -> Iterator[str]:
     """The files to copy: the program when it is a script, every word that names a file, and the listed ones."""
     if not isinstance(hook.action, Command):
         return
-    _must_be_there(hook.action)
-    first, *others = _words(hook.action)
-    if not interprets(first.path):
-        others.insert(0, first)
-    yield from (word.path for word in others if _is_ours(word.path))
+    if hook.action.shell:
+        lines.must_be_there(hook, hook.action)
+        yield from dict.fromkeys(path for path in _named(hook, hook.action) if _is_ours(path))
+    else:
+        _must_be_there(hook, hook.action)
+        first, *others = words_of(hook, hook.action)
+        if not interprets(first.path):
+            others.insert(0, first)
+        yield from (word.path for word in others if _is_ours(word.path))
     for count, path in enumerate(_listed(hook, hook.action)):
         if count >= COUNT:
             raise HooktrayError(f"{hook.name}: more than {COUNT} files", hint="name fewer files under `files:`")
@@ -115,46 +139,60 @@ def _belonging(hook: Hook) -> Iterator[str]:
             yield path
 
 
-def _must_be_there(command: Command) -> None:
+def _named(hook: Hook, command: Command) -> Iterator[str]:
+    """Every path that a word of the line may name."""
+    if command.shell:
+        return lines.paths(hook, command)
+    return (word.path for word in words_of(hook, command))
+
+
+def _must_be_there(hook: Hook, command: Command) -> None:
     """What would be run has to be here to be read; else the agent's own folder could supply it later."""
-    program = _program(command)
+    program = program_of(hook, command)
+    first, *others = (fill(word, declared(hook, command)) for word in shlex.split(command.line))
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
-        first = shlex.split(command.line)[0]
         raise HooktrayError(f"{first}: there is no such program", hint="write its path, or put it there first")
-    argv = [program, *shlex.split(command.line)[1:]]
-    if runs_module(argv):
-        raise HooktrayError("python -m runs what the agent's folder holds", hint="name the script, or write -I -m")
-    script = script_of(argv)
-    if script and not os.path.isfile(_absolute(script, command.folder)):  # noqa: PTH113
-        raise HooktrayError(f"{script}: there is no such file", hint=f"it is looked up in {command.folder}")
+    must_have_script([program, *others], command.folder)
 
 
-def _words(command: Command) -> Iterator[Word]:
+def words_of(hook: Hook, command: Command) -> Iterator[Word]:
+    """The words of a line that no shell reads."""
+    places = declared(hook, command)
     for index, text in enumerate(shlex.split(command.line)):
         if index == 0:
-            yield Word(text, "", _program(command))
+            yield Word(text, "", program_of(hook, command))
             continue
         prefix, named = re.fullmatch(r"(-{1,2}[\w-]+=)?(.*)", text, re.DOTALL).groups(default="")  # type: ignore[union-attr]
-        yield Word(text, prefix, _absolute(named, command.folder) if named else "")
+        yield Word(text, prefix, absolute(fill(named, places), command.folder) if named else "")
 
 
-def _program(command: Command) -> str:
-    """The file that the first word is; "" when it is a bare name that was found nowhere."""
-    first = shlex.split(command.line)[0]
-    if command.interpreter or ("/" not in first and "\\" not in first):
+def program_of(hook: Hook, command: Command) -> str:
+    """The file that starts; "" when it is a bare name that was found nowhere."""
+    if command.interpreter:
         return command.interpreter
-    return _absolute(first, command.folder)
+    first = fill(shlex.split(command.line)[0], declared(hook, command))
+    return absolute(first, command.folder) if "/" in first or "\\" in first else ""
 
 
 def _listed(hook: Hook, command: Command) -> Iterator[str]:
+    """The files of the hook's plugin, and what its `files:` say."""
+    if command.plugin:
+        yield from _folder(command.plugin)
     for pattern in hook.files:
-        whole = Path(_absolute(pattern, command.folder))
+        whole = Path(absolute(pattern, command.folder))
         fixed = Path(*_plain_parts(whole))
         rest = whole.relative_to(fixed)
         try:
             yield from (str(path) for path in ([fixed] if rest == Path() else fixed.glob(str(rest))))
         except (OSError, ValueError, NotImplementedError) as error:
             raise HooktrayError(f"files: {pattern}: {error}", hint="write a pattern such as `lib/*.py`") from error
+
+
+def _folder(root: str) -> Iterator[str]:
+    """All files of a plugin, but for what git and Python keep there for themselves."""
+    for folder, inner, files in os.walk(root):
+        inner[:] = sorted(set(inner) - NOT_OF_A_PLUGIN)
+        yield from (os.path.join(folder, name) for name in sorted(files))  # noqa: PTH118
 
 
 def _plain_parts(pattern: Path) -> Iterator[str]:
@@ -166,10 +204,6 @@ def _plain_parts(pattern: Path) -> Iterator[str]:
 
 def _is_ours(path: str) -> bool:
     return os.path.isfile(path) and not path.startswith(SYSTEM)  # noqa: PTH113
-
-
-def _absolute(word: str, folder: str) -> str:
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH118
 
 
 def _read(path: str, left: int) -> bytes:

@@ -16,7 +16,9 @@ from tray.engine.ancestry import descends_from_hook
 from tray.engine.covering import Covering
 from tray.engine.gates import gate
 from tray.engine.merge import failed, merge, settle
+from tray.engine.placeholders import running
 from tray.engine.plan import plan
+from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
 from tray.errors import HooktrayError
@@ -104,10 +106,17 @@ class Engine:
     def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent."""
         turns = self._turns(event, hooks)
-        jobs = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
-        ran = dict(zip(jobs, self._run(event, hooks, jobs, deadline, gone), strict=True))
-        outcomes = [turn if isinstance(turn, Outcome) else ran[index] for index, turn in enumerate(turns)]
-        return fit(event, merge(outcomes))
+        outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
+        waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
+        serial = not spec(event.agent, event.name).observe_only
+        while waiting:
+            jobs = together(waiting, hooks) if serial else waiting
+            outcomes |= zip(jobs, self._run(event, hooks, jobs, deadline, gone), strict=True)
+            waiting = {index: job for index, job in waiting.items() if index not in jobs}
+            ended = over(waiting, hooks, outcomes)
+            outcomes |= ended
+            waiting = {index: job for index, job in waiting.items() if index not in ended}
+        return fit(event, merge([outcomes[index] for index in range(len(turns))]))
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
@@ -147,9 +156,13 @@ class Engine:
     def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
         dialect = DIALECTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
-        extra = {**dialect.environment(event), **own}
+        places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
+        said = dialect.environment(event)
+        if command.storage:
+            Path(command.storage).mkdir(parents=True, exist_ok=True)
+        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
         return Job(
-            argv=self._covering.argv(hook, digest),
+            argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
             cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=dialect.stdin(event),

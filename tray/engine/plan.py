@@ -10,7 +10,7 @@ from typing import Any
 
 import regex
 
-from tray.dialects.tools import spellings
+from tray.engine import subjects
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.store.ledger import Approved
@@ -53,18 +53,19 @@ def matches(match: Match, event: Event, search: Search) -> bool:
         return False
     if match.event != event.kind.value and not (match.agents and match.event == event.name):
         return False
+    if not subjects.native(match, event):
+        return False
     if event.problem:
         return True
-    return _tool_fits(match.tool, event, search) and (not match.pattern or search.found(match.pattern, search.text))
+    return _tool_fits(match, event, search) and (not match.pattern or search.found(match.pattern, search.text))
 
 
-def _tool_fits(wanted: str, event: Event, search: Search) -> bool:
+def _tool_fits(match: Match, event: Event, search: Search) -> bool:
+    wanted = match.tool
     if wanted in ("", "*"):
         return True
-    if event.tool is None:
-        return False
-    names = set(spellings(event.agent, event.tool.name))
-    if _LIST_OF_NAMES.fullmatch(wanted):
+    names = subjects.names(match, event)
+    if match.format != "x-code" and _LIST_OF_NAMES.fullmatch(wanted):  # X-Code knows patterns alone
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
     return any(search.found(wanted, name) for name in names)
 

@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tray.engine.lines import uncovered
 from tray.engine.roster import REMOVED, Standing
 from tray.engine.runners.environment import clean, mentioned
+from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError
 from tray.text import printable
 
@@ -48,7 +50,17 @@ def _files(standing: Standing, copies: Copies) -> Iterator[str]:
         yield from now
         yield from _changes(path, now, standing, copies)
     yield ""
+    yield from _uncovered(standing.hook)
     yield "Not covered: programs of the system, and files that these scripts load without being listed in `files:`."
+
+
+def _uncovered(hook: Hook) -> Iterator[str]:
+    if not isinstance(hook.action, Command) or not hook.action.shell:
+        return
+    yield "A shell runs this line as it stands, with the copies in place of the files above."
+    names = uncovered(hook, hook.action)
+    if names:
+        yield f"Not covered, as the shell finds or makes it when the hook runs: {', '.join(names)}"
 
 
 def _changes(path: str, now: list[str], standing: Standing, copies: Copies) -> Iterator[str]:

@@ -6,12 +6,13 @@ import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from tray.engine.covering import signature, survey
 from tray.engine.identity import settled
 from tray.errors import HooktrayError
 from tray.model.hook import Hook, State
-from tray.sources.configuration import Configuration
+from tray.sources.configuration import Configuration, sign
 from tray.store.copies import Copies, DamagedError, Unit
 from tray.store.ledger import Approved, Book, Ledger
 
@@ -71,8 +72,8 @@ class Roster:
     def refresh(self) -> tuple[Standing, ...]:
         """Read the sources again; returns the hooks that newly wait for the user."""
         with self._lock:
-            sign = self._look()
-            if sign == self._sign:
+            look = self._look()
+            if look == self._sign:
                 return ()
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             self.configuration = self._load()
@@ -84,8 +85,9 @@ class Roster:
 
     def _look(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        files = tuple(signature(hook) for hook in self._hooks)
-        return (self._touched(), files, self._ledger.book.version)
+        files = tuple(signature(hook) for hook in self._hooks if not hook.inert)
+        sources = tuple(sign(Path(path)) for path in self.configuration.watched)
+        return (self._touched(), sources, files, self._ledger.book.version)
 
     def find(self, word: str) -> list[Standing]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""
@@ -110,12 +112,18 @@ class Roster:
     def _survey(self, book: Book) -> tuple[Standing, ...]:
         standings = [self._standing(hook, (0, index), book) for index, hook in enumerate(self._hooks)]
         declared = {one.key for one in standings}
-        gone = [_removed(key, one, book) for key, one in book.approved.items() if key not in declared]
+        gone = [
+            _removed(key, one, book, f"no longer in {one.hook.source.path}")
+            for key, one in book.approved.items()
+            if key not in declared
+        ]
         return (*standings, *gone)
 
     def _standing(self, hook: Hook, position: tuple[int, int], book: Book) -> Standing:
         approved = book.approved.get(hook.key)
         in_force = approved.digest if approved else ""
+        if hook.inert:
+            return _inert(hook, position, approved, book)
         unit = self._unit(hook)
         if isinstance(unit, HooktrayError):
             state = State.CHANGED if approved else State.PENDING
@@ -174,7 +182,14 @@ def _state(key: str, digest: str, in_force: str, book: Book) -> State:
     return State.REVOKED if book.revoked.get(key) == digest else State.PENDING
 
 
-def _removed(key: str, one: Approved, book: Book) -> Standing:
+def _inert(hook: Hook, position: tuple[int, int], approved: Approved | None, book: Book) -> Standing:
+    """Listed and never proposed. An approved one is not switched off by touching a file: that waits for a person."""
+    if approved is not None:
+        return _removed(hook.key, approved, book, f"inert now: {hook.inert}")
+    return Standing(key=hook.key, hook=hook, state=State.INERT, digest="", position=position, health=hook.inert)
+
+
+def _removed(key: str, one: Approved, book: Book, why: str) -> Standing:
     kept = (key, REMOVED) in book.denied
     return Standing(
         key=key,
@@ -183,7 +198,7 @@ def _removed(key: str, one: Approved, book: Book) -> Standing:
         digest=REMOVED,
         position=one.position,
         approved=one.digest,
-        health=f"no longer in {one.hook.source.path}; the approved copy goes on running",
+        health=f"{why}; the approved copy goes on running",
     )
 
 

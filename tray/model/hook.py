@@ -34,7 +34,7 @@ class State(enum.StrEnum):
 class Source:
     """A place where hooks are declared."""
 
-    kind: str  # "hooktray", later "claude-code", "shelley", …
+    kind: str  # "hooktray", or the agent whose format it is in
     path: str
     line: int = 0
 
@@ -44,12 +44,19 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """When a hook is asked. `event` is a canonical name, or a native one when `agents` names its agent."""
+    """When a hook is asked. `event` is a canonical name, or a native one when `agents` names its agent.
+
+    A hook of another format keeps that format's rule for `tool`, and on its own agent its own event's name:
+    two native events of one kind stay two there.
+    """
 
     event: str
     agents: tuple[str, ...] = ()  # empty = every agent
     tool: str = ""  # exact list of names, else an unanchored pattern (Claude's rule)
     pattern: str = ""  # searched in the payload's text values (Starchild's rule)
+    format: str = ""  # the agent whose format the hook is declared in; "" = ours
+    native: str = ""  # what that agent calls the event
+    project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +67,9 @@ class Command:
     folder: str  # relative words of the line are looked up here
     interpreter: str = ""  # the program that the line's first word was found to be, when it is not a file of ours
     shell: bool = False
+    format: str = ""  # the agent whose placeholders the line may hold; "" = none
+    plugin: str = ""  # the folder of the plugin that it belongs to: all of it is approved with the hook
+    storage: str = ""  # where that plugin keeps its own files, made on first use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +95,7 @@ class Hook:
     env: tuple[str, ...] = ()  # withheld variables that this hook shall have
     files: tuple[str, ...] = ()  # globs of further files that belong to it
     background: float = 600.0  # seconds that its background children may live on
+    inert: str = ""  # why it is listed and never proposed; "" when it is
 
     @property
     def key(self) -> str:
@@ -93,8 +104,9 @@ class Hook:
 
     @property
     def definition(self) -> str:
-        """What is approved besides the bytes, as canonical JSON; the line number is not part of it."""
+        """What is approved besides the bytes, as canonical JSON; line number and inertness are not part of it."""
         fields = asdict(self) | {"kind": type(self.action).__name__}
+        del fields["inert"]
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 

@@ -1,10 +1,10 @@
-"""hooktray.yaml as a whole: settings and hooks, with the last good one in force when it is broken."""
+"""hooktray.yaml as a whole, with the sources it names; the last good one stays in force when it is broken."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tray.errors import ConfigError
@@ -12,17 +12,23 @@ from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.settings import Settings
 from tray.settings import read as read_settings
+from tray.sources.foreign import read as read_sources
 from tray.sources.hooktray import read as read_hooks
 from tray.strict import load_yaml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What is in force. `problem` says why the file as it stands is not; "" when it is."""
+    """What is in force. `problem` says why the file as it stands is not; "" when it is.
+
+    `warnings` are about entries of other sources, each with its place; `watched` are the files of those sources.
+    """
 
     settings: Settings = field(default_factory=Settings)
     hooks: tuple[Hook, ...] = ()
     problem: str = ""
+    warnings: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
 
 
 STARTER = """\
@@ -37,6 +43,9 @@ STARTER = """\
 #   - event: turn_end
 #     command: ./done.sh
 #
+# sources:                          # hooks as they stand in other formats
+#   - claude-code: ~/.claude/settings.json
+#
 # alerts:
 #   turn_end: {notify: true, sound: chime}
 """
@@ -46,7 +55,10 @@ def parse(text: str | bytes, path: str) -> Configuration:
     """Settings and hooks of one text; raises ConfigError."""
     document = load_yaml(text, path)
     settings = read_settings(document)
-    return Configuration(settings=settings, hooks=tuple(read_hooks(document, settings.background)))
+    own = tuple(read_hooks(document, settings.background))
+    found = read_sources(document, os.environ)
+    hooks = (*own, *(replace(hook, background=settings.background) for hook in found.hooks))
+    return Configuration(settings=settings, hooks=hooks, warnings=found.warnings, watched=found.watched)
 
 
 def load(paths: Paths) -> Configuration:
@@ -67,8 +79,13 @@ def load(paths: Paths) -> Configuration:
 
 def touched(paths: Paths) -> object:
     """A cheap sign that the file may have changed."""
+    return sign(paths.config)
+
+
+def sign(path: Path) -> object:
+    """A cheap sign that this file or folder may have changed; None when it is not there."""
     try:
-        status = paths.config.stat()
+        status = path.stat()
     except OSError:
         return None
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
@@ -106,4 +123,4 @@ def _last_good(paths: Paths, problem: str) -> Configuration:
         good = parse(paths.last_good.read_bytes(), str(paths.config))
     except (OSError, ConfigError):
         return Configuration(problem=problem)
-    return Configuration(settings=good.settings, hooks=good.hooks, problem=problem)
+    return replace(good, problem=problem)

@@ -64,7 +64,7 @@ def read(document: Document, background: float = 600.0) -> list[Hook]:
             errors.append(error)
     if errors:
         raise errors[0] if len(errors) == 1 else ConfigError("\n".join(str(error) for error in errors))
-    return _unique(hooks)
+    return unique(hooks)
 
 
 def _hook(document: Document, index: int, value: Any, background: float) -> Hook:
@@ -135,12 +135,17 @@ def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Command | 
 def _name(entry: Entry, action: Command | Rule) -> str:
     if isinstance(action, Rule):
         return f"{entry.event} rule"
-    words = [word for word in shlex.split(entry.command) if not word.startswith("-")]
-    script = next((word for word in words if "/" in word or "." in word), words[0] if words else entry.command)
+    return script_name(entry.command)
+
+
+def script_name(line: str) -> str:
+    """The name of the script that a command line runs, without its folder and ending."""
+    words = [word for word in shlex.split(line) if not word.startswith("-")]
+    script = next((word for word in words if "/" in word or "." in word), words[0] if words else line)
     return Path(script.replace("\\", "/")).stem or script
 
 
-def _unique(hooks: Sequence[Hook]) -> list[Hook]:
+def unique(hooks: Sequence[Hook]) -> list[Hook]:
     """Names are unique per source: the second `guard` is `guard-2`."""
     taken: set[str] = set()
     unique = []

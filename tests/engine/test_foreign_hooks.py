@@ -1,0 +1,296 @@
+"""Hooks of each other format, end to end: read where they stand, approved, and asked by several agents."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.engine.review import review
+from tray.model.decision import Status, Verdict
+from tray.model.hook import State
+
+X_CODE = {
+    "event": "PreToolUse",
+    "session": {"cwd": "/", "modelId": "m"},
+    "plugin": {"id": "hooktray@local", "dir": "/"},
+    "tool": {"name": "shell", "args": {"command": "rm -rf /"}, "callId": "c1"},
+}
+REFUSE = "#!/bin/sh\ncat >/dev/null\necho not here >&2\nexit 2\n"
+
+
+def write(path: Path, content: str | Mapping[str, Any], *, executable: bool = False) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    path.chmod(0o755 if executable else 0o644)
+    return path
+
+
+def declare(house: House, *sources: Mapping[str, Any], approve: bool = True) -> None:
+    house.configure({"sources": list(sources)})
+    for one in house.roster.standings:
+        if approve and one.waiting:
+            assert one.digest, one.health
+            house.consent.approve(one.key, one.digest, "test")
+
+
+def claude(folder: Path, command: str, matcher: str = "Bash", event: str = "PreToolUse", **handler: Any) -> Path:
+    hook = {"type": "command", "command": command, **handler}
+    return write(folder / "settings.json", {"hooks": {event: [{"matcher": matcher, "hooks": [hook]}]}})
+
+
+def plugin(folder: Path, *hooks: Mapping[str, Any], event: str = "PreToolUse") -> Path:
+    return write(folder / "hooks" / "hooks.json", {event: list(hooks)}).parent.parent
+
+
+def told(house: House, payload: Mapping[str, Any] = X_CODE) -> dict[str, Any]:
+    stdout = house.knock("x-code", "PreToolUse", payload).stdout
+    return dict(json.loads(stdout)) if stdout else {}
+
+
+def test_a_claude_guard_blocks_in_claude_code_and_in_x_code(house: House, tmp_path: Path) -> None:
+    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))})
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "not here"
+    assert told(house) == {"decision": "deny", "reason": "not here"}
+
+
+def test_a_source_may_be_kept_to_some_agents(house: House, tmp_path: Path) -> None:
+    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh")), "agent": "claude-code"})
+
+    assert house.tool() != {}
+    assert told(house) == {}
+
+
+def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: House, tmp_path: Path) -> None:
+    guard = write(tmp_path / "c" / "my guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "cat | './my guard.sh' && true"))})
+    write(guard, "#!/bin/sh\nexit 0\n", executable=True)
+
+    assert house.tool() != {}
+    assert house.standing("my guard").state is State.CHANGED
+
+
+def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
+    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))}, approve=False)
+
+    assert house.tool() == {}
+    assert house.standing("guard").state is State.PENDING
+
+
+def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path: Path) -> None:
+    project = tmp_path / "api"
+    write(project / ".claude" / "hooks" / "guard.sh", REFUSE, executable=True)
+    path = claude(project / ".claude", '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh')
+    declare(house, {"claude-code": str(path)})
+
+    here = house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})
+
+    assert b"deny" in here.stdout
+    assert house.tool() == {}  # its cwd is another
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"$CLAUDE_PROJECT_DIR"/guard.sh',
+        'sh "$CLAUDE_PROJECT_DIR/guard.sh"',
+        "./missing.sh",
+        "true && ./missing.sh",
+        "if true; then node missing.js; fi",
+        ". ./missing.sh",
+        "python3 -m guard",
+        "echo 'open",
+    ],
+)
+def test_what_an_agents_folder_could_supply_later_cannot_be_approved(house: House, tmp_path: Path, line: str) -> None:
+    declare(house, {"claude-code": str(claude(tmp_path / "c", line))}, approve=False)
+
+    (standing,) = house.roster.standings
+    assert (standing.digest, standing.state) == ("", State.PENDING)
+    assert standing.health
+
+
+def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path: Path) -> None:
+    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", 'jq .x | ./guard.sh "$TOOL" >>log'))}, approve=False)
+
+    text = review(house.roster.standings[0], house.stores.copies, {})
+
+    assert 'finds or makes it when the hook runs: jq, "$TOOL"' in text
+    assert "echo not here" in text
+
+
+def test_a_script_that_hides_behind_another_program_is_named_in_the_review(house: House, tmp_path: Path) -> None:
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "timeout 5 ./later.sh >>/tmp/log"))}, approve=False)
+
+    text = review(house.roster.standings[0], house.stores.copies, {})
+
+    assert "when the hook runs: timeout, ./later.sh\n" in text
+
+
+def test_the_exec_form_takes_each_argument_as_it_stands(house: House, tmp_path: Path) -> None:
+    script = '#!/bin/sh\ncat >/dev/null\necho "$1|$2" >&2\nexit 2\n'
+    write(tmp_path / "c" / "say.sh", script, executable=True)
+    declare(
+        house, {"claude-code": str(claude(tmp_path / "c", "./say.sh", args=["$HOME; x", "${CLAUDE_PROJECT_DIR}"]))}
+    )
+
+    said = house.tool()["hookSpecificOutput"]["permissionDecisionReason"]
+
+    assert said == "$HOME; x|/"
+
+
+def test_a_plugin_runs_from_a_copy_of_its_whole_folder(house: House, tmp_path: Path) -> None:
+    root = plugin(tmp_path / "lint", {"command": "sh ${pluginDir}/run.sh '${cwd}' ${sep}", "matcher": "^shell$"})
+    write(root / "run.sh", '. "$(dirname "$0")/lib/words.sh"; cat >/dev/null; say "$0 $1 $2"')
+    write(root / "lib" / "words.sh", 'say() { printf \'{"decision":"deny","reason":"%s"}\' "$1"; }')
+    declare(house, {"x-code": str(root)})
+    write(root / "lib" / "words.sh", "say() { :; }")
+
+    reason = told(house)["reason"]
+
+    script, cwd, sep = reason.split(" ")
+    assert script.startswith(str(house.stores.copies.folder))
+    assert (cwd, sep) == ("/", os.sep)
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert house.standing("run").state is State.CHANGED
+
+
+def test_a_lint_hook_in_node_runs_for_claude_code_too(house: House, tmp_path: Path) -> None:
+    code = 'process.stdin.on("data", d => { const t = JSON.parse(d).tool; if (t.args.filePath.endsWith(".lock")) '
+    code += 'console.log(JSON.stringify({decision: "deny", reason: t.name})) })'
+    root = plugin(
+        tmp_path / "lint", {"command": "node ${pluginDir}/lint.mjs", "matcher": "writeFile", "timeout": 9000}
+    )
+    write(root / "lint.mjs", code)
+    declare(house, {"x-code": str(root)})
+
+    payload = {**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": "/a.lock", "content": ""}}
+
+    assert b'"permissionDecisionReason":"writeFile"' in house.knock("claude-code", "PreToolUse", payload).stdout
+    assert house.tool() == {}  # its matcher is about another tool
+
+
+def test_the_hooks_of_a_plugin_run_one_after_another_and_a_refusal_ends_it(house: House, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    modify = '{"decision":"modify","args":{"command":"true"}}'
+    root = plugin(
+        tmp_path / "p",
+        {"description": "first", "command": f"cat >>{log}; sleep 0.2; echo first >>{log}; echo '{modify}'"},
+        {"description": "second", "command": f'cat >>{log}; echo second >>{log}; echo \'{{"decision":"deny"}}\''},
+        {"description": "third", "command": f"echo third >>{log}"},
+    )
+    declare(house, {"x-code": str(root)})
+
+    assert told(house)["decision"] == "deny"
+    event, first, again, second = log.read_text().splitlines()
+    assert (first, second) == ("first", "second")
+    assert json.loads(event) == json.loads(again) == X_CODE  # each sees the original event
+    outcomes = house.decisions[-1][1].outcomes
+    assert [one.status for one in outcomes] == [Status.OK, Status.OK, Status.SKIPPED]
+    assert outcomes[2].cause == "an earlier hook of its plugin denied"
+
+
+def test_a_plugins_own_storage_is_the_real_one_and_is_made_on_first_use(house: House, tmp_path: Path) -> None:
+    root = plugin(tmp_path / "p", {"command": "cat >/dev/null; echo x >${pluginDataDir}/kept"})
+    declare(house, {"x-code": str(root)})
+
+    told(house)
+
+    assert (Path.home() / ".x-code" / "plugins" / "data" / "p@local" / "kept").read_text() == "x\n"
+
+
+def test_a_failing_plugin_hook_blocks_where_its_policy_says_so(house: House, tmp_path: Path) -> None:
+    root = plugin(tmp_path / "p", {"command": "exit 3", "failurePolicy": "block"})
+    declare(house, {"x-code": str(root)})
+
+    assert told(house)["decision"] == "deny"
+
+
+def test_a_starchild_hook_with_a_matcher_is_asked_by_every_agent(house: House, tmp_path: Path) -> None:
+    script = '#!/bin/sh\ncat >/dev/null\necho \'{"decision":"block","reason":"no rm"}\'\n'
+    write(tmp_path / "w" / "hooks" / "guard.sh", script, executable=True)
+    text = "hooks: [{event: pre_tool_call, matcher: 'rm -rf|mkfs', command: ./hooks/guard.sh}]"
+    declare(house, {"starchild": str(write(tmp_path / "w" / "config" / "shell_hooks.yaml", text))})
+    own = {"event": "pre_tool_call", "session_id": "s", "tool_name": "bash", "tool_input": {"command": "mkfs /"}}
+
+    assert told(house) == {"decision": "deny", "reason": "no rm"}
+    assert house.tool("rm -rf /") != {}
+    assert house.tool("ls") == {}
+    assert b"no rm" in house.knock("starchild", "pre_tool_call", own).stdout
+
+
+def test_a_shelley_hook_hears_of_every_agents_end_of_turn(house: House, tmp_path: Path) -> None:
+    write(tmp_path / "s" / "end-of-turn", f"#!/bin/sh\ncat >>{tmp_path}/heard\n", executable=True)
+    declare(house, {"shelley": str(tmp_path / "s")})
+
+    house.knock("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c", "final_response": "Done."})
+    house.knock("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+
+    assert (tmp_path / "heard").read_text().count('"end_of_turn"') == 2
+
+
+def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tmp_path: Path) -> None:
+    for name in ("files", "other"):
+        write(tmp_path / "s" / "slash" / name, f"#!/bin/sh\ncat >/dev/null\nprintf 'the {name}'\n", executable=True)
+    declare(house, {"shelley": str(tmp_path / "s")})
+    payload = {"command": "files", "args": "", "raw_message": "/files", "conversation_id": "c"}
+
+    answer = house.knock("shelley", "slash/files", {**payload, "is_new_conversation": False})
+
+    assert answer.stdout == b"the files"
+
+
+def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_off(
+    house: House, tmp_path: Path
+) -> None:
+    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    path = claude(tmp_path / "c", "./guard.sh")
+    document = json.loads(path.read_text())
+    write(path, {**document, "disableAllHooks": True})
+    declare(house, {"claude-code": str(path)})
+    assert (house.standing("guard").state, house.tool()) == (State.INERT, {})
+    write(path, document)
+    declare(house, {"claude-code": str(path)})
+    write(path, {**document, "disableAllHooks": True})
+
+    standing = house.standing("guard")
+
+    assert (standing.state, "disableAllHooks" in standing.health) == (State.CHANGED, True)
+    assert house.tool() != {}
+    house.consent.approve(standing.key, standing.digest, "test")
+    assert (house.standing("guard").state, house.tool()) == (State.INERT, {})
+
+
+def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:
+    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    path = claude(tmp_path / "c", "./guard.sh")
+    declare(house, {"claude-code": str(path)})
+
+    write(path, '{"hooks": {"PreToolUze": []}}')
+
+    assert "no longer in" in house.standing("guard").health
+    assert "did you mean `PreToolUse`?" in house.roster.configuration.warnings[0]
+    assert house.tool() != {}
+    assert house.last.verdict is Verdict.DENY
+
+
+def test_a_claude_matcher_of_another_event_looks_at_what_the_hook_is_told(house: House, tmp_path: Path) -> None:
+    path = claude(tmp_path / "c", f"cat >>{tmp_path}/heard", "startup", "SessionStart")
+    declare(house, {"claude-code": str(path)})
+
+    for source in ("startup", "resume"):
+        body = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/", "source": source}
+        house.knock("claude-code", "SessionStart", body)
+    house.knock("x-code", "SessionStart", {"event": "SessionStart", "session": {"cwd": "/"}})
+
+    assert (tmp_path / "heard").read_text().count('"startup"') == 2

@@ -1,0 +1,41 @@
+"""Whose turn it is: all hooks start together, but those of one X-Code plugin run one after another (RULINGS 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tray.engine.runners.command import Job
+from tray.model.decision import Outcome, Status, Verdict
+from tray.store.ledger import Approved
+
+SERIAL = "x-code"
+
+
+def together(waiting: Mapping[int, Job], hooks: Sequence[Approved]) -> dict[int, Job]:
+    """The jobs that may start now: of each X-Code source the first that waits, and everything else."""
+    taken: set[str] = set()
+    jobs = {}
+    for index, job in waiting.items():
+        source = _line(hooks[index])
+        if source not in taken:
+            jobs[index] = job
+        if source:
+            taken.add(source)
+    return jobs
+
+
+def over(waiting: Mapping[int, Job], hooks: Sequence[Approved], said: Mapping[int, Outcome]) -> dict[int, Outcome]:
+    """The hooks that are not asked any more, because one before them in their source denied."""
+    denied = {_line(hooks[index]) for index, one in said.items() if one.reading.verdict is Verdict.DENY} - {""}
+    return {
+        index: Outcome(
+            hook=hooks[index].hook.name, status=Status.SKIPPED, cause="an earlier hook of its plugin denied"
+        )
+        for index in waiting
+        if _line(hooks[index]) in denied
+    }
+
+
+def _line(one: Approved) -> str:
+    """The queue that a hook stands in; "" when it waits for nobody."""
+    return one.hook.source.path if one.hook.source.kind == SERIAL else ""

@@ -1,0 +1,59 @@
+"""What a hook of another format goes by: its own event, its own project, and the word that its matcher looks at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import Any
+
+from tray.dialects import DIALECTS, spec, wire
+from tray.dialects.tools import canonical, spellings
+from tray.dialects.tools import native as native_tool
+from tray.model.event import Event, EventKind
+from tray.model.hook import Match
+
+
+def native(match: Match, event: Event) -> bool:
+    """Whether this is the very event it was declared for, on its own agent, and happened in its project."""
+    if match.format and event.agent == match.format and event.name != match.native:
+        return False
+    return not match.project or _below(event.cwd, match.project)
+
+
+def names(match: Match, event: Event) -> set[str]:
+    """What the matcher is held against: the tool's names, or what the format's own event has in that place."""
+    if event.tool is None:
+        return _subject(match, event)
+    title = canonical(event.agent, event.tool.name)
+    if not match.format:
+        return set(spellings(event.agent, event.tool.name))
+    own = {event.tool.name} if event.agent == match.format else set()
+    there = native_tool(match.format, title)
+    # Claude's matchers know the older names of a tool too; X-Code's patterns see one name.
+    older = {title, *spellings(match.format, there)} if match.format == "claude-code" else set()
+    return {there, *own, *older}
+
+
+def _subject(match: Match, event: Event) -> set[str]:
+    """The value that the hook itself will find in its input, under the key that its matcher is about."""
+    if not match.format:
+        return set()
+    dialect = DIALECTS[match.format]
+    subject = spec(match.format, match.native).subject
+    key = subject or ("command" if event.kind is EventKind.SLASH_COMMAND else "")
+    try:
+        value: Any = wire.mapping(dialect.stdin(event))
+    except ValueError:
+        return set()
+    for step in key.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    if not isinstance(value, str):
+        return set()
+    return {PurePath(value).name} if key == "file_path" else {value}  # a changed file goes by its name alone
+
+
+def _below(folder: str, project: str) -> bool:
+    if not folder:
+        return False
+    found = PurePath(folder).is_relative_to(project)
+    return found or PurePath(os.path.realpath(folder)).is_relative_to(os.path.realpath(project))

@@ -1,0 +1,171 @@
+"""Hooks of a Claude Code settings file or a plugin's hooks.json.
+
+{"disableAllHooks": false, "hooks": {"PreToolUse": [{"matcher": "Bash|Write",
+    "hooks": [{"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/.claude/guard.sh", "timeout": 10}]}]}}
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tray.dialects import DIALECTS
+from tray.model.hook import Command, Failure
+from tray.settings import wrong
+from tray.sources.entries import Found, Place, Sheet, pattern_problem
+from tray.strict import load_json
+
+AGENT = "claude-code"
+SIZE = 4 * 1024 * 1024  # bytes of a settings file
+TIMEOUT = 600.0  # seconds
+TIMEOUTS = {"MessageDisplay": 10.0, "UserPromptSubmit": 30.0}
+MILLISECONDS = 1000  # a larger number of seconds was meant as milliseconds, as the first versions had it
+OTHER_TYPES = {"agent": "prompt", "http": "url", "mcp_tool": "tool", "prompt": "prompt"}
+NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure means nothing there
+LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
+
+
+def read(path: Path, agents: Sequence[str]) -> Found:
+    """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
+    document = load_json(path.read_bytes(), str(path), limit=SIZE)
+    project = _project(path)
+    off = isinstance(document.value, dict) and document.value.get("disableAllHooks") is True
+    inert = f"`disableAllHooks: true` in {path}" if off else ""
+    sheet = Sheet(document, AGENT, agents=agents, project=project, inert=inert)
+    with sheet.entry():
+        hint = 'write {"hooks": {"PreToolUse": […]}}'
+        hooks = sheet.mapping((), document.value, hint).get("hooks") or {}
+        for event, groups in sheet.mapping(("hooks",), hooks, hint).items():
+            with sheet.entry():
+                _event(sheet, event, groups)
+    return sheet.found()
+
+
+def _event(sheet: Sheet, event: str, groups: Any) -> None:
+    at: Place = ("hooks", event)
+    sheet.match(at, event)  # an unknown event is told once, not for each of its hooks
+    hint = 'write [{"matcher": "Bash", "hooks": […]}]'
+    for index, group in enumerate(sheet.items(at, groups, hint)):
+        with sheet.entry():
+            place = (*at, index)
+            fields = sheet.mapping(place, group, hint)
+            matcher = sheet.text(place, fields, "matcher")
+            handlers = sheet.items((*place, "hooks"), fields.get("hooks"), hint)
+            for number, handler in enumerate(handlers):
+                with sheet.entry():
+                    _handler(sheet, event, matcher, (*place, "hooks", number), handler)
+
+
+def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> None:
+    fields = sheet.mapping(at, value, 'write {"type": "command", "command": "…"}')
+    kind = sheet.text(at, fields, "type")
+    if kind != "command" and kind not in OTHER_TYPES:
+        known = ", ".join(("command", *OTHER_TYPES))
+        raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {known}")
+    subject = bool(DIALECTS[AGENT].EVENTS[event].subject)
+    match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "")
+    problem = "" if LIST_OF_NAMES.fullmatch(match.tool) else pattern_problem(match.tool, script=True)
+    if problem:
+        sheet.warn(
+            (*at[:-2], "matcher"), f"not a pattern, so it matches nothing: {problem}", "escape signs with `\\`"
+        )
+    action, lacking = _action(sheet, at, fields, kind)
+    sheet.add(
+        at,
+        match,
+        action,
+        timeout=_timeout(sheet, at, fields, event),
+        failure=_failure(sheet, at, fields, event),
+        inert="its matcher matches nothing" if problem else lacking,
+    )
+
+
+def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Command, str]:
+    """What it runs, and what this version lacks to run it."""
+    folder = str(sheet.path.parent)
+    if kind != "command":
+        said = sheet.text(at, fields, OTHER_TYPES[kind])
+        return Command(line=f"{kind}: {said}", folder=folder), f"hooks of the type `{kind}` are not in this version"
+    line = sheet.command(at, fields)
+    lacking = _lacking(sheet, at, fields)
+    root = _plugin(sheet.path)
+    plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
+    storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
+    shell = fields.get("args") is None
+    if not shell:
+        args = sheet.items((*at, "args"), fields["args"], "write a list of texts")
+        if not all(isinstance(arg, str) for arg in args):
+            raise wrong(sheet.document, (*at, "args"), "expected texts", "put each of them in quotes")
+        line = shlex.join((line, *args))
+    program = _shell(fields) if shell else _found(line)
+    return (
+        Command(
+            line=line, folder=folder, interpreter=program, shell=shell, format=AGENT, plugin=plugin, storage=storage
+        ),
+        lacking,
+    )
+
+
+def _lacking(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> str:
+    if fields.get("once") is True:
+        sheet.warn((*at, "once"), "`once` is not in this version: the hook runs each time", "leave it out")
+    for key in ("async", "asyncRewake"):
+        if fields.get(key) is True:
+            return f"`{key}` is not in this version"
+    if fields.get("if"):
+        return "`if` is not in this version"
+    return "`shell: powershell` is not in this version" if fields.get("shell") == "powershell" else ""
+
+
+def _shell(fields: Mapping[str, Any]) -> str:
+    return (shutil.which("bash") if fields.get("shell") == "bash" else "") or "/bin/sh"
+
+
+def _found(line: str) -> str:
+    first = shlex.split(line)[0]
+    return "" if "/" in first or "\\" in first else shutil.which(first) or ""
+
+
+def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str) -> float:
+    seconds = sheet.number(at, fields, "timeout")
+    if seconds is None:
+        return TIMEOUTS.get(event, TIMEOUT)
+    if seconds < MILLISECONDS:
+        return seconds
+    what = f"{seconds:g} is read as milliseconds: {seconds / 1000:g} s"
+    sheet.warn((*at, "timeout"), what, f"write seconds: {seconds / 1000:g}")
+    return seconds / 1000
+
+
+def _failure(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str) -> Failure:
+    word = sheet.text(at, fields, "onFailure")
+    if word not in ("", "block", "continue"):
+        raise wrong(sheet.document, (*at, "onFailure"), f"unknown word `{word}`", "write `block` or `continue`")
+    return Failure.BLOCK if word == "block" and event not in NEVER_FAILS else Failure.ALLOW
+
+
+def _project(path: Path) -> str:
+    """The project that these settings are part of; "" for the user's own and for a plugin's."""
+    folder = path.parent
+    inside = folder.name == ".claude" and path.name.startswith("settings") and folder.parent != Path.home()
+    return str(folder.parent) if inside else ""
+
+
+def _plugin(path: Path) -> Path | None:
+    """The plugin's folder, when this is a plugin's file."""
+    if path.name != "hooks.json":
+        return None
+    return path.parent.parent if path.parent.name == "hooks" else path.parent
+
+
+def _storage(root: Path) -> Path:
+    """Where the plugin keeps its own files, under its name and market as its place says them."""
+    home = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    market, name = root.parent.parent, root.parent  # cache/<market>/<name>/<version>
+    title = f"{name.name}@{market.name}" if market.parent.name == "cache" else root.name
+    return home / "plugins" / "data" / re.sub(r"[^A-Za-z0-9_-]", "-", title)

@@ -1,0 +1,92 @@
+"""The key `sources:` of hooktray.yaml: hooks as they stand in other formats, read in the order they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tray.dialects import DIALECTS
+from tray.errors import ConfigError
+from tray.model.hook import Command, Hook
+from tray.settings import unknown, wrong
+from tray.sources import claude_code, shelley, starchild, x_code
+from tray.sources.entries import Found, failed
+from tray.strict import Document, nearest
+
+Reader = Callable[[Path, Sequence[str], Mapping[str, str]], Found]
+READERS: dict[str, Reader] = {
+    "claude-code": lambda path, agents, environment: claude_code.read(path, agents),
+    "shelley": lambda path, agents, environment: shelley.read(path, agents),
+    "starchild": starchild.read,
+    "x-code": lambda path, agents, environment: x_code.read(path, agents),
+}
+WRITE = "write `- claude-code: ~/.claude/settings.json`"
+
+
+def read(document: Document, environment: Mapping[str, str]) -> Found:
+    """What all named sources yield. What is wrong in `sources:` itself is a ConfigError; in a source, a warning."""
+    entries = document.value.get("sources") if isinstance(document.value, dict) else None
+    found = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
+    return Found(
+        hooks=_once(hook for one in found for hook in one.hooks),
+        warnings=tuple(warning for one in found for warning in one.warnings),
+        watched=tuple(dict.fromkeys(path for one in found for path in one.watched)),
+    )
+
+
+def _read(document: Document, index: int, entry: Mapping[str, Any], environment: Mapping[str, str]) -> Found:
+    at = ("sources", index)
+    for key in entry:
+        if key != "agent" and key not in READERS:
+            raise unknown(document, at, key, (*READERS, "agent"))
+    kinds = [key for key in entry if key in READERS]
+    if len(kinds) != 1:
+        raise wrong(document, at, "a source is one format and one path", WRITE)
+    named = entry[kinds[0]]
+    if not isinstance(named, str) or not named.strip():
+        raise wrong(document, (*at, kinds[0]), "expected a path", WRITE)
+    agents = _agents(document, (*at, "agent"), entry.get("agent", []))
+    folder = Path(document.path).absolute().parent
+    path = folder / Path(named).expanduser()
+    try:
+        return READERS[kinds[0]](path, agents, environment)
+    except (OSError, ConfigError, ValueError) as error:
+        return failed(path, error)
+
+
+def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, ...]:
+    agents = [value] if isinstance(value, str) else value
+    if not isinstance(agents, list):
+        raise wrong(document, at, "expected a list of agents", "write `agent: [claude-code]`")
+    for agent in agents:
+        if agent not in DIALECTS:
+            likely = nearest(str(agent), DIALECTS)
+            hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(DIALECTS)
+            raise wrong(document, at, f"unknown agent `{agent}`", hint)
+    return tuple(agents)
+
+
+def _once(hooks: Any) -> tuple[Hook, ...]:
+    """The same handler in several Claude settings files runs once; a plugin's is its own."""
+    seen: dict[tuple[Any, ...], Hook] = {}
+    kept: list[Hook] = []
+    keys: set[str] = set()  # a source that is named twice counts once
+    for hook in hooks:
+        if hook.key in keys:
+            continue
+        keys.add(hook.key)
+        same = seen.setdefault(_handler(hook), hook)
+        again = same is not hook and not hook.inert
+        kept.append(replace(hook, inert=f"the same hook stands in {same.source}") if again else hook)
+    return tuple(kept)
+
+
+def _handler(hook: Hook) -> tuple[Any, ...]:
+    action = hook.action
+    settings = hook.source.kind == "claude-code" and Path(hook.source.path).name != "hooks.json"
+    if not settings or not isinstance(action, Command) or hook.inert:
+        return (hook.key,)
+    # Relative words mean other files beside another declaring file, and other projects have other guards.
+    return (hook.match, action)

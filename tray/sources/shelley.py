@@ -1,0 +1,62 @@
+"""Hooks of a Shelley hooks folder: one executable per name, and one per slash command below `slash/`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tray.model.hook import Command, Failure
+from tray.sources.entries import Found, Sheet
+from tray.strict import Document
+
+AGENT = "shelley"
+TIMEOUT = 30.0  # seconds, fixed
+NAMES = ("chat-message", "end-of-turn", "new-conversation", "system-prompt")
+SLASH = "slash"
+COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+def read(folder: Path, agents: Sequence[str]) -> Found:
+    """The hooks of one folder. Raises OSError when it cannot be looked into."""
+    there = set(os.listdir(folder))  # noqa: PTH208 - names are all we want
+    hooks: list[Found] = []
+    for name in [*(name for name in NAMES if name in there), *_slashes(folder)]:
+        hooks.append(_hook(folder / name, name, agents))
+    watched = (str(folder), str(folder / SLASH))
+    return Found(
+        hooks=tuple(hook for found in hooks for hook in found.hooks),
+        warnings=tuple(warning for found in hooks for warning in found.warnings),
+        watched=watched + tuple(path for found in hooks for path in found.watched),
+    )
+
+
+def _slashes(folder: Path) -> Iterator[str]:
+    if (folder / SLASH).is_dir():
+        names = sorted(os.listdir(folder / SLASH))  # noqa: PTH208
+        yield from (f"{SLASH}/{name}" for name in names if COMMAND.fullmatch(name))
+
+
+def _hook(path: Path, name: str, agents: Sequence[str]) -> Found:
+    """One executable is one source of one hook: the file itself declares it."""
+    sheet = Sheet(Document(value={}, path=str(path)), AGENT, agents=agents)
+    if path.is_dir():
+        return sheet.found()
+    if not _executable(path):
+        sheet.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
+        return sheet.found()
+    action = Command(line=shlex.quote(str(path)), folder=str(path.parent))
+    # Another agent's slash commands are one event: there it goes by the command's name.
+    match = sheet.match((), name, tool=path.name if path.parent.name == SLASH else "")
+    failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
+    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure)
+    return sheet.found()
+
+
+def _executable(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & 0o111)
+    except OSError:
+        return False
