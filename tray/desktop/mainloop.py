@@ -2,23 +2,66 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
-from collections.abc import Callable
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
 
 
 class MainLoop:
-    """Blocks without waking up while there is nothing to do."""
+    """Blocks without waking up while there is nothing to do.
+
+    It waits on a socket and not on the queue: a signal that comes between Python's last look at its signals and a
+    wait on a lock would go unnoticed, while one that writes to the socket ends any wait.
+    """
 
     def __init__(self) -> None:
         self._posted: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._waker: socket.socket | None = None  # while it runs
 
     def run(self) -> None:
-        while (posted := self._posted.get()) is not None:
-            posted()
+        woken, waker = socket.socketpair()
+        with woken, waker:
+            waker.setblocking(False)
+            self._waker = waker
+            with _signals_to(waker):
+                while self._turn():
+                    woken.recv(4096)
+            self._waker = None
 
     def post(self, fn: Callable[[], None]) -> None:
-        self._posted.put(fn)
+        self._put(fn)
 
     def stop(self) -> None:
         """Everything posted before is still run."""
-        self._posted.put(None)
+        self._put(None)
+
+    def _turn(self) -> bool:
+        """Run what is there; False when that was the end."""
+        with contextlib.suppress(queue.Empty):
+            while (posted := self._posted.get_nowait()) is not None:
+                posted()
+            return False
+        return True
+
+    def _put(self, posted: Callable[[], None] | None) -> None:
+        self._posted.put(posted)
+        waker = self._waker
+        if waker is not None:
+            with contextlib.suppress(OSError):  # full of bytes that wake it already, or just over
+                waker.send(b"\0")
+
+
+@contextlib.contextmanager
+def _signals_to(waker: socket.socket) -> Iterator[None]:
+    """Have every signal write to this socket, where that may be asked for: in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
