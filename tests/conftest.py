@@ -36,9 +36,12 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """There is one desk: with several workers, all of its tests go to the same one."""
+    """There is one desk: with several workers, all of its tests go to the same one.
+
+    So do those with a sound server of their own: two of them under load at once have left a recorder standing still.
+    """
     for item in items:
-        if "desk" in getattr(item, "fixturenames", ()):
+        if {"desk", "recording"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("desk"))
 
 
