@@ -4,10 +4,10 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.door.frames import decode_answer
@@ -22,11 +22,7 @@ def once(house: House, agent: str, event: str, payload: Any, *more: str) -> subp
 
 
 def wait_for(path: Path) -> str:
-    deadline = time.monotonic() + 10
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline, f"{path} did not come"
-        time.sleep(0.01)
-    return path.read_text()
+    return wait(lambda: path.read_text() if path.exists() else "", what=f"{path} is written")
 
 
 def test_without_the_tray_an_approved_guard_still_denies(house: House) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +32,6 @@ def test(
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(Path(relay.__file__)), *home, agent, name],
         input=DIALECTS[agent].sample(name),
-        env={**os.environ, "HOOKTRAY_TEST": "1"},
         capture_output=True,
         timeout=spec(agent, name).timeout + 5,
         check=False,

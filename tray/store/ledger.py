@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tray.model.hook import Hook, Rule, restore
@@ -134,10 +134,9 @@ def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) ->
         if key.startswith("setting:"):
             settings[key] = digest
             continue
-        hook = _hook(definition)
-        if hook is not None:
-            first, second = order.get(key) or json.loads(position)
-            approved[key] = Approved(hook=hook, digest=digest, position=(first, second), at=at, way=way)
+        one = _approved(definition, digest, order.get(key) or json.loads(position), at, way)
+        if one is not None:
+            approved[key] = one
     return Book(
         version=version,
         approved=approved,
@@ -153,8 +152,11 @@ def _place(one: Approved) -> tuple[bool, tuple[int, int], float]:
     return (not isinstance(one.hook.action, Rule), one.position, one.at)
 
 
-def _hook(definition: str) -> Hook | None:
+def _approved(definition: str, digest: str, place: Sequence[int], at: float, way: str) -> Approved | None:
+    """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
-        return restore(definition)
+        hook = restore(definition)
     except ValueError:
-        return None  # a definition that cannot be read approves nothing
+        return None
+    first, second = place
+    return Approved(hook=hook, digest=digest, position=(first, second), at=at, way=way)
