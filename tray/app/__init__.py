@@ -18,6 +18,7 @@ from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ class Stores:
     ledger: Ledger
     switch: Switch
     copies: Copies
+    sessions: Sessions
 
 
 def stores(
@@ -44,6 +46,7 @@ def stores(
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
+        sessions=Sessions(database),
     )
 
 
