@@ -255,7 +255,7 @@ def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: Hou
     rules = [{"name": name, "event": "turn_end", "command": "true"} for name in ("a", "b")]
     sources = [{"claude-code": str(settings)}]
     house.configure({"hooks": rules, "sources": sources})
-    for one in house.roster.standings:
+    for one in reversed(house.roster.standings):
         house.consent.approve(one.key, one.digest, "test")
 
     house.configure({"hooks": rules[:1], "sources": sources})

@@ -15,6 +15,7 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
+from tray.alerts.policy import AlertClass, alerts
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
 
@@ -187,9 +188,10 @@ def test_after_eight_refusals_in_a_row_the_agent_may_end(house: House) -> None:
     said = [b'"block"' in claude(house, "Stop", stop_hook_active=number > 0).stdout for number in range(10)]
 
     assert said == [True] * 8 + [False, True]
-    _, decision, record = house.decisions[8]
+    event, decision, record = house.decisions[8]
     assert (decision.verdict, record.hooks[0]["gate"]) == (Verdict.ABSTAIN, "loop cap")
-    assert "refused 8 times in a row" in decision.outcomes[0].reading.warning  # which is what the user is told
+    told = next(alert for alert in alerts(event, decision) if alert.cls is AlertClass.HOOK_FAILED)
+    assert "refused 8 times in a row" in told.body
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionEnd"])

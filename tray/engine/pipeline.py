@@ -35,6 +35,7 @@ from tray.store.ledger import Approved, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
+CANCELLED = "cancelled"  # as a runner says it: nobody waits for the answer any more
 ONCE = "it had its turn in this session"
 
 log = logging.getLogger(__name__)
@@ -135,7 +136,7 @@ class Engine:
             remark = "ran beside the answer, which was given without waiting"
             decision = merge(outcomes)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
-        if self._gate(event) is None:
+        if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
         return self._loops.heed(event, fit(event, merge(outcomes)))
 
@@ -143,6 +144,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         event = parse(knock)
+        self._loops.began(event)
         return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
@@ -231,8 +233,8 @@ class Engine:
             hook = hooks[index].hook
             if not result.started:
                 self._loops.unused(event, hook)
-            if result.cause == "cancelled":
-                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause="cancelled", ms=result.ms))
+            if result.cause == CANCELLED:
+                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
                 continue
             outcomes.append(self._read(event, hook, result))
         return outcomes
