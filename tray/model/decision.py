@@ -152,3 +152,4 @@ class Record:
     answer: Mapping[str, Any] = field(default_factory=dict)
     offline: bool = False
     alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due
+    test: bool = False  # of `hooktray test`

@@ -49,6 +49,7 @@ MIGRATIONS = (
     );
     CREATE INDEX ledger_key ON ledger (key, seq)
     """,
+    "ALTER TABLE journal ADD COLUMN test INTEGER NOT NULL DEFAULT 0",
 )
 VERSION = len(MIGRATIONS)
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
