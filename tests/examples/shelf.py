@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from dialects import recordings as recorder
 from house import House
 
@@ -75,12 +76,17 @@ def changed(value: Any, changes: Mapping[str, Any]) -> Any:
     return value
 
 
-def shelf(folder: Path) -> Shelf:
+def shelf(folder: Path, *names: str, old: str = "\n", new: str = "\n") -> Shelf:
+    """All examples, or those with these names; `new` stands in their configuration for `old`."""
     house = House(folder)
     place = house.paths.config.parent
     for path in EXAMPLES.iterdir():
         if path.is_file():
             shutil.copy(path, place / path.name)
+    declared = yaml.safe_load((EXAMPLES / "hooktray.yaml").read_text().replace(old, new))
+    if names:
+        hooks = [hook for hook in declared["hooks"] if any(name in json.dumps(hook) for name in names)]
+        house.configure({"hooks": hooks})
     house.roster.refresh()
     for one in house.roster.standings:
         if one.waiting:

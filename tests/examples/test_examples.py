@@ -8,6 +8,8 @@ import re
 import socket
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,9 @@ ROWS: tuple[Row, ...] = (
 )
 
 
+pytestmark = pytest.mark.xdist_group("examples")  # they are approved once
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     place = shelf(tmp_path_factory.mktemp("shelf"))
@@ -140,8 +145,16 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Shelf]:
-    place = shelf(tmp_path)
+def own(shared: Shelf, tmp_path: Path) -> Shelf:
+    """The same approved hooks, in a folder where nobody has been."""
+    (tmp_path / "work").mkdir()
+    return replace(shared, folder=tmp_path / "work")
+
+
+@contextmanager
+def alone(folder: Path, name: str, old: str = "\n", new: str = "\n") -> Iterator[Shelf]:
+    """The hooks of one script, with one word of their declaration changed."""
+    place = shelf(folder, name, old=old, new=new)
     yield place
     place.house.close()
 
@@ -186,15 +199,11 @@ def test_the_audit_log_holds_one_line_for_each_event(own: Shelf) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_call_over_the_limit_is_refused_in_its_session_alone(own: Shelf) -> None:
-    text = own.house.paths.config.read_text().replace("./rate_limit.py 120 60", "./rate_limit.py 2 60")
-    own.house.configure(text)
-    standing = own.house.standing("rate_limit")
-    own.house.consent.approve(standing.key, standing.digest, "test")
-
-    words = [own.ask("rate_limit", "claude-code", CALL, {"session_id": "a"}).word for _ in range(3)]
-    other = own.ask("rate_limit", "starchild", "pre_tool_call", {"session_id": "b"})
-    refused = own.ask("rate_limit", "claude-code", CALL, {"session_id": "a"})
+def test_a_call_over_the_limit_is_refused_in_its_session_alone(tmp_path: Path) -> None:
+    with alone(tmp_path, "rate_limit.py", "rate_limit.py 120", "rate_limit.py 2") as place:
+        words = [place.ask("rate_limit", "claude-code", CALL, {"session_id": "a"}).word for _ in range(3)]
+        other = place.ask("rate_limit", "starchild", "pre_tool_call", {"session_id": "b"})
+        refused = place.ask("rate_limit", "claude-code", CALL, {"session_id": "a"})
 
     assert words == ["abstain", "abstain", "deny"]
     assert other.word == "abstain"
@@ -323,28 +332,25 @@ def test_the_webhook_is_told_and_its_address_is_not(own: Shelf, mailbox: str) ->
     assert mailbox not in broken.outcome.stderr
 
 
-def test_metrics_are_one_datagram_an_event(own: Shelf) -> None:
+def test_metrics_are_one_datagram_an_event(tmp_path: Path) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(20)
-        text = own.house.paths.config.read_text().replace(":8125", f":{server.getsockname()[1]}")
-        own.house.configure(text)
-        for name in ("count tools", "count turns"):
-            standing = own.house.standing(name)
-            own.house.consent.approve(standing.key, standing.digest, "test")
-
-        own.ask("count tools", "claude-code", "PostToolUse-Read", {})
-        own.ask("count turns", "shelley", "end-of-turn", {})
+        with alone(tmp_path, "metrics_datagram", ":8125", f":{server.getsockname()[1]}") as place:
+            place.ask("count tools", "claude-code", "PostToolUse-Read", {})
+            place.ask("count turns", "shelley", "end-of-turn", {})
 
         assert [server.recv(100), server.recv(100)] == [b"hooks.post_tool_call.read_file:1|c", b"hooks.on_stop:1|c"]
 
 
-def test_all_of_them_together_refuse_with_every_reason(own: Shelf) -> None:
-    payload = {"session_id": "s", "cwd": str(own.folder), "hook_event_name": "PreToolUse", "tool_name": "Bash"}
+def test_all_guards_together_refuse_with_every_reason(tmp_path: Path) -> None:
+    payload = {"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
     payload |= {"tool_input": {"command": f"echo {KEY} > k; rm -rf ~"}}  # type: ignore[dict-item]
 
-    answer = json.loads(own.house.knock("claude-code", "PreToolUse", payload, environment=own.environment).stdout)
+    with alone(tmp_path, '"tool_before"') as place:
+        said = place.house.knock("claude-code", "PreToolUse", payload, environment=place.environment).stdout
 
+    answer = json.loads(said)
     told = answer["hookSpecificOutput"]
     assert told["permissionDecision"] == "deny"
     assert "deletes ~ with all" in told["permissionDecisionReason"]
