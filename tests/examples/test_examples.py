@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import re
+import shutil
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -14,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examples.shelf import Shelf, shelf
+from dialects.recordings import wire
+from examples.shelf import EXAMPLES, Shelf, shelf
+from house import House
 
 from tray.engine.trial import Trial
 
@@ -242,8 +246,6 @@ def test_failing_tests_send_the_agent_back_once(own: Shelf, agent: str, recordin
 
 def tools(folder: Path) -> Path:
     """A PATH on which everything is but `make`."""
-    import shutil
-
     place = folder / "tools"
     place.mkdir()
     for name in ("tr", "grep", "tail", "cat"):
@@ -271,25 +273,48 @@ def test_a_claim_is_held_against_the_transcript(own: Shelf) -> None:
     assert 'You say "pushed", but nothing that could do so was used (tools: Read)' in refused.outcome.reading.reason
 
 
-@pytest.mark.parametrize("recording", ["slash-command-new", "slash-command"])
-def test_slash_files_puts_files_of_the_folder_into_the_message(own: Shelf, recording: str) -> None:
+def test_slash_files_puts_files_of_the_folder_into_the_message(own: Shelf) -> None:
     (own.folder / "a.txt").write_text("alpha")
     (own.folder / "b.txt").write_text("beta")
     (own.folder.parent / "outside.txt").write_text("outside")
     (own.folder / "link.txt").symlink_to(own.folder.parent / "outside.txt")
 
     def rewrite(args: str) -> str | None:
-        changes = {"command": "files", "args": args, "raw_message": f"/files {args}"}
-        if recording != "slash-command-new":  # is told of as slash/foo
-            return None
-        found = own.ask("slash_files", "shelley", recording, changes).outcome.reading.rewrite
+        changes = {"args": args, "raw_message": f"/files {args}"}
+        found = own.ask("slash_files", "shelley", "slash-command-new", changes).outcome.reading.rewrite
         return str(found.value) if found else None
 
-    if recording == "slash-command-new":
-        assert rewrite("a.txt b.txt say * more") == (
-            "Here are the files:\n\n=== a.txt ===\nalpha\n\n=== b.txt ===\nbeta\n\nsay * more\n"
-        )
+    assert rewrite("a.txt b.txt say * more") == (
+        "Here are the files:\n\n=== a.txt ===\nalpha\n\n=== b.txt ===\nbeta\n\nsay * more\n"
+    )
     assert [rewrite(args) for args in ("", "nothing here", "../outside.txt", "link.txt", "-x")] == [None] * 5
+
+
+def test_slash_files_serves_as_a_hook_of_shelleys_own_folder(house: House, tmp_path: Path) -> None:
+    script = tmp_path / "hooks" / "slash" / "files"
+    script.parent.mkdir(parents=True)
+    shutil.copy(EXAMPLES / "slash_files.sh", script)
+    house.configure({"sources": [{"shelley": str(tmp_path / "hooks")}]})
+    (standing,) = house.roster.standings
+    house.consent.approve(standing.key, standing.digest, "test")
+    (tmp_path / "a.txt").write_text("alpha")
+
+    slash = json.loads(wire("shelley", "slash-command-new")) | {"args": "a.txt x", "cwd": str(tmp_path)}
+    answer = house.knock("shelley", "slash/files", slash, environment={"PATH": os.environ["PATH"]})
+
+    assert b"=== a.txt ===\nalpha" in answer.stdout
+
+
+def test_slash_files_on_an_agent_that_cannot_take_the_text_is_a_refusal(house: House, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "slash_files.sh", house.paths.config.parent)
+    house.hook("files", on="prompt_expansion", command="./slash_files.sh", dialect="shelley")
+    (tmp_path / "a.txt").write_text("alpha")
+
+    expansion = json.loads(wire("claude-code", "UserPromptExpansion")) | {"command_name": "files"}
+    expansion |= {"command_args": "a.txt x", "prompt": "/files a.txt x", "cwd": str(tmp_path)}
+    answer = house.knock("claude-code", "UserPromptExpansion", expansion, environment={"PATH": os.environ["PATH"]})
+
+    assert json.loads(answer.stdout)["decision"] == "block"
 
 
 class Mailbox(http.server.BaseHTTPRequestHandler):
@@ -309,7 +334,7 @@ class Mailbox(http.server.BaseHTTPRequestHandler):
 def mailbox() -> Iterator[str]:
     Mailbox.posted = []
     server = http.server.HTTPServer(("127.0.0.1", 0), Mailbox)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
