@@ -17,6 +17,6 @@ folder=${XDG_STATE_HOME:-$HOME/.local/state}/hooktray-examples
 mkdir -p "$folder"
 # A line break inside a JSON text is written \n, so those that are left only make it pretty.
 payload=$(tr -d '\r\n')
-test="${HOOKTRAY_TEST:+\"test\":true,}"
-# One write of one line: what other calls append at the same moment comes before or after it.
-printf '%s\n' "{\"at\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",$test\"event\":${payload:-null}}" >>"$folder/audit.jsonl"
+mark="${HOOKTRAY_TEST:+\"test\":true,}"
+# Appended in one piece, so that what other calls write at the same moment comes before or after it.
+printf '%s\n' "{\"at\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",$mark\"event\":${payload:-null}}" >>"$folder/audit.jsonl"

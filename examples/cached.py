@@ -7,7 +7,8 @@ Answers in: whatever dialect COMMAND speaks; declare that one. Needs Python 3.10
 The same question is: the same command and environment for tests, the same folder, event, tool and input; session and
 call ids do not count. Only what ended with exit 0 is kept. So keep it to hooks that judge by the input alone: one
 that looks at files, the clock or the network would give an old answer. COMMAND's own output and exit code are passed
-on, also when it fails. Without a place to keep answers it asks each time.
+on, also when it fails. Without a place to keep answers it asks each time. Whoever may write to ~/.cache can put an
+answer there: it saves time for checks, and is no place for a guard that has to hold.
 
 Declare (the words of the line that are files are approved with it):
     - {event: tool_before, tool: Write, name: lint, command: ./cached.py 300 ./lint_before_write.mjs, dialect: x-code}

@@ -14,6 +14,11 @@
 #     hooktray test Stop --hook tests_before_stop
 set -u
 
+if [ $# -eq 0 ]; then
+    echo 'name the command that runs the tests' >&2
+    exit 1
+fi
+
 # A quote inside a text is written \", so this finds the field and no talk about it.
 if tr -d '\r\n' | grep -q '[{,][[:space:]]*"stop_hook_active"[[:space:]]*:[[:space:]]*true'; then
     exit 0

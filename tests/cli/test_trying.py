@@ -98,6 +98,9 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
     assert b'"permissionDecisionReason":"test="' in real.stdout
     assert [row["test"] for row in quiet.wait_log(2)] == [False, True]
     assert b"(test)" in quiet.cli("log").stdout
+    quiet.kill()
+    assert b'"permissionDecisionReason":"test=1"' in quiet.cli("test", "PreToolUse").stdout
+    assert (quiet.log()[0]["test"], quiet.log()[0]["offline"]) == (True, True)
 
 
 def approve(live: Live) -> None:

@@ -76,8 +76,18 @@ def changed(value: Any, changes: Mapping[str, Any]) -> Any:
     return value
 
 
-def shelf(folder: Path, *names: str, old: str = "\n", new: str = "\n") -> Shelf:
-    """All examples, or those with these names; `new` stands in their configuration for `old`."""
+def speaks(hook: Mapping[str, Any], dialect: str) -> bool:
+    """Whether the head of the hook's script claims this dialect besides the one that it is declared in."""
+    text = (EXAMPLES / hook["command"].split()[0]).read_text()
+    claimed = next(line for line in text.splitlines() if "Answers in: " in line)
+    return "unchanged" in claimed and dialect in claimed and "dialect" not in hook
+
+
+def shelf(folder: Path, *names: str, old: str = "\n", new: str = "\n", dialect: str = "") -> Shelf:
+    """All examples, or those with these words; `new` stands in their configuration for `old`.
+
+    With a dialect: those whose heads say that they speak it too, declared as such.
+    """
     house = House(folder)
     place = house.paths.config.parent
     for path in EXAMPLES.iterdir():
@@ -85,8 +95,11 @@ def shelf(folder: Path, *names: str, old: str = "\n", new: str = "\n") -> Shelf:
             shutil.copy(path, place / path.name)
     declared = yaml.safe_load((EXAMPLES / "hooktray.yaml").read_text().replace(old, new))
     if names:
-        hooks = [hook for hook in declared["hooks"] if any(name in json.dumps(hook) for name in names)]
-        house.configure({"hooks": hooks})
+        declared["hooks"] = [hook for hook in declared["hooks"] if any(name in json.dumps(hook) for name in names)]
+    if dialect:
+        declared["hooks"] = [hook | {"dialect": dialect} for hook in declared["hooks"] if speaks(hook, dialect)]
+    if names or dialect:
+        house.configure(declared)
     house.roster.refresh()
     for one in house.roster.standings:
         if one.waiting:
