@@ -4,11 +4,11 @@
     cached.py SECONDS COMMAND [ARGUMENT …]
 
 Answers in: whatever dialect COMMAND speaks; declare that one. Needs Python 3.10.
-The same question is: the same command and environment for tests, the same folder, event, tool and input; session and
-call ids do not count. Only what ended with exit 0 is kept. So keep it to hooks that judge by the input alone: one
-that looks at files, the clock or the network would give an old answer. COMMAND's own output and exit code are passed
-on, also when it fails. Without a place to keep answers it asks each time. Whoever may write to ~/.cache can put an
-answer there: it saves time for checks, and is no place for a guard that has to hold.
+The same question is the same command about the same payload; session, call and prompt ids do not count. Only what
+ended with exit 0 is kept. So keep it to hooks that judge by the input alone: one that looks at files, the clock or
+the network would give an old answer. COMMAND's own output and exit code are passed on, also when it fails. Without a
+place to keep answers it asks each time. Whoever may write to ~/.cache can put an answer there: it saves time for
+checks, and is no place for a guard that has to hold.
 
 Declare (the words of the line that are files are approved with it):
     - {event: tool_before, tool: Write, name: lint, command: ./cached.py 300 ./lint_before_write.mjs, dialect: x-code}
@@ -25,7 +25,8 @@ import tempfile
 import time
 from pathlib import Path
 
-ASKED = ("cwd", "event", "hook_event_name", "message", "notification", "prompt", "tool_input", "tool_name")
+# What makes no other question of the same one: who asks, and when.
+ASIDE = {"agent_id", "callId", "prompt_id", "session_id", "tool_use_id", "transcript_path"}
 
 
 def main() -> int:
@@ -45,12 +46,16 @@ def main() -> int:
 
 
 def _question(command: list[str], payload: bytes) -> str:
-    """A name for all that the answer may depend on. X-Code's payload has its words one floor deeper."""
-    event = json.loads(payload)
-    tool = {key: value for key, value in (event.get("tool") or {}).items() if key != "callId"}
-    place = (event.get("session") or {}).get("cwd")
-    asked = [command, os.environ.get("HOOKTRAY_TEST"), tool, place, [event.get(key) for key in ASKED]]
+    """A name for all that the answer may depend on; X-Code's call has its words one floor deeper."""
+    event = _without(json.loads(payload))
+    if isinstance(event, dict) and "tool" in event:
+        event["tool"] = _without(event["tool"])
+    asked = [command, os.environ.get("HOOKTRAY_TEST"), event]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def _without(value: object) -> object:
+    return {key: each for key, each in value.items() if key not in ASIDE} if isinstance(value, dict) else value
 
 
 def _keep(path: Path, answer: bytes) -> None:

@@ -30,7 +30,7 @@ const CHECKERS = {
 const event = JSON.parse(readFileSync(0, "utf8"));
 const args = event.tool?.args ?? {};
 const name = [args.filePath, args.path, args.file_path].find((path) => typeof path === "string") ?? "";
-const content = written(args, resolve(event.session?.cwd || ".", name));
+const content = written(args, resolve(String(event.session?.cwd ?? "."), name));
 const fault = name && content !== null ? check(name, content) : "";
 const answer = fault ? { decision: "deny", reason: `${name} would not parse:\n${fault}` } : { decision: "allow" };
 console.log(JSON.stringify(answer));

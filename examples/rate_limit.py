@@ -5,7 +5,7 @@
 
 Answers in: starchild and claude-code, unchanged. Needs Python 3.10.
 It counts in a small database below $XDG_STATE_HOME (or ~/.local/state), so that calls which come together are counted
-one after the other. `hooktray test` is not counted. It slows down who runs wild; it does not hold who deletes that file.
+one after the other. `hooktray test` is not counted. It slows down who runs wild; deleting the file undoes it.
 When it cannot count it exits 1, which is "failed".
 
 Declare:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,3 +112,61 @@ def test_the_judge_is_good_configuration() -> None:
     )
 
     assert "llm judge" in [hook.name for hook in parse(text, "/c/hooktray.yaml").hooks]
+
+
+ODD: dict[str, object] = {
+    "wrong types": {
+        "event": [],
+        "hook_event_name": {},
+        "session_id": None,
+        "cwd": 3,
+        "session": 4,
+        "tool": "x",
+        "tool_name": 7,
+        "tool_input": 5,
+        "tool_names": 7,
+        "message": [1],
+        "prompt": {"a": None},
+        "notification": 7,
+        "response": [],
+        "summary": {},
+        "last_assistant_message": 4,
+        "transcript_path": 9,
+        "stop_hook_active": "yes",
+    },
+    "wrong types inside": {
+        "session": {"cwd": 9},
+        "tool": {"name": 3, "args": {"path": "x", "content": [], "oldString": "a", "newString": "b"}},
+        "tool_input": {"command": ["rm"], "file_path": 7},
+        "tool_names": [1, None],
+        "transcript_path": "/nowhere",
+    },
+    "nothing": {},
+}
+ARGUMENTS = {"cached.py": ["60", "cat"], "rate_limit.py": ["5", "60"], "tests_before_stop.sh": ["true"]}
+PROGRAMS = {".py": sys.executable, ".mjs": "node", ".sh": "sh"}
+
+
+def test_no_example_stumbles_over_a_field_that_is_missing_or_odd(tmp_path: Path) -> None:
+    started = {}
+    for name in SCRIPTS:
+        if name == "webhook_post.mjs":
+            continue  # it would need somebody to post to; another test has a server
+        for odd, payload in ODD.items():
+            argv = [PROGRAMS[Path(name).suffix], str(EXAMPLES / name), *ARGUMENTS.get(name, [])]
+            with (tmp_path / "payload").open("w+b") as stdin:
+                stdin.write(json.dumps(payload).encode())
+                stdin.seek(0)
+                (tmp_path / "payload").unlink()
+                environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+                started[name, odd] = subprocess.Popen(
+                    argv,
+                    stdin=stdin,
+                    env=environment,
+                    cwd=tmp_path,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                )
+
+    ended = {each: (process.communicate(timeout=60)[1], process.returncode) for each, process in started.items()}
+    assert {each: end for each, end in ended.items() if end != (b"", 0)} == {}
