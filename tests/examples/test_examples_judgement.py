@@ -161,7 +161,7 @@ while read line; do echo "$line"; done
 for d in a b; do rm -rf "$d/build"; done
 awk '{print $1}' /etc/passwd
 ls # rm -rf /
-tar -xf a.tar -C /opt/app
+tar -xf a.tar -C /srv/app
 """
 
 
