@@ -7,24 +7,24 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Protocol
 
-from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
+from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account
 from tray.engine.ancestry import descends_from_hook
 from tray.engine.covering import Covering
 from tray.engine.gates import gate
 from tray.engine.merge import failed, merge, settle
-from tray.engine.placeholders import running
 from tray.engine.plan import plan
 from tray.engine.queue import over, together
-from tray.engine.runners.command import Background, Gone, Job, run
-from tray.engine.runners.environment import clean
+from tray.engine.runners.command import Background, Gone
+from tray.engine.runners.errand import Work, run
+from tray.engine.work import Works, read
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
-from tray.model.hook import Command, Hook, Rule
+from tray.model.hook import Hook, Rule
+from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
 from tray.store.switch import Switch
@@ -60,12 +60,13 @@ class Engine:
         ears: Ears,
         later: Later,
         background: Background | None,
+        llm: Callable[[], Llm | None],
         ending: Gone | None = None,
         offline: bool = False,
     ) -> None:
         self._ending = ending
         self._ledger = ledger
-        self._covering = Covering(copies)
+        self._works = Works(Covering(copies), llm)
         self._switch = switch
         self._rows = rows
         self._ears = ears
@@ -107,7 +108,7 @@ class Engine:
         """The one merged decision, made such that this event can carry it back to its agent."""
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
-        waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
+        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
         serial = not spec(event.agent, event.name).observe_only
         while waiting:
             jobs = together(waiting, hooks) if serial else waiting
@@ -126,10 +127,10 @@ class Engine:
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
-        busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
+        busy = [failed(one.hook, Gate.BUSY.value) if not isinstance(turn, Outcome) else turn for one, turn in pairs]
         return fit(event, merge(busy))
 
-    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
+    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Work | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""
         switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
         return [self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested)) for one in hooks]
@@ -137,44 +138,30 @@ class Engine:
     def _plan(self, event: Event) -> tuple[Approved, ...]:
         return plan(event, self._ledger.in_order())
 
-    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
+    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
         if reason is not None:
             return Outcome(hook=hook.name, status=Status.SKIPPED, gate=reason, cause=reason.value)
-        if event.problem and (hook.match.tool or hook.match.pattern or isinstance(hook.action, Command)):
+        if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
             return failed(hook, event.problem)
         if isinstance(hook.action, Rule):
-            return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
+            rule = hook.action
+            return Outcome(
+                hook=hook.name, status=Status.OK, reading=Reading(verdict=rule.verdict, reason=rule.reason)
+            )
         try:
-            return self._job(event, hook, hook.action, approved.digest)
+            return self._works.work(event, hook, approved.digest)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
             return failed(hook, f"internal error: {type(error).__name__}")
 
-    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
-        dialect = DIALECTS[hook.dialect]
-        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
-        places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
-        said = dialect.environment(event)
-        if command.storage:
-            Path(command.storage).mkdir(parents=True, exist_ok=True)
-        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
-        return Job(
-            argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
-            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
-            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
-            stdin=dialect.stdin(event),
-            timeout=hook.timeout,
-            background=hook.background,
-        )
-
     def _run(
         self,
         event: Event,
         hooks: Sequence[Approved],
-        jobs: Mapping[int, Job],
+        jobs: Mapping[int, Work],
         deadline: float,
         gone: Gone | None,
     ) -> list[Outcome]:
@@ -192,7 +179,7 @@ class Engine:
 
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:
-            reading = DIALECTS[hook.dialect].read(event, result)
+            reading = read(event, hook, result)
         except Exception as error:  # the hook's turn
             log.exception("%s said what we cannot read", hook.name)
             reading = Reading(problem=f"internal error: {type(error).__name__}")
@@ -214,7 +201,3 @@ class Engine:
         refusing = decision.verdict > Verdict.ALLOW or decision.stop is not None
         self._rows.append(record, commit=refusing or decision.rewrite is not None)
         self._ears.decided(event, decision, record)
-
-
-def _rule(rule: Rule) -> Reading:
-    return Reading(verdict=rule.verdict, reason=rule.reason)
