@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -278,3 +281,63 @@ def test_an_agent_hook_that_never_ends_has_failed_after_50_turns(house: House, s
 
     assert cause(house) == "the model gave no answer in 50 turns"
     assert len(server.asked) == 50
+
+
+def test_without_the_tray_all_kinds_still_run(house: House, serve: Serve) -> None:
+    web, model = serve(BLOCK), serve(completion('{"ok": false, "reason": "nor me"}'))
+    hooks = [
+        {"name": "web", "event": "tool_before", "type": "http", "url": web.url, "allow_local": [web.place]},
+        {"name": "judge", "event": "tool_before", "type": "prompt", "prompt": "Good?"},
+    ]
+    house.configure({"hooks": hooks, "llm": {"base_url": model.url, "model": "small", "api_key_env": "LLM_KEY"}})
+    for name in ("web", "judge"):
+        house.consent.approve(house.standing(name).key, house.standing(name).digest, "test")
+    (setting,) = house.roster.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", yes=True)
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), "claude-code", "PreToolUse"],
+        input=json.dumps(PRE_TOOL_USE).encode(),
+        capture_output=True,
+        env={**os.environ, "LLM_KEY": "the key"},
+        timeout=60,
+        check=False,
+    )
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no\nnor me"
+    assert model.asked[0].headers["authorization"] == "Bearer the key"
+
+
+def test_a_key_that_is_not_there_is_a_failure_that_names_it(house: House, serve: Serve) -> None:
+    question(house, serve())
+    text = json.loads(house.paths.config.read_text())
+    text["llm"]["api_key_env"] = "LLM_KEY"
+    house.configure(text)
+    (setting,) = house.roster.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", yes=True)
+
+    house.tool()
+
+    assert cause(house) == "llm: the variable LLM_KEY is not set where the tray was started"
+
+
+def test_a_question_over_the_limit_is_never_cut_short(house: House, serve: Serve) -> None:
+    server = serve()
+    question(house, server)
+
+    house.tool("x" * 300_000)
+
+    assert cause(house) == "the question is over 262144 characters"
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("what", ["folder", "nowhere", "pipe"])
+def test_a_transcript_that_is_none_is_said_to_be_none(house: House, serve: Serve, tmp_path: Path, what: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    server = serve(completion('{"ok": true}'))
+    question(house, server, prompt="$TRANSCRIPT_PATH")
+
+    house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "transcript_path": str(tmp_path / what)})
+
+    assert "(the transcript cannot be read)" in server.asked[0].json["messages"][1]["content"]

@@ -125,3 +125,27 @@ def test_what_claude_itself_would_not_ask_is_inert(
     tmp_path: Path, event: str, handler: dict[str, Any], more: dict[str, Any]
 ) -> None:
     assert claude(tmp_path, event, handler, **more).inert
+
+
+def test_claudes_short_names_of_models_stand_for_the_one_in_the_settings(tmp_path: Path) -> None:
+    assert claude(tmp_path, "Stop", {"type": "prompt", "prompt": "ok?", "model": "haiku"}).action == Prompt(
+        text="ok?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{base_url: 'ftp://x', model: m}", "llm.base_url: only http"),
+        ("{base_url: 'https://me@x/v1', model: m}", "llm.base_url: a user"),
+        ("{base_url: 'https://x/v1', modle: m}", "unknown key `modle`"),
+        ("{base_url: 'https://x/v1'}", "the key `model` is missing"),
+        ("yes", "llm: expected"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(f"settle: 3\nllm: {text}\n", "/c/hooktray.yaml")
+
+    assert said in caught.value.message
+    assert caught.value.message.startswith("/c/hooktray.yaml:2:")

@@ -9,8 +9,8 @@ from tray import __version__
 from tray.addresses import endpoint
 from tray.dialects import DIALECTS, wire
 from tray.engine.runners.environment import clean
-from tray.engine.runners.errand import Errand
 from tray.engine.runners.http import Reply, Request, Resolve, lookup, send
+from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
 from tray.model.decision import Result
 from tray.model.event import Event
@@ -21,10 +21,9 @@ CONTROL = re.compile(r"[^\t\x20-\x7e]")
 STRICT = "claude-code"  # there an answer that is no JSON object is a failure, and plain text says nothing
 
 
-def errand(event: Event, hook: Hook, action: Http, resolve: Resolve = lookup) -> Errand:
-    """The request of one hook for one event, ready to be sent."""
-    request = _request(event, hook, action)
-    return Errand(ask=lambda span: _result(hook.dialect, send(request, span, resolve)), timeout=hook.timeout)
+def post(event: Event, hook: Hook, action: Http, span: Span, resolve: Resolve = lookup) -> Result:
+    """What the server answers to one hook's event. Raises HooktrayError."""
+    return _result(hook.dialect, send(_request(event, hook, action), span, resolve))
 
 
 def _request(event: Event, hook: Hook, action: Http) -> Request:

@@ -18,6 +18,7 @@ from tray.text import printable, redact, redact_value
 TRANSCRIPT = 64 * 1024  # bytes of its end
 SLACK = 4 * 1024  # read before that, so that no secret begins where nobody sees it
 SIZE = 256 * 1024  # characters of a question; a longer one is a failure, never cut short
+RAW = 4 * SIZE  # bytes of an event before its secrets are taken out
 REASON = 4000  # characters
 PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
@@ -78,6 +79,8 @@ def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
 def _event(event: Event, hook: Hook) -> str:
     """What a command hook would read, without its secrets."""
     said = DIALECTS[hook.dialect].stdin(event)
+    if len(said) > RAW:
+        raise HooktrayError(f"the event of {len(said)} bytes is too long for a question")
     try:
         return _redacted(wire.loads(said))
     except ValueError:
@@ -101,9 +104,10 @@ def _transcript(payload: Mapping[str, Any]) -> str:
 
 def _end(path: str) -> bytes:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise ValueError("not a file")
     with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("not a file")
         file.seek(max(0, status.st_size - TRANSCRIPT - SLACK))
         return file.read(TRANSCRIPT + SLACK)

@@ -13,10 +13,13 @@ from tray.engine.question import answered
 from tray.engine.runners.environment import clean
 from tray.engine.runners.errand import Errand, Work
 from tray.engine.runners.process import Job
+from tray.engine.runners.span import Span
 from tray.model.decision import Reading, Result
 from tray.model.event import Event
 from tray.model.hook import Command, Hook, Http, Prompt
 from tray.settings import Llm
+
+AGENT_TIME = 60.0  # seconds that an agent hook has at most
 
 
 class Works:
@@ -30,16 +33,11 @@ class Works:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
         action = hook.action
         if isinstance(action, Http):
-            return _post(event, hook, action)
+            return _request(event, hook, action)
         if isinstance(action, Prompt):
-            return self._question(event, hook, action)
+            return _question(event, hook, action, self._llm())
         assert isinstance(action, Command)
         return self._job(event, hook, action, digest)
-
-    def _question(self, event: Event, hook: Hook, action: Prompt) -> Errand:
-        from tray.engine import asking  # the openai library takes half a second
-
-        return asking.errand(event, hook, action, self._llm())
 
     def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
         dialect = DIALECTS[hook.dialect]
@@ -59,10 +57,22 @@ class Works:
         )
 
 
-def _post(event: Event, hook: Hook, action: Http) -> Errand:
-    from tray.engine import posting  # urllib3 is none of a command hook's business
+def _request(event: Event, hook: Hook, action: Http) -> Errand:
+    def ask(span: Span) -> Result:
+        from tray.engine.posting import post  # urllib3 is none of a command hook's business
 
-    return posting.errand(event, hook, action)
+        return post(event, hook, action, span)
+
+    return Errand(ask=ask, timeout=hook.timeout)
+
+
+def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None) -> Errand:
+    def ask(span: Span) -> Result:
+        from tray.engine.asking import ask_model  # the openai library takes half a second
+
+        return ask_model(event, hook, action, llm, span)
+
+    return Errand(ask=ask, timeout=min(hook.timeout, AGENT_TIME) if action.agent else hook.timeout)
 
 
 def read(event: Event, hook: Hook, result: Result) -> Reading:

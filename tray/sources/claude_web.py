@@ -35,6 +35,8 @@ JUDGED = frozenset(
     }
 )
 
+ALIASES = frozenset({"default", "haiku", "inherit", "opus", "sonnet"})  # another server knows none of them
+
 
 def action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it asks, and why it is not asked here."""
@@ -48,7 +50,8 @@ def action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tup
     if not text.strip():
         raise wrong(sheet.document, at, f"a hook of the type `{kind}` needs a prompt", "add `prompt`")
     never = "" if event in JUDGED else f"Claude Code runs no `{kind}` hook there"
-    return Prompt(text=text, model=sheet.text(at, fields, "model"), agent=kind == "agent"), never
+    model = sheet.text(at, fields, "model")
+    return Prompt(text=text, model="" if model in ALIASES else model, agent=kind == "agent"), never
 
 
 def variables(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> tuple[str, ...]:

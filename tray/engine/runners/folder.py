@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 
 import regex
@@ -18,15 +18,18 @@ SHOWN = 32 * 1024  # characters of one answer
 FILES = 5000  # looked at for one answer
 MATCHES = 200
 LINE = 2000  # characters of a line that a pattern is held against
+PATTERN = 500  # characters of a pattern
 PATTERN_TIME = 0.05  # seconds for one line
 PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+FOLDER = getattr(os, "O_DIRECTORY", 0)
 
 
 class Folder:
-    """Reads below `root` alone. All that comes out is redacted and bounded."""
+    """Reads below `root` alone, until `over`. All that comes out is redacted and bounded."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, over: Callable[[], object] = lambda: False) -> None:
+        self._over = over
         self._root = Path(os.path.realpath(root)) if root and os.path.isdir(root) else None  # noqa: PTH112
         # A folder that holds a whole home is no project.
         if self._root is not None and Path(os.path.realpath(Path.home())).is_relative_to(self._root):
@@ -39,6 +42,8 @@ class Folder:
 
     def grep(self, pattern: str, path: str = ".") -> str:
         """Each line that the pattern is found in, with its file and number."""
+        if len(pattern) > PATTERN:
+            raise HooktrayError(f"the pattern is over {PATTERN} characters")
         try:
             wanted = regex.compile(pattern)
         except (regex.error, RecursionError) as error:
@@ -73,10 +78,10 @@ class Folder:
 
     def _bytes(self, path: str) -> bytes:
         handle = self._open(path)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise HooktrayError(f"{path}: not a file")
         with os.fdopen(handle, "rb") as file:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
-                raise HooktrayError(f"{path}: not a file")
             content = file.read(SIZE + 1)
         if len(content) > SIZE:
             raise HooktrayError(f"{path}: over {SIZE} bytes")
@@ -88,7 +93,7 @@ class Folder:
         try:
             if os.open not in os.supports_dir_fd:
                 return os.open(root / below, os.O_RDONLY | NO_LINK)
-            handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | NO_LINK)
+            handle = os.open(root, os.O_RDONLY | FOLDER | NO_LINK)
             for part in below.parts:
                 above, handle = handle, _step(handle, part)
                 os.close(above)
@@ -118,6 +123,8 @@ class Folder:
                 count += 1
                 if count > FILES:
                     return
+                if self._over():
+                    raise HooktrayError("the time is over")
                 yield (PurePath(folder) / name).relative_to(root).as_posix()
 
 
