@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tray.dialects import DIALECTS
+from tray.dialects.x_code_hooks import of_plugin
 from tray.engine.covering import Covering
 from tray.engine.placeholders import running
 from tray.engine.question import answered
@@ -47,11 +48,14 @@ class Works:
         if command.storage:
             Path(command.storage).mkdir(parents=True, exist_ok=True)
         extra = {**said, **(places if command.shell or command.plugin else {}), **own}
+        stdin = dialect.stdin(event)
+        if command.owner and hook.dialect == "x-code":
+            stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
         return Job(
             argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
             cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
-            stdin=dialect.stdin(event),
+            stdin=stdin,
             timeout=hook.timeout,
             background=hook.background,
         )

@@ -16,7 +16,7 @@ from tray.addresses import endpoint
 from tray.dialects import DIALECTS, known, spec
 from tray.errors import ConfigError
 from tray.model.event import EventKind
-from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Source
+from tray.model.hook import Action, Aside, Command, Failure, Hook, Http, Match, Prompt, Source
 from tray.settings import wrong
 from tray.sources.hooktray import script_name, unique
 from tray.strict import Document, nearest
@@ -65,14 +65,15 @@ class Sheet:
     def warn(self, at: Place, what: str, hint: str) -> None:
         self._warnings.append(str(wrong(self.document, at, what, hint)))
 
-    def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "") -> Match:
+    def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "", condition: str = "") -> Match:
         """Any agent's event of the same kind; one that no other agent can have stays with its own."""
         events = DIALECTS[self.agent].EVENTS
         if not known(self.agent, event):
             likely = nearest(event, events)
             hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(events)
             raise wrong(self.document, at, f"unknown event `{event}`", hint)
-        common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project}
+        common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project,
+                  "condition": condition}  # fmt: skip
         kind = spec(self.agent, event).kind
         if kind is EventKind.OTHER:
             return Match(event=event, agents=(self.agent,), **common)
@@ -88,6 +89,9 @@ class Sheet:
         name: str = "",
         failure: Failure = Failure.ALLOW,
         env: Sequence[str] = (),
+        once: bool = False,
+        aside: Aside = Aside.NO,
+        status: str = "",
         inert: str = "",
     ) -> None:
         mark = self.document.marks.get(at)
@@ -102,6 +106,9 @@ class Sheet:
                 timeout=timeout,
                 failure=failure,
                 env=tuple(env),
+                once=once,
+                aside=aside,
+                status=status,
                 inert=self._inert or inert or ("it is Hooktray's own relay" if _is_relay(action) else ""),
             )
         )
@@ -141,6 +148,12 @@ class Sheet:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise wrong(self.document, (*at, key), "expected a list of texts", "put each of them in quotes")
         return tuple(value)
+
+    def flag(self, at: Place, fields: Mapping[str, Any], key: str) -> bool:
+        value = fields.get(key, False)
+        if not isinstance(value, bool):
+            raise wrong(self.document, (*at, key), "expected true or false", "write `true`, or leave it out")
+        return value
 
     def number(self, at: Place, fields: Mapping[str, Any], key: str) -> float | None:
         """The positive number under `key`; None when it is not there."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tray.engine.runners import command
 from tray.engine.runners.command import Background, Gone, Job
+from tray.engine.runners.process import nobody
 from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
 from tray.model.decision import Result
@@ -27,6 +28,7 @@ class Errand:
 
     ask: Callable[[Span], Result]
     timeout: float = 20.0  # seconds
+    over: Callable[[], None] = nobody  # told once, when its turn is over
 
 
 Work = Job | Errand
@@ -61,6 +63,7 @@ class Sent:
             if not self.span.cause:
                 self._result = result
         finally:
+            self._errand.over()
             self._done = True
             self._came()
 
