@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import of_plugin
+from tray.engine.ancestry import TEST
 from tray.engine.covering import Covering
 from tray.engine.placeholders import running
 from tray.engine.question import answered
@@ -45,6 +46,8 @@ class Works:
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
         said = dialect.environment(event)
+        if event.test:
+            own[TEST] = "1"
         if command.storage:
             Path(command.storage).mkdir(parents=True, exist_ok=True)
         extra = {**said, **(places if command.shell or command.plugin else {}), **own}
