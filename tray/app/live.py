@@ -11,6 +11,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -31,10 +32,12 @@ from tray.desktop.menu import Action
 from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
+from tray.door.terminal import Terminals
 from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
+from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.turns import Turns
 from tray.model.decision import Decision, Record
@@ -90,7 +93,9 @@ class App:
         self._make_alerts()
         self._make_engine()
         self._make_face(paths.state / "reviews", headless=headless)
-        requests = Requests(self._controls, self._shown)
+        self._terminals = Terminals(lambda pid: not self._trusts(pid))
+        reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
+        requests = Requests(self._controls, self._shown, self._terminals, reviews)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
@@ -151,6 +156,7 @@ class App:
         Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
+        self._terminals.close()
         self._listener.close()
         self._turns.close()
         self._ending.close()

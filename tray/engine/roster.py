@@ -214,4 +214,4 @@ def _health(hook: Hook, unit: Unit, in_force: str, book: Book) -> str:
 
 
 def _line(hook: Hook) -> str:
-    return getattr(hook.action, "line", "")
+    return getattr(hook.action, "line", "") or getattr(hook.action, "url", "")
