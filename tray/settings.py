@@ -39,6 +39,12 @@ class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sound: str | None = None  # a name of our own set, the path of a file, or "none"
 
 
+class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the self-protection lets agents do all the same, once a person has confirmed it."""
+
+    allow: list[str] = []
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything hooktray.yaml says besides `hooks:`."""
 
@@ -46,6 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     when_down: Literal["once", "allow"] = "once"
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
+    protection: Exceptions = Exceptions()
     sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
 
 

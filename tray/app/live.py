@@ -112,7 +112,14 @@ class App:
         self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
 
     def _make_engine(self) -> None:
-        self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
+        self._engine = engine(
+            self._kept,
+            self,
+            self._spawn,
+            self._background,
+            ending=self._ending,
+            exceptions=lambda: self._roster.exceptions,
+        )
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,

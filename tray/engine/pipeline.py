@@ -18,6 +18,8 @@ from tray.engine.gates import gate
 from tray.engine.merge import failed, merge, settle
 from tray.engine.placeholders import running
 from tray.engine.plan import plan
+from tray.engine.protected import Places
+from tray.engine.protection import Protection
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
@@ -62,8 +64,10 @@ class Engine:
         background: Background | None,
         ending: Gone | None = None,
         offline: bool = False,
+        protection: Protection | None = None,
     ) -> None:
         self._ending = ending
+        self._protection = protection or Protection(places=Places())
         self._ledger = ledger
         self._covering = Covering(copies)
         self._switch = switch
@@ -77,17 +81,22 @@ class Engine:
         """The answer at once when no hook has to run for it, else the work that leads to it."""
         started = time.monotonic() - spent
         event = parse(knock)
+        own = self._protection.judge(event)
+        if (
+            own is not None and own.reading.verdict is Verdict.DENY
+        ):  # in front of every hook, whatever the switch says
+            return self._finish(event, fit(event, merge([own])), started)
         hooks = self._plan(event)
         if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, Decision(), started)
+            return self._finish(event, fit(event, merge([own])) if own else Decision(), started)
         if observed:
             return self._let_go(event, hooks, started)
         deadline = started + spec(event.agent, event.name).deadline
-        return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone), started)
+        return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone, own), started)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
@@ -103,8 +112,10 @@ class Engine:
         self._finish(event, decision, started)
         return decision
 
-    def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
-        """The one merged decision, made such that this event can carry it back to its agent."""
+    def decide(
+        self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
+    ) -> Decision:
+        """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
@@ -116,18 +127,19 @@ class Engine:
             ended = over(waiting, hooks, outcomes)
             outcomes |= ended
             waiting = {index: job for index, job in waiting.items() if index not in ended}
-        return fit(event, merge([outcomes[index] for index in range(len(turns))]))
+        return fit(event, merge([*([own] if own else []), *(outcomes[index] for index in range(len(turns)))]))
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         event = parse(knock)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
+        own = self._protection.judge(event)
+        return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
 
-    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
+    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved], own: Outcome | None = None) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
         busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
-        return fit(event, merge(busy))
+        return fit(event, merge([own, *busy] if own else busy))
 
     def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""

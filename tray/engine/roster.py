@@ -96,18 +96,31 @@ class Roster:
 
     def settings(self) -> tuple[Setting, ...]:
         """The settings in the file that need a confirmation."""
-        if self.configuration.settings.when_down != "allow":
-            return ()
-        text = "when_down: allow"
+        settings, allowed = self.configuration.settings, self.configuration.settings.protection.allow
+        texts = {
+            "setting:when_down": "when_down: allow" if settings.when_down == "allow" else "",
+            "setting:protection": f"protection: allow {', '.join(allowed)}" if allowed else "",
+        }
+        return tuple(self._setting(key, text) for key, text in texts.items() if text)
+
+    def _setting(self, key: str, text: str) -> Setting:
         digest = hashlib.sha256(text.encode()).hexdigest()
-        key = "setting:when_down"
         book = self._ledger.book
         confirmed = book.settings.get(key) == digest
-        return (Setting(key=key, text=text, digest=digest, confirmed=confirmed, denied=(key, digest) in book.denied),)
+        return Setting(key=key, text=text, digest=digest, confirmed=confirmed, denied=(key, digest) in book.denied)
 
     def when_down(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""
-        return "allow" if any(one.confirmed for one in self.settings()) else "once"
+        return "allow" if self._confirmed("setting:when_down") else "once"
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """What the self-protection lets pass; nothing that no person confirmed."""
+        allowed = self.configuration.settings.protection.allow
+        return tuple(allowed) if allowed and self._confirmed("setting:protection") else ()
+
+    def _confirmed(self, key: str) -> bool:
+        return any(one.confirmed for one in self.settings() if one.key == key)
 
     def _survey(self, book: Book) -> tuple[Standing, ...]:
         standings = [self._standing(hook, (0, index), book) for index, hook in enumerate(self._hooks)]
