@@ -17,6 +17,7 @@ from tray.engine.protected import Places
 from tray.engine.protection import Protection
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
+from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
 from tray.sources import configuration
 from tray.store.copies import Copies
@@ -64,6 +65,7 @@ def engine(
     ending: Gone | None = None,
     offline: bool = False,
     exceptions: Callable[[], Sequence[str]] = tuple,
+    answers: Answers = nobody,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
@@ -80,6 +82,7 @@ def engine(
         ending=ending,
         offline=offline,
         protection=Protection(places=kept.places, exceptions=exceptions),
+        answers=answers,
     )
 
 

@@ -33,6 +33,7 @@ from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
+from tray.door.typed import Typed
 from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
@@ -96,6 +97,7 @@ class App:
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
         requests = Requests(self._controls, self._shown, self._terminals, reviews)
+        self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
@@ -113,13 +115,9 @@ class App:
 
     def _make_engine(self) -> None:
         self._engine = engine(
-            self._kept,
-            self,
-            self._spawn,
-            self._background,
-            ending=self._ending,
-            exceptions=lambda: self._roster.exceptions,
-        )
+            self._kept, self, self._spawn, self._background, ending=self._ending,
+            exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
+        )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
@@ -143,7 +141,7 @@ class App:
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._opened,
+            self._changed,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -226,9 +224,6 @@ class App:
         self._face.show()
 
     def _changed(self) -> None:
-        self._chores.do(self._refresh)
-
-    def _opened(self) -> None:
         self._chores.do(self._refresh)
 
     def _trusts(self, pid: int) -> bool:

@@ -5,7 +5,6 @@ They only ask. A person at this terminal is asked by the tray, which writes to i
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -38,6 +37,8 @@ def pause(
     how_long: Annotated[str, typer.Argument(metavar="30m|1h|tomorrow", help="For how long.")],
 ) -> None:
     """Pause all hooks: you confirm it here, or in the tray's menu."""
+    from tray.engine.controls import seconds
+
     _ask(context, {"op": "pause", "seconds": seconds(how_long)})
 
 
@@ -63,16 +64,6 @@ def revoke(context: typer.Context, hook: HookName) -> None:
 def deny(context: typer.Context, hook: HookName) -> None:
     """Turn a hook down: you confirm it here, or in the tray's menu."""
     _ask(context, {"op": "deny", "hook": hook})
-
-
-def seconds(text: str) -> float | None:
-    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
-    if text == "tomorrow":
-        return None
-    found = re.fullmatch(r"(\d{1,4})([smh])", text)
-    if not found or int(found[1]) == 0:
-        raise HooktrayError(f"`{text}` is no length of time", hint="write 30m, 1h or tomorrow")
-    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
 
 
 def _named(words: list[str]) -> tuple[str, str]:

@@ -68,6 +68,15 @@ class Requests:
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
+    def queue(self, request: Mapping[str, Any], who: str) -> str:
+        """Put it before the user, whoever asks; returns what to say to whoever did."""
+        return self._queued(WISHES[str(request["op"])](self, request), who)
+
+    def _queued(self, wish: Wish, who: str) -> str:
+        if not wish.in_menu:
+            self._controls.ask(wish.what, who, lambda: wish.do(GRANTED))
+        return wish.in_menu or f"{wish.what}: only a person can do that."
+
     def ping(self) -> Mapping[str, Any]:
         return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
 
@@ -133,10 +142,11 @@ class Requests:
                 raise HooktrayError("not confirmed, nothing was changed", hint="type the letters that were shown")
             wish.do(TERMINAL)
             return {"done": f"{wish.what}: done, and written down as `{TERMINAL}`."}
-        if not wish.in_menu:
-            self._controls.ask(wish.what, f"process {pid}", lambda: wish.do(GRANTED))
-        said = wish.in_menu or f"{wish.what}: only a person can do that."
-        return {"asked": said, "why": "" if wish.approves and icon else why, "hint": WHERE if icon else NO_ICON}
+        return {
+            "asked": self._queued(wish, f"process {pid}"),
+            "why": "" if wish.approves and icon else why,
+            "hint": WHERE if icon else NO_ICON,
+        }
 
     def _told(self, one: Standing) -> str:
         """What exactly it is about; every word of it may be somebody else's."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from tray.engine.consent import Consent, Request
 from tray.engine.roster import REMOVED, Roster, Standing
+from tray.errors import HooktrayError
 from tray.store.switch import State, Switch
 
 TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
@@ -119,3 +121,13 @@ def tomorrow(now: float) -> float:
     """The next local midnight after `now`, in seconds since the epoch."""
     day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
     return (day + timedelta(days=1)).timestamp()
+
+
+def seconds(text: str) -> float | None:
+    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
+    if text == "tomorrow":
+        return None
+    found = re.fullmatch(r"(\d{1,4})([smh])", text)
+    if not found or int(found[1]) == 0:
+        raise HooktrayError(f"`{text}` is no length of time", hint="write 30m, 1h or tomorrow")
+    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]

@@ -23,6 +23,7 @@ from tray.engine.protection import Protection
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
+from tray.engine.typed import Answers, answered, nobody
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
@@ -65,7 +66,9 @@ class Engine:
         ending: Gone | None = None,
         offline: bool = False,
         protection: Protection | None = None,
+        answers: Answers = nobody,
     ) -> None:
+        self._answers = answers
         self._ending = ending
         self._protection = protection or Protection(places=Places())
         self._ledger = ledger
@@ -81,10 +84,8 @@ class Engine:
         """The answer at once when no hook has to run for it, else the work that leads to it."""
         started = time.monotonic() - spent
         event = parse(knock)
-        own = self._protection.judge(event)
-        if (
-            own is not None and own.reading.verdict is Verdict.DENY
-        ):  # in front of every hook, whatever the switch says
+        own = self._own(event)
+        if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             return self._finish(event, fit(event, merge([own])), started)
         hooks = self._plan(event)
         if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
@@ -133,8 +134,12 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         event = parse(knock)
-        own = self._protection.judge(event)
+        own = self._own(event)
         return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
+
+    def _own(self, event: Event) -> Outcome | None:
+        """What we say ourselves, before any hook is asked."""
+        return answered(event, self._answers) or self._protection.judge(event)
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved], own: Outcome | None = None) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
