@@ -5,13 +5,17 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tray.model.hook import Hook, Rule, restore
 from tray.store.db import Database
+
+HEAD = "ledger.head"  # the number and the link of the last row
 
 
 class Act(enum.StrEnum):
@@ -56,6 +60,7 @@ class Ledger:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
+        self._head = database.path.with_name(HEAD)
         self.book = self._load()
 
     def act(self, act: Act, key: str, digest: str, *, definition: str, position: tuple[int, int], way: str) -> Book:
@@ -69,6 +74,8 @@ class Ledger:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (*row, _link(last[0] if last else "", row)),
                 )
+                link = connection.execute("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
+            _note(self._head, f"{link[0]} {link[1]}\n")
             self.book = self._load()
             return self.book
 
@@ -108,6 +115,7 @@ class Ledger:
             rows = connection.execute(READ).fetchall()
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         sound, broken = _sound([tuple(row) for row in rows])
+        broken = broken or _older(sound, self._head)
         return _fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
@@ -130,6 +138,25 @@ def _standing(rows: list[Row]) -> list[Row]:
     """The rows without those that were taken back, and without the rows that did so."""
     undone = {row[5] for row in rows if row[2] == Act.UNDO}
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
+
+
+def _older(rows: list[Row], head: Path) -> str:
+    """What is wrong when the last row that we wrote is not there: somebody put an earlier ledger in its place."""
+    try:
+        known = head.read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return "" if not rows else "what the ledger's last row should be is not written down any more"
+    if known in ([str(row[0]), row[8]] for row in reversed(rows)):
+        return ""
+    return "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+
+
+def _note(head: Path, text: str) -> None:
+    """Beside the database, so that whoever puts an old one in its place is noticed; it stops nobody."""
+    draft = head.with_name(f"{head.name}.{os.getpid()}")
+    draft.write_text(text, encoding="ascii")
+    draft.chmod(0o600)
+    draft.replace(head)
 
 
 def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
