@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tray
-from tray.engine.pipeline import Ears, Engine, Later, Rows
+from tray.engine.ears import Ears, Later, Rows
+from tray.engine.pipeline import Engine
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
 from tray.engine.roster import Roster
@@ -24,6 +25,7 @@ from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 log = logging.getLogger(__name__)
@@ -39,6 +41,7 @@ class Stores:
     switch: Switch
     copies: Copies
     places: Places  # what is protected from agents
+    sessions: Sessions
 
 
 def stores(
@@ -52,6 +55,7 @@ def stores(
         switch=Switch(database),
         copies=Copies(paths.copies),
         places=protected(paths, os.environ),
+        sessions=Sessions(database),
     )
 
 
@@ -75,6 +79,7 @@ def engine(
         ledger=kept.ledger,
         copies=kept.copies,
         switch=kept.switch,
+        sessions=kept.sessions,
         rows=rows or kept.journal,
         ears=ears,
         later=later,
