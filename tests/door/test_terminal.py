@@ -77,7 +77,7 @@ class Person:
 
     def said(self) -> tuple[int, str]:
         code = self._folder / "code"
-        wait(lambda: code.exists() and code.read_text(), 20, "the command has ended")
+        wait(lambda: code.exists() and code.read_text(), 80, "the command has ended")  # the tray gives 60
         return int(code.read_text()), (self._folder / "said").read_text()
 
     def leaves(self) -> None:
@@ -118,7 +118,7 @@ def test_a_person_approves_at_a_terminal_where_there_is_no_icon(live: Live, pers
     assert approved.way == TERMINAL
 
 
-@pytest.mark.parametrize("typed", ["", "y", "yes", "aaaaaa"])
+@pytest.mark.parametrize("typed", ["", "aaaaaa"])
 def test_nothing_but_the_letters_switches_hooks_off(live: Live, person: Person, typed: str) -> None:
     person.opens("off")
 

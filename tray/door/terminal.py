@@ -119,6 +119,8 @@ def _write(terminal: int, text: str) -> None:
 
 
 def _readable(terminal: int, seconds: float) -> bool:
+    if sys.platform == "win32":
+        return False
     poll = select.poll()
     poll.register(terminal, select.POLLIN | select.POLLHUP)
     return bool(poll.poll(seconds * 1000))

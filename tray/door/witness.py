@@ -20,9 +20,9 @@ SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/store/", "/gnu/st
 
 def look(pid: int, untrusted: Callable[[int], bool]) -> Scene:
     """The scene around `pid`. `untrusted` knows the processes below agents and hooks."""
-    uid = os.getuid() if sys.platform != "win32" else 0
     if sys.platform != "linux" or pid <= 0:
-        return Scene(uid=uid)
+        return Scene(uid=0)
+    uid = os.getuid()
     caller = chain(pid)
     if not caller:
         return Scene(uid=uid)
@@ -101,6 +101,8 @@ def _device(pid: int) -> int:
 
 def _terminal(device: int, uid: int) -> Terminal | None:
     """The device as its number says; a name that leads to another device is none."""
+    if sys.platform == "win32":
+        return None
     if os.major(device) in PTS:
         number = (os.major(device) - PTS.start) * 256 + os.minor(device)
         path = Path(f"/dev/pts/{number}")
