@@ -68,6 +68,7 @@ def engine(
         ledger=kept.ledger,
         copies=kept.copies,
         switch=kept.switch,
+        sessions=kept.sessions,
         rows=rows or kept.journal,
         ears=ears,
         later=later,

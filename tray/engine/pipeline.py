@@ -21,12 +21,14 @@ from tray.engine.plan import plan
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
+from tray.engine.scopes import Scopes
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Command, Hook, Rule
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 Later = Callable[[Callable[[], object]], bool]
@@ -56,6 +58,7 @@ class Engine:
         ledger: Ledger,
         copies: Copies,
         switch: Switch,
+        sessions: Sessions,
         rows: Rows,
         ears: Ears,
         later: Later,
@@ -67,6 +70,7 @@ class Engine:
         self._ledger = ledger
         self._covering = Covering(copies)
         self._switch = switch
+        self._scopes = Scopes(sessions)
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -135,7 +139,7 @@ class Engine:
         return [self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested)) for one in hooks]
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return plan(event, self._ledger.in_order())
+        return plan(event, self._ledger.in_order(), self._scopes.skills)
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
         hook = approved.hook
@@ -202,6 +206,7 @@ class Engine:
     def _finish(self, event: Event, decision: Decision, started: float) -> Answer:
         """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
         answer = render(event, decision)
+        self._scopes.heard(event, decision)
         try:
             self._tell(event, decision, answer, started)
         except Exception:  # our bookkeeping; the answer stands

@@ -57,6 +57,8 @@ class Match:
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
     project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
+    skill: tuple[str, ...] = ()  # asked only while the skill of one of these names is in force in the session
+    subagent: str = ""  # asked only inside this agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ def restore(definition: str) -> Hook:
         match = fields.pop("match")
         return Hook(
             source=Source(**fields.pop("source")),
-            match=Match(**match | {"agents": tuple(match["agents"])}),
+            match=Match(**match | {"agents": tuple(match["agents"]), "skill": tuple(match.get("skill", ()))}),
             action=_rule(action) if isinstance(action, Rule) else action,
             failure=Failure(fields.pop("failure")),
             env=tuple(fields.pop("env")),
