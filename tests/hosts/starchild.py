@@ -24,6 +24,7 @@ BLOCKS = (
 )
 CONTEXT = ("on_session_start", "pre_llm_call")  # a session's start: older hosts take it
 NOTES = (*BLOCKS, "on_response_end", "transform_tool_result")
+CLAUDES = ("continue", "hookSpecificOutput", "stopReason", "suppressOutput")
 REPLACED = {
     "on_outbound_message": ("notification", "message"),
     "on_response_end": ("response", "message"),
@@ -52,7 +53,7 @@ def judge(event: str, body: bytes, ended: Exit) -> Report:
 
 
 def _answered(event: str, payload: dict[str, Any], answer: dict[str, Any]) -> Report:
-    report = Report()
+    report, answer = Report(), translated(answer)
     key, target = REPLACED.get(event, ("", ""))
     for name, value in answer.items():
         if name in ("decision", "reason") and event in BLOCKS:
@@ -70,6 +71,21 @@ def _answered(event: str, payload: dict[str, Any], answer: dict[str, Any]) -> Re
     if "decision" in answer and event in BLOCKS:
         _decide(answer, report)
     return report
+
+
+def translated(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer in Claude's form in the words of this agent."""
+    said = {name: value for name, value in answer.items() if name not in CLAUDES}
+    specific = answer.get("hookSpecificOutput") or {}
+    if specific.get("permissionDecision") == "deny":
+        said |= {"decision": "block", "reason": specific.get("permissionDecisionReason", "")}
+    if answer.get("continue") is False:
+        said |= {"decision": "block", "reason": answer.get("stopReason", "")}
+    if "additionalContext" in specific:
+        said["context"] = specific["additionalContext"]
+    if "updatedInput" in specific:
+        said["tool_input"] = specific["updatedInput"]
+    return said
 
 
 def _merge(now: dict[str, Any], given: dict[str, Any], report: Report) -> None:
