@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tray.engine.pipeline import Ears, Engine, Later, Rows
+from tray.engine.ears import Ears, Later, Rows
+from tray.engine.pipeline import Engine
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths

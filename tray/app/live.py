@@ -49,6 +49,7 @@ else:
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
+KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
@@ -184,6 +185,13 @@ class App:
             self._kept.journal.alerted(event.id, word)
         self._chores.do(lambda: self._news(event, decision, record))
 
+    def running(self, turn: str, text: str) -> None:
+        """From any thread: a hook wants this shown while it runs."""
+        self._chores.do(lambda: self._face.running(turn, text))
+
+    def ended(self, turn: str) -> None:
+        self._chores.do(lambda: self._face.ended(turn))
+
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
@@ -200,6 +208,7 @@ class App:
         self._refresh()
         self._roster.tidy()
         self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
+        self._kept.sessions.prune(KEPT_SESSIONS)
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""

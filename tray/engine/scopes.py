@@ -50,7 +50,8 @@ class Scopes:
 
     def _heard(self, event: Event, decision: Decision) -> None:
         refused = decision.verdict is Verdict.DENY
-        if event.kind in ENDS and not refused:  # a refused stop goes on with the turn
+        goes_on = refused and decision.stop is None  # a refused end goes on with the turn
+        if event.kind in ENDS and not event.told and not goes_on:
             for skill in self.skills(event):
                 self._sessions.unmark(event.agent, event.session, MARK + skill)
         elif event.session and not refused and (skill := invoked(event)):

@@ -152,6 +152,7 @@ class Event:
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
     nested: bool = False  # its relay descends from a hook
+    told: bool = False  # answered and told of already; what comes now is only what its hooks did beside the answer
     problem: str = ""  # what was wrong with the input; hooks never see such an event
 
     @property

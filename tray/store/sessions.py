@@ -52,8 +52,7 @@ class Sessions:
         self._database = database
         self._clock = clock
         with database.connect() as connection:
-            found = connection.execute("SELECT session FROM session_mark UNION SELECT session FROM session_note")
-            self._known: set[str] = {row[0] for row in found}
+            self._known = _sessions(connection)
 
     # ---- marks: a thing has happened in this session, or in this turn of it
 
@@ -136,12 +135,18 @@ class Sessions:
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
+            self._known = _sessions(connection)  # while nobody else can write
 
     @contextmanager
     def _write(self, key: str) -> Iterator[sqlite3.Connection]:
         with self._database.write(busy=BUSY) as connection:
             self._known.add(key)
             yield connection
+
+
+def _sessions(connection: sqlite3.Connection) -> set[str]:
+    found = connection.execute("SELECT session FROM session_mark UNION SELECT session FROM session_note")
+    return {row[0] for row in found}
 
 
 def _key(agent: str, session: str) -> str:
