@@ -94,6 +94,17 @@ def test_a_refused_stop_goes_on_with_the_turn(house: House, tmp_path: Path) -> N
     assert denied(house.tool())
 
 
+def test_a_turn_that_the_user_interrupted_ends_with_the_next_one(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+    tell(house, SKILL)
+
+    tell(house, STOP | {"hook_event_name": "UserPromptSubmit", "prompt": "something else"})
+    during = denied(house.tool())
+    tell(house, STOP)
+
+    assert (during, denied(house.tool())) == (True, False)
+
+
 def test_a_refused_invocation_brings_nothing_into_force(house: House, tmp_path: Path) -> None:
     refusal = {"event": "tool_before", "type": "rule", "tool": "Skill", "decision": "deny", "reason": "no"}
     approved(house, tmp_path / "skills" / "deploy" / "SKILL.md", refusal)

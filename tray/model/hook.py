@@ -94,7 +94,7 @@ class Rule:
 
 
 # What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
-LATER = frozenset({"aside", "condition", "once", "owner", "root", "status"})
+LATER = frozenset({"aside", "condition", "once", "owner", "root", "skill", "status", "subagent"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Hook:
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
         for part in (fields, fields["match"], fields["action"]):
             for name in LATER & part.keys():
-                if part[name] in ("", False, Aside.NO):
+                if part[name] in ("", (), False, Aside.NO):
                     del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
