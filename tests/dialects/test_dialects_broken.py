@@ -81,12 +81,6 @@ TOLD: dict[tuple[str, str, str], str] = {
     ("x-code", "shelley", "slash/files"): "FFFFF FFFFFFF WWWWWW.W",
     ("x-code", "starchild", "pre_tool_call"): "FFFFF FFFFFFF WWWWWW.W",
 }
-CASES = [
-    (dialect, agent, name, way, sign)
-    for (dialect, agent, name), signs in TOLD.items()
-    for way, sign in zip(WAYS, signs.replace(" ", ""), strict=True)
-]
-IDS = ["-".join(case[:4]) for case in CASES]
 
 
 def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
@@ -112,14 +106,17 @@ def sign_of(found: Outcome) -> str:
     return "W" if reading.warning else "."
 
 
-@pytest.mark.parametrize(("dialect", "agent", "name", "way", "sign"), CASES, ids=IDS)
-def test_this_is_what_it_means(dialect: str, agent: str, name: str, way: str, sign: str) -> None:
-    found = outcome(sampled(agent, name), dialect, way, Failure.ALLOW)
+@pytest.mark.parametrize("row", TOLD, ids="-".join)
+def test_this_is_what_it_means(row: tuple[str, str, str]) -> None:
+    dialect, agent, name = row
+    found = {way: outcome(sampled(agent, name), dialect, way, Failure.ALLOW) for way in WAYS}
+    signs = dict(zip(WAYS, TOLD[row].replace(" ", ""), strict=True))
 
-    assert sign_of(found) == sign
-    assert (found.status is Status.TIMED_OUT) == (way == "time-out")
-    assert bool(found.cause) == (sign in "FW")
-    assert found.reading.verdict is (Verdict.DENY if sign == "D" else Verdict.ABSTAIN)
+    assert {way: sign_of(each) for way, each in found.items()} == signs
+    for way, each in found.items():
+        assert (each.status is Status.TIMED_OUT) == (way == "time-out")
+        assert bool(each.cause) == (signs[way] in "FW"), way
+        assert each.reading.verdict is (Verdict.DENY if signs[way] == "D" else Verdict.ABSTAIN), way
 
 
 @pytest.mark.parametrize("failure", Failure)
@@ -140,5 +137,5 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
 
 
 def test_the_table_is_long_enough() -> None:
-    assert len(CASES) >= 200
+    assert len(TOLD) * len(WAYS) >= 200
     assert {dialect for dialect, _, _ in TOLD} == {agent for _, agent, _ in TOLD} == set(DIALECTS)

@@ -9,6 +9,7 @@ from dialects.recordings import wire
 from tray.dialects import DIALECTS
 
 CASES = goldens.cases()
+IDS = ["-".join(one) for one in CASES]
 HEARD = [(agent, name, dialect) for agent, name in CASES for dialect in DIALECTS if dialect != agent]
 SAID = [
     (agent, name, dialect, title)
@@ -20,12 +21,14 @@ KEPT = {kind: {agent: goldens.kept(kind, agent) for agent in DIALECTS} for kind 
 ALL = 300  # in each direction at least
 
 
-@pytest.mark.parametrize(("agent", "name", "dialect"), HEARD, ids=["-".join(one) for one in HEARD])
-def test_a_hook_of_another_dialect_reads_these_bytes(agent: str, name: str, dialect: str) -> None:
-    assert goldens.stdin(agent, name, dialect) == KEPT["stdin"][agent][f"{dialect} {name}"]
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
+def test_hooks_of_the_other_dialects_read_these_bytes(agent: str, name: str) -> None:
+    read = {f"{dialect} {name}": goldens.stdin(agent, name, dialect) for dialect in DIALECTS if dialect != agent}
+
+    assert read == {key: KEPT["stdin"][agent][key] for key in read}
 
 
-@pytest.mark.parametrize(("agent", "name"), CASES, ids=["-".join(one) for one in CASES])
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
 def test_a_hook_of_the_agents_own_dialect_reads_what_the_agent_sent(agent: str, name: str) -> None:
     event = goldens.event(agent, name)
     sent = event.body if name.startswith(goldens.SAMPLE) else wire(agent, name)
@@ -37,18 +40,20 @@ def test_a_hook_of_the_agents_own_dialect_reads_what_the_agent_sent(agent: str, 
     assert read == sent
 
 
-@pytest.mark.parametrize(("agent", "name"), CASES, ids=["-".join(one) for one in CASES])
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
 def test_what_the_agent_sent_is_read_as_these_words(agent: str, name: str) -> None:
     assert goldens.words(agent, name) == KEPT["events"][agent][name]
 
 
-@pytest.mark.parametrize(("agent", "name", "dialect", "title"), SAID, ids=["-".join(one) for one in SAID])
-def test_what_a_hook_says_is_read_so_and_told_to_the_agent_in_these_bytes(
-    agent: str, name: str, dialect: str, title: str
-) -> None:
-    said = goldens.outputs(agent, name, dialect)[title]
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
+def test_what_hooks_say_is_read_so_and_told_to_the_agent_in_these_bytes(agent: str, name: str) -> None:
+    told = {
+        f"{dialect} {name}: {title}": goldens.answered(agent, name, dialect, said)
+        for dialect in DIALECTS
+        for title, said in goldens.outputs(agent, name, dialect).items()
+    }
 
-    assert goldens.answered(agent, name, dialect, said) == KEPT["answers"][agent][f"{dialect} {name}: {title}"]
+    assert told == {key: KEPT["answers"][agent][key] for key in told}
 
 
 def test_there_are_goldens_enough_in_both_directions_and_recordings_come_first() -> None:
