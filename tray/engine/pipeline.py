@@ -140,7 +140,7 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
         if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
-        return self._loops.heed(event, fit(event, merge(outcomes)))
+        return self._loops.heed(event, fit(event, merge(outcomes)) if outcomes else Decision())
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
