@@ -34,7 +34,7 @@ class Late:
             reading = replace(reading, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
         else:
             note = Note(hook=hook.name, text=reading.context)
-        if note.text and event.kind is not EventKind.SESSION_END:
+        if note.text and event.kind is not EventKind.SESSION_END and not event.test:
             try:
                 self._sessions.leave(event.agent, event.session, note)
             except StoreError as error:
@@ -45,7 +45,7 @@ class Late:
         """What waits for this session, as outcomes of the hooks that said it. It was not said to a subagent."""
         can = spec(event.agent, event.name).can
         ending = event.kind is EventKind.TURN_END and Can.DENY in can
-        if event.subagent or event.problem or not (ending or Can.CONTEXT in can):
+        if event.subagent or event.problem or event.test or not (ending or Can.CONTEXT in can):
             return []
         try:
             notes = self._sessions.take(event.agent, event.session, wake=Can.CONTEXT not in can)

@@ -28,13 +28,18 @@ log = logging.getLogger(__name__)
 
 
 class Loops:
-    """A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts."""
+    """A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts.
+
+    What `hooktray test` sends did not happen: it is neither counted nor remembered.
+    """
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def began(self, event: Event) -> None:
         """Before any hook is asked: a prompt begins a turn; a session's end is the end of all that we know of it."""
+        if event.test:
+            return
         starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
         if event.kind is EventKind.PROMPT or starts:
             _tried(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
@@ -43,23 +48,23 @@ class Loops:
 
     def ended(self, event: Event, decision: Decision) -> None:
         """After its decision: an end of turn that was not refused is one."""
-        if event.kind in ENDS_TURN and not event.told and not _refused(decision):
+        if event.kind in ENDS_TURN and not (event.told or event.test) and not _refused(decision):
             _tried(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
 
     def first(self, event: Event, hook: Hook) -> bool:
         """Whether this hook may have its turn; one that has a single turn in a session has it with this call."""
-        if not hook.once:
+        if event.test or not hook.once:
             return True
         return _tried(lambda: self._sessions.mark(event.agent, event.session, _turn(hook)), True)
 
     def unused(self, event: Event, hook: Hook) -> None:
         """Its turn did not come to a start."""
-        if hook.once:
+        if hook.once and not event.test:
             _tried(lambda: self._sessions.unmark(event.agent, event.session, _turn(hook)), None)
 
     def heed(self, event: Event, decision: Decision) -> Decision:
         """The decision, unless it is one refusal to end too many: then nobody refused."""
-        if event.kind not in LOOPING:
+        if event.test or event.kind not in LOOPING:
             return decision
         agent, session, name = event.agent, event.session, _refusals(event)
         if not _refused(decision):

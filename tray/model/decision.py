@@ -159,3 +159,4 @@ class Record:
     answer: Mapping[str, Any] = field(default_factory=dict)
     offline: bool = False
     alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due
+    test: bool = False  # of `hooktray test`

@@ -60,6 +60,7 @@ MIGRATIONS = (
     );
     CREATE INDEX session_note_session ON session_note (session, seq)
     """,
+    "ALTER TABLE journal ADD COLUMN test INTEGER NOT NULL DEFAULT 0",
 )
 VERSION = len(MIGRATIONS)
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
