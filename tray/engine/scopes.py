@@ -43,6 +43,8 @@ class Scopes:
 
     def heard(self, event: Event, decision: Decision) -> None:
         """What a decided event changes for those that follow it."""
+        if event.told:  # it was heard when it was decided
+            return
         try:
             self._heard(event, decision)
         except StoreError:
@@ -51,7 +53,7 @@ class Scopes:
     def _heard(self, event: Event, decision: Decision) -> None:
         refused = decision.verdict is Verdict.DENY
         goes_on = refused and decision.stop is None  # a refused end goes on with the turn
-        if event.kind in ENDS and not event.told and not goes_on:
+        if event.kind in ENDS and not goes_on:
             for skill in self.skills(event):
                 self._sessions.unmark(event.agent, event.session, MARK + skill)
         elif event.session and not refused and (skill := invoked(event)):
