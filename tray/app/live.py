@@ -45,10 +45,10 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.sources import configuration
+from tray.store.retention import Limits
 from tray.threads import Chores, Ending, Loop
 
 CLOSING = 12.0  # seconds
-KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
@@ -86,7 +86,7 @@ class App:
         self._loop = Loop()
         self._chores = Chores("chores")
         self._background = Background()
-        self._kept = stores(paths, migrate=True, trouble=self._trouble)
+        self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=self._limits)
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
@@ -132,6 +132,7 @@ class App:
             copies=self._kept.copies,
             reviews=reviews,
             recent=self._kept.journal.recent(10),
+            lost=lambda: self._kept.journal.dropped,
             tell=self._herald.tell,
             open_file=open_file,
             soon=self._chores.do,
@@ -215,7 +216,7 @@ class App:
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         self._roster.tidy()
-        self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
+        self._kept.journal.tidy()
         self._kept.sessions.prune(KEPT_SESSIONS)
 
     def _refresh(self) -> None:
@@ -276,6 +277,10 @@ class App:
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
         self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
+
+    def _limits(self) -> Limits:
+        kept = self._roster.configuration.settings.journal
+        return Limits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)
 
     def _write_relay_conf(self) -> None:
         """Tell the relays what to do when we are not there."""

@@ -12,10 +12,11 @@ from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import EventKind
 
 PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
-LISTS = ("hooks", "rewrites", "notes", "remarks")
+LISTS = ("hooks", "rewrites", "notes", "remarks", "masks")
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
     *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
+    *("cwd", "ledger", "queued", "asked"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 # The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
@@ -25,12 +26,14 @@ INSERT = (
 KINDS = frozenset(kind.value for kind in EventKind)
 CONDITIONS = {
     "before": "seq < (SELECT seq FROM journal WHERE id = :before)",
+    "after": "seq > (SELECT seq FROM journal WHERE id = :after)",
     "agent": "agent = :agent",
     "event": "event = :event",
     "kind": "kind = :kind",
     "session": "session = :session",
     "project": "project = :project",
     "verdict": "verdict = :verdict",
+    "since": "at >= :since",
     "hook": "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.name') = :hook)",
     "text": " OR ".join(f"{name} LIKE :text ESCAPE '\\'" for name in ("payload", "reason", "hooks", "answer")),
 }
