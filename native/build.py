@@ -1,0 +1,141 @@
+"""Builds the native relay: for this machine when Hooktray is installed, for others when wheels are made.
+
+HOOKTRAY_TARGET, read when a wheel is built, says for whom: unset = this machine, if it has a C compiler; `none` =
+nobody, a wheel for every platform; or a name of TARGETS, which takes the package `ziglang` (installers/wheels does).
+A relay that cannot be built for this machine is left out, and agents get the portable one; it never fails an install.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+HERE = Path(__file__).parent
+COMMON = ("-std=c11", "-Os", "-Wall", "-Wextra", "-s")
+# linux.c instead of libc: nothing may be taken from there, nor be put in by the compiler.
+BARE = (
+    *("-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-pie", "-no-pie"),
+    *("-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,norelro"),
+)
+BARE_MACHINES = ("aarch64", "x86_64")
+PORTABLE_SCRIPT = """#!python
+import sys
+
+from tray.relay import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+class Target(NamedTuple):
+    """A platform that wheels are made for."""
+
+    zig: str
+    tag: str  # of the wheel
+    flags: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return ("relay.c", "linux.c") if self.flags == BARE else ("relay.c",)
+
+
+WINDOWS = ("-municode", "-lws2_32", "-lbcrypt")
+TARGETS = {
+    "linux-arm64": Target("aarch64-linux-musl", "manylinux_2_17_aarch64.musllinux_1_1_aarch64", BARE),
+    "linux-x86_64": Target("x86_64-linux-musl", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", BARE),
+    "macos-arm64": Target("aarch64-macos.11.0", "macosx_11_0_arm64"),
+    "macos-x86_64": Target("x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "windows-arm64": Target("aarch64-windows-gnu", "win_arm64", WINDOWS),
+    "windows-x86_64": Target("x86_64-windows-gnu", "win_amd64", WINDOWS),
+}
+
+
+class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Puts the relay into the wheel: beside the code, where agents' settings point to, and as a command."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="hooktray-relay-"))
+        name = os.environ.get("HOOKTRAY_TARGET", "")
+        built = self._build(name)
+        if built is None:
+            script = self._folder / "hooktray-relay"
+            script.write_text(PORTABLE_SCRIPT)
+            build_data["shared_scripts"][str(script)] = "hooktray-relay"
+            return
+        build_data["shared_scripts"][str(built)] = built.name
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{TARGETS[name].tag if name else own_tag()}"
+        if version == "editable":
+            install(built, Path(self.root) / "tray" / "native" / built.name)
+        else:
+            build_data["force_include"][str(built)] = f"tray/native/{built.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        shutil.rmtree(self._folder)
+
+    def _build(self, name: str) -> Path | None:
+        if name == "none":
+            return None
+        if not name:
+            return for_this_machine(self._folder / "hooktray-relay")
+        if name not in TARGETS:
+            raise ValueError(f"HOOKTRAY_TARGET: expected none or one of {', '.join(TARGETS)}, got {name!r}")
+        target = TARGETS[name]
+        built = self._folder / ("hooktray-relay.exe" if name.startswith("windows") else "hooktray-relay")
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
+        subprocess.run(compile_line(command, target.sources, target.flags, built), check=True)
+        return built
+
+
+def for_this_machine(built: Path) -> Path | None:
+    """The relay made by this machine's C compiler, after it has shown that it runs; None when there is none."""
+    compiler = shutil.which(os.environ.get("CC") or "cc")
+    if compiler is None or sys.platform == "win32":
+        return None
+    for sources, flags in _ways():
+        done = subprocess.run(compile_line([compiler], sources, flags, built), capture_output=True, check=False)
+        if done.returncode == 0 and _runs(built):
+            return built
+    return None
+
+
+def _ways() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    if sys.platform == "linux" and platform.machine() in BARE_MACHINES:
+        yield ("relay.c", "linux.c"), BARE
+    yield ("relay.c",), ()
+
+
+def compile_line(compiler: list[str], sources: tuple[str, ...], flags: tuple[str, ...], built: Path) -> list[str]:
+    libraries = [flag for flag in flags if flag.startswith("-l")]
+    rest = [flag for flag in flags if flag not in libraries]
+    return [*compiler, *COMMON, *rest, "-o", str(built), *(str(HERE / source) for source in sources), *libraries]
+
+
+def _runs(built: Path) -> bool:
+    try:
+        shown = subprocess.run([str(built)], input=b"", capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return (shown.returncode, shown.stdout, shown.stderr) == (0, b"", b"")
+
+
+def own_tag() -> str:
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def install(built: Path, place: Path) -> None:
+    """Whole or not at all: an agent may be running the one that is there."""
+    place.parent.mkdir(exist_ok=True)
+    draft = place.with_name(f"{place.name}.new")
+    shutil.copy(built, draft)
+    draft.replace(place)
