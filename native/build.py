@@ -7,6 +7,7 @@ A relay that cannot be built for this machine is left out, and agents get the po
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import shutil
@@ -14,19 +15,13 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).parent
-COMMON = ("-std=c11", "-Os", "-Wall", "-Wextra", "-s")
-# linux.c instead of libc: nothing may be taken from there, nor be put in by the compiler.
-BARE = (
-    *("-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-pie", "-no-pie"),
-    *("-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,norelro"),
-)
+COMPILE = ("-std=c11", "-Os", "-Wall", "-Wextra", "-c")
 BARE_MACHINES = ("aarch64", "x86_64")
 PORTABLE_SCRIPT = """#!python
 import sys
@@ -37,24 +32,35 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+class Way(NamedTuple):
+    """How the relay is put together."""
+
+    sources: tuple[str, ...] = ("relay.c",)
+    compile: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+
+
 class Target(NamedTuple):
     """A platform that wheels are made for."""
 
     zig: str
     tag: str  # of the wheel
-    flags: tuple[str, ...] = ()
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return ("relay.c", "linux.c") if self.flags == BARE else ("relay.c",)
+    way: Way
 
 
-WINDOWS = ("-municode", "-lws2_32", "-lbcrypt")
+LIBC = Way()
+# linux.c instead of libc: nothing may be taken from there, nor be put in by the compiler.
+BARE = Way(
+    ("relay.c", "linux.c"),
+    ("-ffreestanding", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-pie", "-fno-asynchronous-unwind-tables"),
+    ("-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,norelro"),
+)
+WINDOWS = Way(link=("-municode", "-lws2_32", "-lbcrypt"))
 TARGETS = {
     "linux-arm64": Target("aarch64-linux-musl", "manylinux_2_17_aarch64.musllinux_1_1_aarch64", BARE),
     "linux-x86_64": Target("x86_64-linux-musl", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", BARE),
-    "macos-arm64": Target("aarch64-macos.11.0", "macosx_11_0_arm64"),
-    "macos-x86_64": Target("x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "macos-arm64": Target("aarch64-macos.11.0", "macosx_11_0_arm64", LIBC),
+    "macos-x86_64": Target("x86_64-macos.11.0", "macosx_11_0_x86_64", LIBC),
     "windows-arm64": Target("aarch64-windows-gnu", "win_arm64", WINDOWS),
     "windows-x86_64": Target("x86_64-windows-gnu", "win_amd64", WINDOWS),
 }
@@ -92,8 +98,7 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
             raise ValueError(f"HOOKTRAY_TARGET: expected none or one of {', '.join(TARGETS)}, got {name!r}")
         target = TARGETS[name]
         built = self._folder / ("hooktray-relay.exe" if name.startswith("windows") else "hooktray-relay")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
-        subprocess.run(compile_line(command, target.sources, target.flags, built), check=True)
+        make([sys.executable, "-m", "ziglang", "cc", "-target", target.zig], target.way, built)
         return built
 
 
@@ -102,23 +107,23 @@ def for_this_machine(built: Path) -> Path | None:
     compiler = shutil.which(os.environ.get("CC") or "cc")
     if compiler is None or sys.platform == "win32":
         return None
-    for sources, flags in _ways():
-        done = subprocess.run(compile_line([compiler], sources, flags, built), capture_output=True, check=False)
-        if done.returncode == 0 and _runs(built):
-            return built
+    bare = sys.platform == "linux" and platform.machine() in BARE_MACHINES
+    for way in (BARE, LIBC) if bare else (LIBC,):
+        with contextlib.suppress(subprocess.CalledProcessError):
+            make([compiler], way, built, stderr=subprocess.DEVNULL)
+            if _runs(built):
+                return built
     return None
 
 
-def _ways() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    if sys.platform == "linux" and platform.machine() in BARE_MACHINES:
-        yield ("relay.c", "linux.c"), BARE
-    yield ("relay.c",), ()
-
-
-def compile_line(compiler: list[str], sources: tuple[str, ...], flags: tuple[str, ...], built: Path) -> list[str]:
-    libraries = [flag for flag in flags if flag.startswith("-l")]
-    rest = [flag for flag in flags if flag not in libraries]
-    return [*compiler, *COMMON, *rest, "-o", str(built), *(str(HERE / source) for source in sources), *libraries]
+def make(compiler: list[str], way: Way, built: Path, stderr: int | None = None) -> None:
+    """Compile and link `built`, in its own folder; in two steps, since zig has no headers when there is no libc."""
+    objects = []
+    for source in way.sources:
+        objects.append(str(built.with_name(f"{source}.o")))
+        command = [*compiler, *COMPILE, *way.compile, "-o", objects[-1], str(HERE / source)]
+        subprocess.run(command, check=True, stderr=stderr)
+    subprocess.run([*compiler, "-s", "-o", str(built), *objects, *way.link], check=True, stderr=stderr)
 
 
 def _runs(built: Path) -> bool:

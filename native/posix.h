@@ -232,7 +232,7 @@ static line connect_loopback(char *text, const char **token) {
     socklen_t size = sizeof error;
     if (!read_address(text, &address.sin_port, token)) return NO_LINE;
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    put((unsigned char *)&address.sin_addr, INADDR_LOOPBACK, 4);
     line made = new_socket(AF_INET);
     if (made < 0) return NO_LINE;
     if (connect(made, (struct sockaddr *)&address, sizeof address)) {
