@@ -45,6 +45,15 @@ def test_an_answer_at_once_comes_from_an_acceptor(porch: Porch) -> None:
     assert porch.service.threads[0] in {"door 1", "door 2", "door 3", "door 4"}
 
 
+def test_what_is_left_for_afterwards_holds_no_answer_up(porch: Porch) -> None:
+    with porch.knock("afterwards") as connection:
+        assert answer(connection).stdout == b"inline"
+        assert not porch.service.gone.is_set()
+
+    porch.service.release.set()
+    assert porch.service.gone.wait(LONG)
+
+
 def test_a_knock_says_what_the_frame_said_and_the_kernel_says_who_it_was(porch: Porch) -> None:
     with porch.knock("e", b"\0\xff") as connection:
         answer(connection)

@@ -53,6 +53,7 @@ class Caller:
         self._kept: list[bytes] = []
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + PATIENCE
+        self.afterwards: list[Callable[[], object]] = []  # done once the answer has left and the caller is gone
         self.lead: Lead | None = None
         self.head: Head | None = None
 
@@ -126,6 +127,8 @@ class Caller:
 
     def close(self) -> None:
         self._connection.close()
+        while self.afterwards:
+            self.afterwards.pop(0)()
 
     def _complete(self) -> bool:
         if self.lead is None and len(self._unread) >= frames.LEAD_SIZE:

@@ -30,6 +30,7 @@ from tray.store.ledger import Approved, Ledger
 from tray.store.switch import Switch
 
 Later = Callable[[Callable[[], object]], bool]
+After = Callable[[Callable[[], object]], object]
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,10 @@ class Rows(Protocol):
     """Where accounts go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
 
     def append(self, record: Record, *, commit: bool) -> object: ...
+
+
+def at_once(work: Callable[[], object]) -> object:
+    return work()
 
 
 class Engine:
@@ -73,21 +78,28 @@ class Engine:
         self._background = background
         self._offline = offline
 
-    def begin(self, knock: Knock, spent: float = 0.0) -> Answer | Callable[[Gone | None], Answer]:
-        """The answer at once when no hook has to run for it, else the work that leads to it."""
+    def begin(
+        self, knock: Knock, spent: float = 0.0, after: After = at_once
+    ) -> Answer | Callable[[Gone | None], Answer]:
+        """The answer at once when no process has to run for it, else the work that leads to it.
+
+        What need not be written down before the answer leaves is left to `after`.
+        """
         started = time.monotonic() - spent
         event = parse(knock)
         hooks = self._plan(event)
-        if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
+        switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
+        if (hooks and switch is None) or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._ears.arrived(event, answered=observed)
-        if not hooks:
-            return self._finish(event, Decision(), started)
+        if not any(_needs_process(one.hook, switch) for one in hooks):
+            decision = fit(event, merge(self._without_processes(event, hooks, switch)))
+            return self._finish(event, decision, started, after)
         if observed:
             return self._let_go(event, hooks, started)
         deadline = started + spec(event.agent, event.name).deadline
-        return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone), started)
+        return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone), started, after)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
@@ -105,7 +117,8 @@ class Engine:
 
     def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent."""
-        turns = self._turns(event, hooks)
+        switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
+        turns = self._turns(event, hooks, switch)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
         serial = not spec(event.agent, event.name).observe_only
@@ -125,17 +138,20 @@ class Engine:
         return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
-        pairs = zip(hooks, self._turns(event, hooks), strict=True)
-        busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
-        return fit(event, merge(busy))
-
-    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
-        """Each hook's way through the gates: what it has to run, or what came out without that."""
         switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
+        return fit(event, merge(self._without_processes(event, hooks, switch)))
+
+    def _without_processes(self, event: Event, hooks: Sequence[Approved], switch: Gate | None) -> list[Outcome]:
+        """What the hooks say when none may run a process: one that would have to has failed."""
+        pairs = zip(hooks, self._turns(event, hooks, switch), strict=True)
+        return [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
+
+    def _turns(self, event: Event, hooks: Sequence[Approved], switch: Gate | None) -> list[Job | Outcome]:
+        """Each hook's way through the gates: what it has to run, or what came out without that."""
         return [self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested)) for one in hooks]
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return plan(event, self._ledger.in_order())
+        return plan(event, self._ledger.asked(event.agent, event.kind.value, event.name))
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
         hook = approved.hook
@@ -199,21 +215,25 @@ class Engine:
         stderr = result.stderr.decode("utf-8", "replace")
         return settle(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
 
-    def _finish(self, event: Event, decision: Decision, started: float) -> Answer:
-        """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
-        answer = render(event, decision)
-        try:
-            self._tell(event, decision, answer, started)
-        except Exception:  # our bookkeeping; the answer stands
-            log.exception("%s of %s could not be written down", event.name, event.agent)
+    def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
+        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""
+        answer, ms, at = render(event, decision), (time.monotonic() - started) * 1000, time.time()
+        commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
+
+        def tell() -> None:
+            try:
+                record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                self._rows.append(record, commit=commit)
+                self._ears.decided(event, decision, record)
+            except Exception:  # our bookkeeping; the answer stands
+                log.exception("%s of %s could not be written down", event.name, event.agent)
+
+        (at_once if commit else after)(tell)
         return answer
 
-    def _tell(self, event: Event, decision: Decision, answer: Answer, started: float) -> None:
-        ms = (time.monotonic() - started) * 1000
-        record = account(event, decision, answer, at=time.time() - ms / 1000, ms=ms, offline=self._offline)
-        refusing = decision.verdict > Verdict.ALLOW or decision.stop is not None
-        self._rows.append(record, commit=refusing or decision.rewrite is not None)
-        self._ears.decided(event, decision, record)
+
+def _needs_process(hook: Hook, switch: Gate | None) -> bool:
+    return switch is None and hook.enabled and isinstance(hook.action, Command)
 
 
 def _rule(rule: Rule) -> Reading:
