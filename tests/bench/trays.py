@@ -14,6 +14,8 @@ from pathlib import Path
 from house import PRE_TOOL_USE, House
 
 from tray import relays
+from tray.door import address
+from tray.errors import DoorError
 from tray.model.decision import Record, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Hook, Match, Rule, Source
@@ -63,12 +65,18 @@ class Bench:
         started = time.perf_counter()
         argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, "run", "--headless"]
         self.process = subprocess.Popen(argv, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        door = self.house.paths.socket
-        while not door.exists():
+        while not self._open():
             time.sleep(0.001)
             assert time.perf_counter() - started < 60, "the tray does not start"
         self.ask()
         return time.perf_counter() - started
+
+    def _open(self) -> bool:
+        try:
+            address.connect(self.house.paths.socket, 1.0)[0].close()
+        except (OSError, DoorError):
+            return False
+        return True
 
     def ask(self) -> None:
         subprocess.run(self.relay(), input=PAYLOAD, env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)

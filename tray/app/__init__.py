@@ -8,17 +8,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tray.engine.pipeline import Ears, Engine, Later, Rows
-from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths
-from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
 from tray.store.switch import Switch
+
+if TYPE_CHECKING:
+    from tray.engine.roster import Roster
 
 log = logging.getLogger(__name__)
 
@@ -75,5 +77,8 @@ def engine(
 
 
 def roster(paths: Paths, kept: Stores) -> Roster:
-    """What the sources propose, held against the ledger."""
+    """What the sources propose, held against the ledger. Who only judges events does without these imports."""
+    from tray.engine.roster import Roster
+    from tray.sources import configuration
+
     return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
