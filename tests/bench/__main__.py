@@ -1,4 +1,4 @@
-"""How fast it is: `.venv/bin/python tests/bench [--gate]`."""
+"""How fast it is: `.venv/bin/python tests/bench --gate` holds the bounds, `--write` fills the page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.gate import BOUNDS, measure
+from bench.page import write
 
 
 def gate() -> int:
@@ -22,4 +23,9 @@ def gate() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(gate())
+    if sys.argv[1:] == ["--gate"]:
+        sys.exit(gate())
+    if sys.argv[1:] == ["--write"]:
+        write()
+        sys.exit(0)
+    sys.exit(__doc__)
