@@ -48,7 +48,7 @@ class Recorder:
     def patience(self, agent: str, event: str) -> float:
         return 20.0
 
-    def answer(self, knock: Knock, after: object) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: object, slow: object) -> Answer | Callable[[Gone], Answer]:
         self.knocks.append(knock)
         if knock.event == "slow":
             return self._slow
@@ -197,7 +197,7 @@ from tray.model.decision import Answer
 
 class Service:
     def patience(self, agent, event): return 60.0
-    def answer(self, knock, after):
+    def answer(self, knock, after, slow):
         print(knock.event, flush=True)
         return Answer(stdout=knock.event.encode())
 

@@ -39,7 +39,7 @@ class Recorder:
     def patience(self, agent: str, event: str) -> float:
         return 1.5 if event != "impatient" else 1 / 0
 
-    def answer(self, knock: Knock, after: After) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: After, slow: object) -> Answer | Callable[[Gone], Answer]:
         self.knocks.append(knock)
         self.threads.append(threading.current_thread().name)
         if knock.event == "fails":
@@ -190,7 +190,7 @@ from tray.model.decision import Answer
 
 class Service:
     def patience(self, agent, event): return 60.0
-    def answer(self, knock, after):
+    def answer(self, knock, after, slow):
         print(knock.event, flush=True)
         return Answer(stdout=knock.event.encode())
 

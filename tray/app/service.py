@@ -26,9 +26,9 @@ class Service:
         found = spec(agent, event)
         return (found.deadline + found.timeout) / 2
 
-    def answer(self, knock: Knock, after: After) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: After, slow: Callable[[], object]) -> Answer | Callable[[Gone], Answer]:
         self._met(knock.parent)
-        return self._engine.begin(knock, after=after)
+        return self._engine.begin(knock, after=after, slow=slow)
 
     def busy(self, knock: Knock) -> Answer:
         return self._engine.busy(knock)

@@ -43,11 +43,12 @@ class Service(Protocol):
         """Seconds the relay may wait for its answer in all."""
 
     def answer(
-        self, knock: Knock, after: Callable[[Callable[[], object]], object]
+        self, knock: Knock, after: Callable[[Callable[[], object]], object], slow: Callable[[], object]
     ) -> Answer | Callable[[Gone], Answer]:
         """The answer at once, or the work that finds it; the work gets a thread of its own.
 
-        What is given to `after` is done once the answer has left; it may not raise.
+        What is given to `after` is done once the answer has left; it may not raise. `slow` is called before anything
+        that takes more than a moment.
         """
 
     def busy(self, knock: Knock) -> Answer:
@@ -186,9 +187,10 @@ class Listener:
             return self._reply(caller, self._service.busy(knock))
         work: Callable[[Gone], Answer] | None = None
         try:
-            found = self._service.answer(knock, caller.afterwards.append)
+            found = self._service.answer(knock, caller.afterwards.append, caller.acknowledge)
             if isinstance(found, Answer):
                 return self._reply(caller, found)
+            caller.acknowledge()
             work = found
         finally:
             if work is None:
@@ -210,6 +212,7 @@ class Listener:
         return _see_off(caller, reply)
 
     def _lodge(self, rooms: Rooms, caller: Caller, part: Callable[[Caller], bool]) -> bool:
+        caller.acknowledge()
         return rooms.take() and rooms.start(caller, self._part(caller, part))
 
     def _part(self, caller: Caller, part: Callable[[Caller], bool]) -> Callable[[], bool]:

@@ -79,15 +79,24 @@ class Engine:
         self._offline = offline
 
     def begin(
-        self, knock: Knock, spent: float = 0.0, after: After = at_once
+        self,
+        knock: Knock,
+        spent: float = 0.0,
+        *,
+        after: After = at_once,
+        slow: Callable[[], object] = lambda: None,
     ) -> Answer | Callable[[Gone | None], Answer]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
-        What need not be written down before the answer leaves is left to `after`.
+        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
+        hooks to be looked at: their patterns and processes take time.
         """
         started = time.monotonic() - spent
         event = parse(knock)
-        hooks = self._plan(event)
+        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        if asked:
+            slow()
+        hooks = plan(event, asked)
         switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
         if (hooks and switch is None) or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
