@@ -18,7 +18,7 @@ HEAD = """\
 Written by `.venv/bin/python tests/bench --write`, never by hand. All candidates of a table took turns in one run,
 2 ms apart. A time is that of whole processes, from the spawn to the end of output and exit, with a payload
 of 2 KB. Times depend on the machine, so look at the ratios; a machine that does something else at the same time makes
-them worse. CI holds the ratios of `tests/bench --gate`.
+them worse, much so when its load is above the number of cores. `tests/bench --gate` holds ratios; `.ci/full` runs it.
 
 "Exec form": the agent starts the relay itself. "Shell form": `sh -c "exec hooktray-relay …"`.
 
@@ -71,4 +71,6 @@ def speed(found: Iterable[Row]) -> str:
 
 
 def machine() -> str:
-    return f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    load = os.getloadavg()[0]
+    python = platform.python_version()
+    return f"{platform.system()}, {os.cpu_count()} cores, Python {python}, at a load of {load:.0f} from elsewhere"

@@ -8,7 +8,8 @@ from typing import Any
 from tray.dialects import neutral, spec
 from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
-from tray.engine.pipeline import After, Engine
+from tray.engine.ears import After
+from tray.engine.pipeline import Engine
 from tray.model.decision import Answer
 from tray.model.event import Knock
 

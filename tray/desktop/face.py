@@ -14,12 +14,13 @@ from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
 from tray.desktop.words import clock
 from tray.engine.controls import Controls
-from tray.engine.review import review
+from tray.engine.review import written
 from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.model.hook import State
 from tray.store.copies import Copies
+from tray.text import sanitise
 
 WAY = "tray"
 
@@ -47,6 +48,7 @@ class Face:
         self._copies = copies
         self._reviews = reviews
         self._recent = deque(recent, maxlen=10)
+        self._running: dict[str, str] = {}
         self._tell = tell
         self._open_file = open_file
         self._soon = soon
@@ -61,6 +63,15 @@ class Face:
     def add(self, record: Record) -> None:
         """Keep it for the next drawing."""
         self._recent.appendleft(record)
+
+    def running(self, turn: str, text: str) -> None:
+        """A hook runs and wants this shown."""
+        self._running[turn] = text
+        self.show()
+
+    def ended(self, turn: str) -> None:
+        if self._running.pop(turn, None) is not None:
+            self.show()
 
     def show(self) -> None:
         """Draw how things stand now."""
@@ -80,10 +91,13 @@ class Face:
             paused_until=paused,
             muted=switch.muted,
             status=_status(self._recent[0] if self._recent else None, now),
+            running=next(reversed(self._running.values()), ""),
             problem=self._roster.configuration.problem,
             recent=tuple(self._recent),
             approvals=tuple(self._approvals()),
-            requests=tuple(menu.Request(id=one.id, what=one.what, who=one.who) for one in self._controls.requests),
+            requests=tuple(
+                menu.Request(id=one.id, what=one.what, who=one.who, done=one.done) for one in self._controls.requests
+            ),
         )
 
     def act(self, action: menu.Action) -> None:
@@ -136,10 +150,7 @@ class Face:
         if not digest:
             self._tell(standing.hook.name, standing.health)
             return
-        self._reviews.mkdir(mode=0o700, exist_ok=True)
-        path = self._reviews / f"{standing.hook.name.replace('/', '-')[:60]}-{digest[:8]}.txt"
-        path.write_text(review(standing, self._copies, os.environ), encoding="utf-8")
-        self._open_file(path)
+        self._open_file(written(standing, self._copies, os.environ, self._reviews))
 
     def _reason(self, record_id: str) -> None:
         record = next((one for one in self._recent if one.id == record_id), None)
@@ -214,7 +225,8 @@ def _tooltip(look: IconState, state: menu.MenuState) -> str:
         IconState.ATTENTION: "something waits for you",
         IconState.ON: "hooks are on",
     }
-    return f"Hooktray: {words[look]}"
+    usual = look in (IconState.ON, IconState.ATTENTION)
+    return f"Hooktray: {(usual and sanitise(state.running, menu.STATUS_LIMIT)) or words[look]}"
 
 
 def _status(record: Record | None, now: float) -> str:

@@ -133,6 +133,7 @@ class Request:
     id: str
     what: str
     who: str
+    done: bool = False  # it was done at a terminal: it can be undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +145,7 @@ class MenuState:
     paused_until: float | None = None
     muted: bool = False
     status: str = ""
+    running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
     problem: str = ""
     recent: tuple[Record, ...] = ()
     approvals: tuple[Approval, ...] = ()
@@ -182,11 +184,11 @@ def _submenu(key: str, text: str, children: tuple[Item, ...], *, enabled: bool =
 
 
 def _status(state: MenuState) -> Item:
-    """The first row: what is not as usual, else the last thing that happened."""
+    """The first row: what is not as usual, else what a hook does just now, else the last thing that happened."""
     if state.problem:
         return _click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
     paused = _paused(state) and f"Hooks are {_paused(state)}"
-    text = paused or state.status if state.enabled else "Hooks are off"
+    text = paused or sanitise(state.running, STATUS_LIMIT) or state.status if state.enabled else "Hooks are off"
     return _label("status", clean(text, STATUS_LIMIT, "Hooktray"))
 
 
@@ -288,11 +290,9 @@ def _choices(one: Approval, key: str) -> tuple[Item, ...]:
 
 def _request(one: Request) -> Item:
     key = f"approvals/request/{_part(one.id)}"
-    return _submenu(
-        key,
-        f"{clean(one.what, 60)} · asked by {clean(one.who, 40, 'somebody')}",
-        (_click(f"{key}/allow", "Allow", Grant(one.id)), _click(f"{key}/dismiss", "Dismiss", Dismiss(one.id))),
-    )
+    allow, dismiss, by = ("Undo", "Keep", "done at") if one.done else ("Allow", "Dismiss", "asked by")
+    choices = _click(f"{key}/allow", allow, Grant(one.id)), _click(f"{key}/dismiss", dismiss, Dismiss(one.id))
+    return _submenu(key, f"{clean(one.what, 60)} · {by} {clean(one.who, 40, 'somebody')}", choices)
 
 
 def _part(name: str) -> str:
