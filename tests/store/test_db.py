@@ -17,8 +17,8 @@ from tray.store.db import MIGRATIONS, VERSION, Database, open_db
 from tray.store.journal import Journal
 
 OLD_ROW = """
-INSERT INTO journal (id, at, agent, session, project, event, kind, verdict, reason, ms, hooks, rewrites, notes, remarks,
-    problem, payload, digest, masked, answer, offline, alerted)
+INSERT INTO journal (id, at, agent, session, project, event, kind, verdict, reason, ms, hooks, rewrites, notes,
+    remarks, problem, payload, digest, masked, answer, offline, alerted)
 VALUES ('old', 1.0, 'claude-code', 's1', 'p', 'PreToolUse', 'tool_before', 3, 'no', 1.0, '[{"name": "guard"}]', '[]',
     '[]', '[]', '', '{}', 'd', 0, '{}', 0, '')
 """
