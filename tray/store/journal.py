@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
@@ -12,6 +13,8 @@ from tray.store import lost, rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
 from tray.store.writer import Committed, Work, Writer
+
+PAGE = 500  # rows
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +115,13 @@ class Journal:
         )
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
+
+    def each(self, **filters: Any) -> Iterator[Record]:
+        """All rows that fit, newest first, a page at a time; what comes in meanwhile is left out."""
+        page = self.recent(PAGE, **filters)
+        while page:
+            yield from page
+            page = self.recent(PAGE, before=page[-1].id, **filters)
 
     def get(self, id: str) -> Record | None:
         """The row of this id, or of the only id that begins so."""
