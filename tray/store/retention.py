@@ -16,6 +16,12 @@ DAY = 86_400.0
 DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORDER BY seq LIMIT :chunk)"
 
 
+def since_boot() -> float:
+    """Seconds that nobody sets; where the system says so, those of its sleep are among them."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Whatever exceeds one of them goes."""
@@ -26,15 +32,28 @@ class Limits:
 
 
 class Retention:
-    """`piece` deletes a few rows and says whether there is more to delete. `limits` is asked each time."""
+    """`piece` deletes a few rows and says whether there is more to delete. `limits` is asked each time.
 
-    def __init__(self, limits: Callable[[], Limits] = Limits, clock: Callable[[], float] = time.time) -> None:
+    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed` says.
+    """
+
+    def __init__(
+        self,
+        limits: Callable[[], Limits] = Limits,
+        clock: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = since_boot,
+    ) -> None:
         self._limits = limits
         self._clock = clock
+        self._elapsed = elapsed
+        self._began = clock() - elapsed()
+
+    def _now(self) -> float:
+        return min(self._clock(), self._began + self._elapsed())
 
     def piece(self, connection: sqlite3.Connection) -> bool:
         limits = self._limits()
-        gone = _delete(connection, "at < :value", self._clock() - limits.days * DAY)
+        gone = _delete(connection, "at < :value", self._now() - limits.days * DAY)
         last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
         gone += _delete(connection, "seq <= :value", last - limits.rows)
         if gone == 0 and _size(connection) > limits.megabytes * 1_000_000:

@@ -51,14 +51,12 @@ def values(record: Record) -> tuple[object, ...]:
 
 
 def record(row: sqlite3.Row) -> Record:
-    fields: dict[str, Any] = {name: row[name] for name in COLUMNS}
-    fields |= {name: tuple(json.loads(row[name])) for name in LISTS}
-    fields |= {
-        "verdict": Verdict(row["verdict"]),
-        "answer": json.loads(row["answer"]),
-        "offline": bool(row["offline"]),
-        "test": bool(row["test"]),
-    }
+    fields: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    for name in LISTS:  # most are empty, and a page is many rows
+        fields[name] = () if fields[name] == "[]" else tuple(json.loads(fields[name]))
+    fields["verdict"] = Verdict(fields["verdict"])
+    fields["answer"] = json.loads(fields["answer"])
+    fields["offline"], fields["test"] = bool(fields["offline"]), bool(fields["test"])
     return Record(**fields)
 
 

@@ -86,7 +86,7 @@ class Writer:
         self._late = 0
         self._dropped = lost.count(database)  # of these, so many are not yet in the database:
         self._unsaved = 0
-        self._failing = False
+        self._failing = 0.0  # when that was told; 0 = writing works
         self._thread: threading.Thread | None = None
 
     @property
@@ -120,7 +120,7 @@ class Writer:
             self._late += 1
             self._stalled = True
             self._done.notify_all()
-            failing = self._failing  # told already, with its cause
+            failing = bool(self._failing)  # told already, with its cause
         if not failing:
             self._tell("answers leave before they are written down: writing takes too long")
         return Committed.LATE
@@ -208,7 +208,8 @@ class Writer:
             self._since += len(batch)
             self._untidy = self._untidy or self._since >= TIDY
             self._unsaved -= dropped
-            self._stalled = self._failing = False
+            self._stalled = False
+            self._failing = 0.0
             self._done.notify_all()
 
     def _clean(self, connection: sqlite3.Connection) -> None:
@@ -223,8 +224,11 @@ class Writer:
     def _failed(self, error: sqlite3.Error) -> None:
         if is_damage(error):
             self._database.condemn()
+        now = time.monotonic()
         with self._work:
-            self._failing = True
+            if self._failing and now - self._failing < AGAIN:
+                return  # one trouble may go by several words
+            self._failing = now
         self._tell(f"{self._database.path}: {error}")
 
     def _rest(self, tries: int) -> None:
