@@ -22,18 +22,26 @@ if TYPE_CHECKING:
 
 Agents = Annotated[list[str] | None, typer.Argument(metavar="[AGENT]…", help="Which agents; none: ask for each.")]
 Scope = Annotated[str, typer.Option("--scope", metavar="user|project|local", help="Whose settings of Claude Code.")]
+Workspace = Annotated[
+    str, typer.Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 
 
 @app.command()
 def connect(
-    context: typer.Context, agents: Agents = None, scope: Scope = "user", dry_run: DryRun = False, yes: Yes = False
+    context: typer.Context,
+    agents: Agents = None,
+    scope: Scope = "user",
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> None:
     """Have agents tell Hooktray of every event: writes our entry into their settings."""
     from tray.connect import CONNECTORS, write
 
-    site = here(context, scope)
+    site = here(context, scope, workspace)
     names = _known(agents) or [name for name, one in CONNECTORS.items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(CONNECTORS)}")
@@ -44,12 +52,17 @@ def connect(
 
 @app.command()
 def disconnect(
-    context: typer.Context, agents: Agents = None, scope: Scope = "user", dry_run: DryRun = False, yes: Yes = False
+    context: typer.Context,
+    agents: Agents = None,
+    scope: Scope = "user",
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> None:
     """Take our entries out of agents' settings again; untouched files get their old bytes back."""
     from tray.connect import CONNECTORS, undo
 
-    site = here(context, scope)
+    site = here(context, scope, workspace)
     names = _known(agents) or [name for name, one in CONNECTORS.items() if one.disconnect(site).changes]
     if not names:
         print("No agent is connected.")
@@ -58,7 +71,7 @@ def disconnect(
         _carry_out(name, plan, "disconnected", partial(undo, site, name, plan), dry_run, yes)
 
 
-def here(context: typer.Context, scope: str = "user") -> Site:
+def here(context: typer.Context, scope: str = "user", workspace: str = "") -> Site:
     """Everything that connectors look at."""
     from tray.connect import line
     from tray.connect.plan import Site
@@ -72,6 +85,7 @@ def here(context: typer.Context, scope: str = "user") -> Site:
         cwd=Path.cwd(),
         environment=os.environ,
         scope=scope,
+        workspace=workspace,
         now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Protocol
 
-from tray.connect import claude_code
+from tray.connect import claude_code, shelley, starchild, x_code
 from tray.connect.edit import apply, remove_folders
 from tray.connect.plan import Plan, Site, Wire
 
@@ -26,6 +26,9 @@ class Connector(Protocol):
 
 CONNECTORS: dict[str, Connector] = {
     "claude-code": claude_code,
+    "shelley": shelley,
+    "starchild": starchild,
+    "x-code": x_code,
 }
 
 

@@ -52,7 +52,7 @@ class Book:
         return kept.before if kept and kept.after == now else without
 
     def keep(self, agent: str, changes: Sequence[Change], folders: Sequence[Path]) -> None:
-        for change in changes:
+        for change in filter(lambda one: one.noted, changes):
             old = self.get(change.path)
             made = {*(old.folders if old else ()), *(one for one in folders if change.path.is_relative_to(one))}
             page = Kept(

@@ -51,6 +51,7 @@ class Change:
     after: There
     origin: There = None
     shown: Path | None = None
+    noted: bool = True  # our book tells what stood there
 
 
 def look(path: Path) -> There:

@@ -24,6 +24,7 @@ class Site:
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     scope: str = "user"
+    workspace: str = ""  # of Starchild
     now: str = ""  # ISO 8601
 
     @property
