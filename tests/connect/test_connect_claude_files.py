@@ -330,6 +330,15 @@ def test_the_difference_counts_lines_from_the_top(person: Person, file: Path) ->
     assert shown.splitlines()[2].startswith("@@ -999,5 +999,")
 
 
+def test_comments_which_claude_code_does_not_read_are_told(person: Person, file: Path) -> None:
+    file.write_text('{\n  "url": "http://x", // mine\n  "a": 1\n}\n')
+
+    plan = claude_code.connect(person.site)
+
+    assert plan.notes == (f"Claude Code reads no settings with comments: remove the one in {file}:2",)
+    assert claude_code.trust(person.site).startswith("off: ")
+
+
 @pytest.mark.parametrize(
     ("scope", "name"), [("project", "settings.json"), ("local", "settings.local.json")], ids=["project", "local"]
 )

@@ -338,6 +338,5 @@ def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
     back = remove(taken, "f", "hooks", lambda one: one == item)
 
     assert load_yaml(taken, "f").value["hooks"][-1] == item
-    assert (
-        back in (text, text + b"\n") or b"hooks:" not in back or name in ("an empty list", "no list, with a comment")
-    )
+    assert (load_yaml(back, "f").value.get("hooks") or []) == (load_yaml(text, "f").value.get("hooks") or [])
+    assert b"ours" not in back

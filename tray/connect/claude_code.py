@@ -58,7 +58,8 @@ def connect(site: Site) -> Plan:
         lambda text: add(upgrade(text, str(path), groups), str(path), groups),
         lambda text: strip(text, str(path)),
     )
-    return Plan(changes=(change,) if change else (), notes=(TRUST,))
+    mute = _comment(path)
+    return Plan(changes=(change,) if change else (), notes=(mute or TRUST,))
 
 
 def disconnect(site: Site) -> Plan:
@@ -80,16 +81,23 @@ def wires(site: Site) -> tuple[Wire, ...]:
 
 
 def trust(site: Site) -> str:
-    """Whether the agent will run them, as far as its files say; "" when they do not say."""
-    sheet = reading(settings(site))
-    if sheet.strip() and JsonText(sheet, "settings").value.get("disableAllHooks") is True:
-        return "off: `disableAllHooks: true` in its settings"
-    state = reading(site.home / ".claude.json") if "CLAUDE_CONFIG_DIR" not in site.environment else b""
+    """What stands in the way of our lines, or that nothing does, as far as the agent's files say."""
+    text = reading(settings(site))
+    if mute := _comment(settings(site)):
+        return f"off: {mute}"
+    if text.strip() and JsonText(text, "settings").value.get("disableAllHooks") is True:
+        return f"off: `disableAllHooks: true` in {settings(site)}"
+    state = reading(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json")
     projects = JsonText(state, ".claude.json").value.get("projects") if state.strip() else None
     here = projects.get(str(site.cwd)) if isinstance(projects, dict) else None
-    if isinstance(here, dict) and here.get("hasTrustDialogAccepted") is True:
-        return "trusted here"
-    return ""
+    return "trusted here" if isinstance(here, dict) and here.get("hasTrustDialogAccepted") is True else ""
+
+
+def _comment(path: Path) -> str:
+    """Claude Code takes a file with comments for none at all."""
+    text = reading(path)
+    at = JsonText(text, str(path)).comment if text.strip(b"\xef\xbb\xbf \t\r\n") else 0
+    return f"Claude Code reads no settings with comments: remove the one in {path}:{at}" if at else ""
 
 
 def wanted(relay: tuple[str, ...]) -> dict[str, Any]:

@@ -77,6 +77,12 @@ class JsonText:
         mark = Ruler(self.text).mark(at)
         return ConfigError(f"{self.path}:{mark.line}:{mark.column}: {what}", hint=hint)
 
+    @property
+    def comment(self) -> int:
+        """The line of the first comment; 0 when there is none."""
+        found = next((token for token in TOKEN.finditer(self.text) if token[0][0] == "/"), None)
+        return Ruler(self.text).mark(found.start()).line if found else 0
+
     def children(self, at: int) -> list[Span]:
         """What stands in the object or list that opens at `at`."""
         spans = []
