@@ -1,18 +1,21 @@
-"""The commands that wire agents: connect, disconnect, connections. They show each change before it is written."""
+"""The commands that wire agents: connect, disconnect, adopt and release, which show each change, and connections."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tray.cli import app
+from tray.cli import Json, app
+from tray.cli.views import print_connections
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.text import printable
@@ -69,6 +72,60 @@ def disconnect(
     for name in names:
         plan = CONNECTORS[name].disconnect(site)
         _carry_out(name, plan, "disconnected", partial(undo, site, name, plan), dry_run, yes)
+
+
+AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="Whose hooks.")]
+
+
+@app.command()
+def adopt(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Move your own hooks of an agent out of its settings and below Hooktray; they wait for your approval."""
+    from tray.connect import adopt as adopting
+    from tray.connect import write
+
+    site = here(context)
+    plan = adopting.adopt(site, _known([agent])[0])
+    _carry_out(agent, plan, "adopted", partial(write, site, agent, plan, adopting.notes(site)), dry_run, yes)
+
+
+@app.command()
+def release(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Put adopted hooks back into the agent's settings."""
+    from tray.connect import adopt as adopting
+    from tray.connect import undo
+
+    site = here(context)
+    plan = adopting.release(site, _known([agent])[0])
+    _carry_out(agent, plan, "released", partial(undo, site, agent, plan, adopting.notes(site)), dry_run, yes)
+
+
+@app.command(name="connections")
+def list_connections(
+    context: typer.Context,
+    as_json: Json = False,
+    trial: Annotated[
+        bool, typer.Option("--try", help="Send an event of ours through each agent's own line.")
+    ] = False,
+    workspace: Workspace = "",
+) -> None:
+    """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
+    from tray.app import stores
+    from tray.connect.connections import PROBE, connections
+
+    site = here(context, workspace=workspace)
+    journal = stores(site.paths, migrate=not site.paths.database.exists()).journal
+
+    def heard(agent: str) -> float | None:
+        rows = journal.recent(100, agent=agent)
+        return next((row.at for row in rows if not row.session.startswith(PROBE)), None)
+
+    found = connections(site, heard, (lambda session: bool(journal.recent(1, session=session))) if trial else None)
+    journal.close()
+    if as_json:
+        for one in found:
+            print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+        return
+    print_connections(found)
 
 
 def here(context: typer.Context, scope: str = "user", workspace: str = "") -> Site:

@@ -6,6 +6,7 @@ import contextlib
 from typing import Protocol
 
 from tray.connect import claude_code, shelley, starchild, x_code
+from tray.connect.book import Book
 from tray.connect.edit import apply, remove_folders
 from tray.connect.plan import Plan, Site, Wire
 
@@ -32,24 +33,26 @@ CONNECTORS: dict[str, Connector] = {
 }
 
 
-def write(site: Site, agent: str, plan: Plan) -> None:
+def write(site: Site, agent: str, plan: Plan, book: Book | None = None) -> None:
     """Carry out a plan to connect: what stood there is in our book before anything is touched."""
-    pages = [(change.path, site.book.get(change.path)) for change in plan.changes]
-    site.book.keep(agent, plan.changes, ())
+    book = book or site.book
+    pages = [(change.path, book.get(change.path)) for change in plan.changes]
+    book.keep(agent, plan.changes, ())
     try:
         folders = apply(plan.changes)
     except BaseException:
         for path, page in pages:
-            site.book.put(page) if page else site.book.forget(path)
+            book.put(page) if page else book.forget(path)
         raise
-    site.book.keep(agent, plan.changes, folders)
+    book.keep(agent, plan.changes, folders)
 
 
-def undo(site: Site, agent: str, plan: Plan) -> None:
+def undo(site: Site, agent: str, plan: Plan, book: Book | None = None) -> None:
     """Carry out a plan to disconnect, and forget what we knew of these files."""
-    folders = [folder for kept in site.book.of(agent) for folder in kept.folders]
+    book = book or site.book
+    folders = [folder for kept in book.of(agent) for folder in kept.folders]
     apply(plan.changes)
     with contextlib.suppress(OSError):
         for change in plan.changes:
-            site.book.forget(change.path)
+            book.forget(change.path)
     remove_folders(folders)

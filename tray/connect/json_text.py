@@ -19,6 +19,7 @@ from tray.strict.document import Ruler, decoded
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n\r]*|/\*.*?\*/', re.DOTALL)
 BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]')
 ATOM = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s,\[\]{}]++')
+VERBATIM = re.compile(r'"\\u0000(\d+)\\u0000"')
 BLANK = re.compile(r"[ \t\r\n]*+")
 BOM = b"\xef\xbb\xbf"
 CURE = "nothing was written; mend it (every comma needs something after it, every text its quotes) and try again"
@@ -178,16 +179,21 @@ class JsonText:
 
     def _said(self, entry: Entry, indent: str | None) -> str:
         key, value = entry
-        if isinstance(value, Raw):
-            said = value.text
-        elif indent is None:
-            spaced = (", ", ": ") if '": ' in self.text or len(self.text) < 3 else (",", ":")
-            said = json.dumps(value, ensure_ascii=False, separators=spaced)
+        verbatim: list[str] = []
+
+        def raw(found: Raw) -> str:
+            verbatim.append(found.text)
+            return f"\0{len(verbatim) - 1}\0"
+
+        is_spaced = indent is not None or '": ' in self.text or len(self.text) < 3
+        if indent is None:
+            separators = (", ", ": ") if is_spaced else (",", ":")
+            said = json.dumps(value, ensure_ascii=False, separators=separators, default=raw)
         else:
-            lines = json.dumps(value, ensure_ascii=False, indent=self._unit).split("\n")
+            lines = json.dumps(value, ensure_ascii=False, indent=self._unit, default=raw).split("\n")
             said = (self._newline + indent).join(lines)
-        colon = ": " if indent is not None or '": ' in self.text or len(self.text) < 3 else ":"
-        return said if key is None else json.dumps(key, ensure_ascii=False) + colon + said
+        said = VERBATIM.sub(lambda found: verbatim[int(found[1])], said) if verbatim else said
+        return said if key is None else json.dumps(key, ensure_ascii=False) + (": " if is_spaced else ":") + said
 
     def _is_keyed(self, at: int) -> bool:
         """Whether a key stands here: a text with a colon behind it."""

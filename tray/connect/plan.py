@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tray.connect.book import Book
 from tray.connect.edit import Change, File, There, look, settled
+from tray.connect.yaml_text import append, items, remove
 from tray.errors import HooktrayError
 from tray.paths import Paths
 
@@ -80,6 +82,23 @@ def restored(site: Site, agent: str, path: Path, strip: Work) -> Change | None:
     else:
         return None
     return None if back == now else Change(path=real, before=now, after=back, shown=path)
+
+
+def sourced(site: Site, entry: Mapping[str, Any], *, there: bool) -> Change | None:
+    """The change that names a source in hooktray.yaml, or takes its name out; None when nothing is to be done."""
+    path = settled(site.paths.config)
+    now = look(path)
+    text = now.text if isinstance(now, File) else b""
+    is_there = entry in items(text, str(path), "sources")
+    if is_there == there:
+        return None
+    new = (
+        append(text, str(path), "sources", [entry])
+        if there
+        else remove(text, str(path), "sources", lambda one: one == entry)
+    )
+    after = File(text=new, mode=now.mode if isinstance(now, File) else 0o600) if new.strip() else None
+    return Change(path=path, before=now, after=after, shown=site.paths.config, noted=False)
 
 
 def reading(path: Path) -> bytes:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tray.connect import line
-from tray.connect.edit import Change, File, Link, There, look, settled
-from tray.connect.plan import Plan, Site, Wire
-from tray.connect.yaml_text import append, items, remove
+from tray.connect.edit import Change, File, Link, There, look
+from tray.connect.plan import Plan, Site, Wire, sourced
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
 
@@ -47,13 +45,8 @@ def connect(site: Site) -> Plan:
     moved = [name for name in _names(site) if _take(site, name, changes, notes)]
     if moved:
         notes.append(f"Your own {', '.join(moved)} moved to {aside(site)} and run once you have approved them.")
-        source = settled(site.paths.config)
-        now = look(source)
-        entry = {AGENT: str(aside(site)), "agent": AGENT}
-        text = now.text if isinstance(now, File) else b""
-        if entry not in items(text, str(source), "sources"):
-            after = File(text=append(text, str(source), "sources", [entry]), mode=_mode(now))
-            changes.append(Change(path=source, before=now, after=after, shown=site.paths.config, noted=False))
+        source = sourced(site, _entry(site), there=True)
+        changes += [source] if source else []
     return Plan(changes=tuple(changes), notes=tuple(notes))
 
 
@@ -68,7 +61,7 @@ def disconnect(site: Site) -> Plan:
             changes += _put_back(site, path, own)
         elif theirs is not None:
             notes.append(f"{own} stays: {path} is somebody else's by now.")
-    source = None if notes else _unsourced(site)
+    source = None if notes else sourced(site, _entry(site), there=False)
     return Plan(changes=tuple(filter(None, (*changes, source))), notes=tuple(notes))
 
 
@@ -80,15 +73,8 @@ def _put_back(site: Site, path: Path, own: Path) -> list[Change]:
     return [] if after == now else [Change(path=path, before=now, after=after)]
 
 
-def _unsourced(site: Site) -> Change | None:
-    path = settled(site.paths.config)
-    now = look(path)
-    if not isinstance(now, File):
-        return None
-    entry = {AGENT: str(aside(site)), "agent": AGENT}
-    text = remove(now.text, str(path), "sources", lambda one: one == entry)
-    after = replace(now, text=text) if text.strip() else None
-    return None if text == now.text else Change(path=path, before=now, after=after, shown=site.paths.config)
+def _entry(site: Site) -> Mapping[str, str]:
+    return {AGENT: str(aside(site)), "agent": AGENT}
 
 
 def wires(site: Site) -> tuple[Wire, ...]:
@@ -158,7 +144,3 @@ def _said(there: There) -> line.Line | None:
         return None
     found = line.parse(there.text.decode("utf-8", "replace").strip().splitlines()[-1])
     return found if found and found.agent == AGENT else None
-
-
-def _mode(there: There) -> int:
-    return there.mode if isinstance(there, File) else 0o600
