@@ -22,7 +22,7 @@ class Person:
         self.home = root / "home"
         self.project = root / "project"
         self.project.mkdir(parents=True)
-        self.home.mkdir()
+        self.home.mkdir(parents=True)
         paths = locate(str(root / "h"))
         paths.prepare()
         self.site = Site(

@@ -6,15 +6,19 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from connect.sites import RELAY, Person, tree
 
+from tray.connect import CONNECTORS, write
 from tray.connect.yaml_text import append, remove
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
+from tray.sources import claude_code as claude_source
 from tray.sources import shelley as shelley_source
+from tray.sources import starchild as starchild_source
 from tray.sources import x_code as x_code_source
 from tray.sources.configuration import load
 from tray.strict import load_yaml
@@ -308,8 +312,6 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
 
 
 def test_the_lines_to_paste_are_those_in_the_file(starchild: Person) -> None:
-    from tray.connect import CONNECTORS
-
     plan = CONNECTORS["starchild"].connect(starchild.site)
 
     starchild.connect()
@@ -340,3 +342,48 @@ def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
     assert load_yaml(taken, "f").value["hooks"][-1] == item
     assert (load_yaml(back, "f").value.get("hooks") or []) == (load_yaml(text, "f").value.get("hooks") or [])
     assert b"ours" not in back
+
+
+# ---- all or none
+
+
+def test_when_one_file_cannot_be_written_none_is(x_code: Person) -> None:
+    file = x_code.home / ".x-code" / "plugins" / "installed_plugins.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"plugins": []}')
+    plan = CONNECTORS["x-code"].connect(x_code.site)
+    file.write_text('{"plugins": [ ]}')
+    before = tree(x_code.home)
+
+    with pytest.raises(HooktrayError, match="changed by somebody else"):
+        write(x_code.site, "x-code", plan)
+
+    assert tree(x_code.home) == before
+    assert tree(x_code.site.paths.state / "connections") == {}
+
+
+def test_a_failed_upgrade_keeps_what_disconnect_needs(x_code: Person) -> None:
+    x_code.connect(("/old/hooktray-relay",))
+    file = x_code.home / ".x-code" / "plugins" / "installed_plugins.json"
+    plan = CONNECTORS["x-code"].connect(replace(x_code.site, relay=RELAY))
+    file.parent.joinpath("cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json").write_text("{}")
+
+    with pytest.raises(HooktrayError, match="changed by somebody else"):
+        write(x_code.site, "x-code", plan)
+    x_code.disconnect()
+
+    assert tree(x_code.home) == {}
+
+
+@pytest.mark.parametrize("relay", [RELAY, ("/my python/bin/python3", "-I", "-S", "/it's here/tray/relay.py")])
+def test_our_lines_are_no_hooks_where_their_file_is_a_source(tmp_path: Path, relay: tuple[str, ...]) -> None:
+    claude = Person(tmp_path / "c")
+    claude.connect(relay)
+    star = Person(tmp_path / "s", "starchild")
+    star.connect(relay)
+
+    settings = claude_source.read(claude.home / ".claude" / "settings.json", ())
+    sheet = starchild_source.read(star.home / "workspace" / "config" / "shell_hooks.yaml", (), {})
+
+    assert {hook.inert for hook in (*settings.hooks, *sheet.hooks)} == {"it is Hooktray's own relay"}
+    assert (settings.warnings, sheet.warnings) == ((), ())

@@ -101,7 +101,7 @@ def _add(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
     sheet = JsonText(text, path)
     there = {one.event.key for one in handlers(sheet) if one.line}
     missing = {event: group for event, group in groups.items() if event not in there}
-    return put(sheet, missing)
+    return put(sheet, missing) if missing else text
 
 
 def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
@@ -118,7 +118,7 @@ def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
         seen.add(event)
         today = groups[event][0]["hooks"][0]
         edits += [] if one.value == today else [sheet.replace(one.handler, today)]
-    return without(JsonText(sheet.edited(edits), path), gone)
+    return without(JsonText(sheet.edited(edits), path), gone) if edits or gone else text
 
 
 def _strip(text: bytes, path: str) -> bytes:

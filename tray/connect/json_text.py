@@ -16,8 +16,9 @@ from tray.connect.edit import SIZE
 from tray.errors import ConfigError
 from tray.strict.document import Ruler, decoded
 
-TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n\r]*|/\*.*?\*/', re.DOTALL)
-BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]')
+# One match takes all that lies between two comments, or up to the next bracket: a file may have 5 MB.
+COMMENT = re.compile(r'(?:[^"/]|"(?:[^"\\\n]|\\.)*+"|/(?![/*]))++|(//[^\n\r]*|/\*.*?\*/)', re.DOTALL)
+BRACKET = re.compile(r'(?:[^"\[\]{}]|"(?:[^"\\]|\\.)*+")*+([\[\]{}])')
 ATOM = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s,\[\]{}]++')
 VERBATIM = re.compile(r'"\\u0000(\d+)\\u0000"')
 BLANK = re.compile(r"[ \t\r\n]*+")
@@ -54,7 +55,8 @@ class JsonText:
         self._bom = BOM if text.startswith(BOM) else b""
         decoded(text, path, SIZE)  # says where the text is not UTF-8
         self.text = text[len(self._bom) :].decode()
-        self._plain = TOKEN.sub(_blanked, self.text)
+        self._plain = COMMENT.sub(_blanked, self.text)
+        self._found: dict[int, list[Span]] = {}
         self.value = self._load()
         self.root = self._skip(0)
         lines = [line for line in self.text.splitlines() if line.strip()]
@@ -81,11 +83,16 @@ class JsonText:
     @property
     def comment(self) -> int:
         """The line of the first comment; 0 when there is none."""
-        found = next((token for token in TOKEN.finditer(self.text) if token[0][0] == "/"), None)
+        found = next((token for token in COMMENT.finditer(self.text) if token[1]), None)
         return Ruler(self.text).mark(found.start()).line if found else 0
 
     def children(self, at: int) -> list[Span]:
         """What stands in the object or list that opens at `at`."""
+        if at not in self._found:
+            self._found[at] = self._children(at)
+        return self._found[at]
+
+    def _children(self, at: int) -> list[Span]:
         spans = []
         at = self._skip(at + 1)
         while self._plain[at] not in "}]":
@@ -211,7 +218,7 @@ class JsonText:
             return found.end() if found else at
         depth = 0
         for found in BRACKET.finditer(self._plain, at):
-            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+            depth += 1 if found[1] in "[{" else -1
             if depth == 0:
                 return found.end()
         return len(self._plain)
@@ -231,7 +238,7 @@ def fresh(value: Any) -> bytes:
 
 
 def _blanked(token: re.Match[str]) -> str:
-    return token[0] if token[0][0] == '"' else re.sub(r"[^\r\n]", " ", token[0])
+    return re.sub(r"[^\r\n]", " ", token[1]) if token[1] else token[0]
 
 
 def _refuse(word: str) -> None:
