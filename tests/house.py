@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tray.app import Stores, engine, roster, stores
+from tray.app import Stores, engine, llm, roster, stores
 from tray.engine.consent import Consent
 from tray.engine.pipeline import Engine
 from tray.engine.roster import Roster, Standing
@@ -36,6 +37,7 @@ class House:
     root: Path
     arrivals: list[Event] = field(default_factory=list)
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
+    shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: Background = field(default_factory=Background)
     deaf: bool = False  # who should hear of decisions fails
     full: bool = False  # no more hooks can run after their agent was let go
@@ -46,7 +48,8 @@ class House:
         self.stores: Stores = stores(self.paths, migrate=True)
         self.roster: Roster = roster(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.roster)
-        self.engine: Engine = engine(self.stores, self, self._later, self.background)
+        model = functools.partial(llm, self.paths, self.stores)
+        self.engine: Engine = engine(self.stores, self, self._later, self.background, llm=model)
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
 
@@ -58,6 +61,12 @@ class House:
         if self.deaf:
             raise RuntimeError("deaf")
         self.decisions.append((event, decision, record))
+
+    def running(self, turn: str, text: str) -> None:
+        self.shown.append((turn, text))
+
+    def ended(self, turn: str) -> None:
+        self.shown.append((turn, ""))
 
     def script(self, name: str, text: str) -> Path:
         path = self.paths.config.parent / name

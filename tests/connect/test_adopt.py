@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POS
 
 HANDLER = '{"type": "command",  "command": "/bin/echo é", "timeout": 5}'
 GUARD = f'{{\n        "matcher": "Bash",\n        "hooks": [ {HANDLER} ]\n      }}'
-ASKED = '{"hooks": [{"type": "prompt", "prompt": "Is this well?"}]}'
+ASKED = '{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t"}]}'
 TEXT = f"""{{
   "model": "opus",
   "hooks": {{

@@ -9,15 +9,19 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tray.engine.pipeline import Ears, Engine, Later, Rows
+from tray.engine import confirming
+from tray.engine.ears import Ears, Later, Rows
+from tray.engine.pipeline import Engine
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths
+from tray.settings import Llm
 from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 log = logging.getLogger(__name__)
@@ -32,6 +36,7 @@ class Stores:
     ledger: Ledger
     switch: Switch
     copies: Copies
+    sessions: Sessions
 
 
 def stores(
@@ -44,6 +49,7 @@ def stores(
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
+        sessions=Sessions(database),
     )
 
 
@@ -53,6 +59,7 @@ def engine(
     later: Later,
     background: Background | None,
     *,
+    llm: Callable[[], Llm | None],
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
@@ -65,13 +72,20 @@ def engine(
         ledger=kept.ledger,
         copies=kept.copies,
         switch=kept.switch,
+        sessions=kept.sessions,
         rows=rows or kept.journal,
         ears=ears,
         later=later,
         background=background,
+        llm=llm,
         ending=ending,
         offline=offline,
     )
+
+
+def llm(paths: Paths, kept: Stores) -> Llm | None:
+    """The model that a person confirmed, as the file says it at this moment."""
+    return confirming.llm(configuration.load(paths).settings, kept.ledger.book)
 
 
 def roster(paths: Paths, kept: Stores) -> Roster:

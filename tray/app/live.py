@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import logging
 import os
 import signal
@@ -23,7 +24,7 @@ from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
-from tray.app import engine, roster, stores
+from tray.app import engine, llm, roster, stores
 from tray.app.service import Service
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
@@ -49,6 +50,7 @@ else:
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
+KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
@@ -107,7 +109,8 @@ class App:
         self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
 
     def _make_engine(self) -> None:
-        self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
+        model = functools.partial(llm, self._paths, self._kept)
+        self._engine = engine(self._kept, self, self._spawn, self._background, llm=model, ending=self._ending)
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
@@ -184,6 +187,13 @@ class App:
             self._kept.journal.alerted(event.id, word)
         self._chores.do(lambda: self._news(event, decision, record))
 
+    def running(self, turn: str, text: str) -> None:
+        """From any thread: a hook wants this shown while it runs."""
+        self._chores.do(lambda: self._face.running(turn, text))
+
+    def ended(self, turn: str) -> None:
+        self._chores.do(lambda: self._face.ended(turn))
+
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
@@ -200,6 +210,7 @@ class App:
         self._refresh()
         self._roster.tidy()
         self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
+        self._kept.sessions.prune(KEPT_SESSIONS)
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""

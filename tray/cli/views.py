@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tray.model.decision import Record
-from tray.model.hook import Rule
-from tray.text import printable, sanitise
+from tray.model.hook import Http, Prompt, Rule
+from tray.text import first_line, printable, sanitise
 
 if TYPE_CHECKING:
     from tray.connect.connections import Connection
@@ -60,6 +60,7 @@ def log_row(record: Record) -> dict[str, Any]:
         "problem": record.problem,
         "masked": record.masked,
         "offline": record.offline,
+        "test": record.test,
         "alerted": record.alerted,
     }
 
@@ -110,7 +111,7 @@ def print_log(rows: Sequence[Mapping[str, Any]]) -> None:
     _table(
         ("id", "time", "agent", "event", "project", "verdict", "why"),
         [
-            (row["id"][:8], _clock(row["at"]), row["agent"], row["event"], row["project"], row["verdict"], _why(row))
+            (row["id"][:8], _clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
             for row in rows
         ],
     )
@@ -121,7 +122,8 @@ def account(record: Record) -> str:
     lines = [
         f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {_clock(record.at)}",
         f"Decision {record.id}, session {record.session or 'unknown'}, {record.ms:.1f} ms"
-        + (", answered without the tray" if record.offline else ""),
+        + (", answered without the tray" if record.offline else "")
+        + (", a test" if record.test else ""),
         f"Verdict: {record.verdict.word}" + (f", because {record.reason}" if record.reason else ""),
     ]
     lines += [f"Problem: {record.problem}"] if record.problem else []
@@ -162,7 +164,17 @@ def _standing(row: Mapping[str, Any]) -> str:
 
 def _runs(one: Standing) -> str:
     action = one.hook.action
-    return f"rule: {action.verdict.word}" if isinstance(action, Rule) else action.line
+    if isinstance(action, Rule):
+        return f"rule: {action.verdict.word}"
+    if isinstance(action, Http):
+        return f"POST {action.url}"
+    if isinstance(action, Prompt):
+        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text, 120)}"
+    return action.line
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    return f"{row['event']} (test)" if row["test"] else str(row["event"])
 
 
 def _why(row: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ Each group is kept byte for byte in <config>/adopted/claude-code/settings.json, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +19,13 @@ from tray.connect.json_text import JsonText, Raw
 from tray.connect.plan import Plan, Site, sourced
 from tray.dialects.claude_events import AGENT
 from tray.errors import HooktrayError
+from tray.sources.claude_code import parse
 
 ELSEWHERE = {
     "shelley": "`hooktray connect shelley` does it: your own executables become hooks below Hooktray",
     "starchild": "name its config/shell_hooks.yaml under `sources:` and switch it off there with `/hooks off`",
     "x-code": "name the plugin's folder under `sources:` and switch the plugin off with `/plugin disable`",
 }
-SUPPORTED = {"args", "command", "onFailure", "shell", "statusMessage", "timeout", "type"}
 
 
 def notes(site: Site) -> Book:
@@ -52,9 +53,11 @@ def adopt(site: Site, agent: str) -> Plan:
         raise HooktrayError(
             f"{path}: Claude Code runs none of its hooks as it stands", hint="`hooktray connections` says why"
         )
-    groups, gone, left = _sorted(sheet)
+    groups, gone, left = _sorted(site, sheet)
     if not groups:
-        raise HooktrayError(f"{path}: no hook in it can be adopted", hint="commands only, without `if` and `async`")
+        raise HooktrayError(
+            f"{path}: no hook in it can be adopted", hint="`hooktray list` says of a source what each hook lacks"
+        )
     after = File(text=without(sheet, gone), mode=now.mode)
     own = put(JsonText(b"{\n}\n", str(adopted(site))), groups)
     changes = [
@@ -62,7 +65,7 @@ def adopt(site: Site, agent: str) -> Plan:
         Change(path=path, before=now, after=after, origin=now, shown=settings(site)),
         sourced(site, _entry(site), there=True),
     ]
-    said = [f"{left} of your hooks stay: only plain commands run below Hooktray in this version."] if left else []
+    said = [f"{left} of your hooks stay: Hooktray cannot run them."] if left else []
     return Plan(
         changes=tuple(filter(None, changes)),
         notes=(*said, f"{len(gone)} hooks moved; they run again once you have approved them in the tray's menu."),
@@ -104,21 +107,29 @@ def _entry(site: Site) -> Mapping[str, Any]:
     return {AGENT: str(adopted(site)), "agent": AGENT}
 
 
-def _sorted(sheet: JsonText) -> tuple[dict[str, list[Raw]], set[int], int]:
+def _sorted(site: Site, sheet: JsonText) -> tuple[dict[str, list[Raw]], set[int], int]:
     """Groups that move as a whole, their handlers' numbers, and how many handlers stay."""
     found = [(place, one) for place, one in enumerate(handlers(sheet)) if not one.line]
-    staying = {one.group for _, one in found if one.value.get("type") != "command" or set(one.value) - SUPPORTED}
-    staying |= {one.group for one in handlers(sheet) if one.line}
-    groups: dict[str, dict[Any, Raw]] = {}
-    for _, one in found:
-        if one.group not in staying:
-            groups.setdefault(one.event.key, {})[one.group] = Raw(sheet.source(one.group))
-    gone = {place for place, one in found if one.group not in staying}
-    return {event: list(raws.values()) for event, raws in groups.items()}, gone, len(found) - len(gone)
+    mixed = {one.group for one in handlers(sheet) if one.line}
+    groups = {(one.event.key, one.group): Raw(sheet.source(one.group)) for _, one in found if one.group not in mixed}
+    moved = {group: raw for group, raw in groups.items() if _runs(site, group[0], raw)}
+    gone = {place for place, one in found if (one.event.key, one.group) in moved}
+    return _by_event(moved), gone, len(found) - len(gone)
+
+
+def _runs(site: Site, event: str, group: Raw) -> bool:
+    """Whether all of a group's hooks would run below us, without a word of warning."""
+    text = f"{{{json.dumps(event)}: [{group.text}]}}"
+    found = parse(f'{{"hooks": {text}}}'.encode(), adopted(site))
+    return not found.warnings and not any(hook.inert for hook in found.hooks)
+
+
+def _by_event(groups: Mapping[tuple[str, Any], Raw]) -> dict[str, list[Raw]]:
+    events: dict[str, list[Raw]] = {}
+    for (event, _), raw in groups.items():
+        events.setdefault(event, []).append(raw)
+    return events
 
 
 def _all(sheet: JsonText) -> dict[str, list[Raw]]:
-    groups: dict[str, dict[Any, Raw]] = {}
-    for one in handlers(sheet):
-        groups.setdefault(one.event.key, {})[one.group] = Raw(sheet.source(one.group))
-    return {event: list(raws.values()) for event, raws in groups.items()}
+    return _by_event({(one.event.key, one.group): Raw(sheet.source(one.group)) for one in handlers(sheet)})

@@ -19,6 +19,14 @@ class Failure(enum.StrEnum):
     BLOCK = "block"
 
 
+class Aside(enum.StrEnum):
+    """Whether a hook runs beside the answer, which then neither waits for it nor heeds its verdict."""
+
+    NO = "no"
+    ASYNC = "async"
+    REWAKE = "rewake"  # with exit 2 it wants the agent to go on because of what it says
+
+
 class State(enum.StrEnum):
     """Where a hook stands with the ledger."""
 
@@ -57,6 +65,7 @@ class Match:
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
     project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
+    condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet (Claude's `if`)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +79,8 @@ class Command:
     format: str = ""  # the agent whose placeholders the line may hold; "" = none
     plugin: str = ""  # the folder of the plugin that it belongs to: all of it is approved with the hook
     storage: str = ""  # where that plugin keeps its own files, made on first use
+    owner: str = ""  # the plugin's id, `name@market`, which X-Code tells its hooks
+    root: str = ""  # that plugin's folder, whether or not it is approved with the hook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +91,31 @@ class Rule:
     reason: str = ""
 
 
+# What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
+LATER = frozenset({"aside", "condition", "once", "owner", "root", "status"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """A POST of the event. The variables that may stand in `headers` are the hook's `env`."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    allow_local: tuple[str, ...] = ()  # host:port that may be on this machine or in its networks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question to the language model of the settings; with `agent` the model may look into the project's files."""
+
+    text: str
+    model: str = ""  # "" = that of the settings
+    agent: bool = False
+
+
+Action = Command | Http | Prompt | Rule
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
     """One declared hook. Its definition is what the user approves, together with the bytes it runs."""
@@ -87,7 +123,7 @@ class Hook:
     name: str
     source: Source
     match: Match
-    action: Command | Rule
+    action: Action
     dialect: str = "starchild"
     timeout: float = 20.0  # seconds
     failure: Failure = Failure.ALLOW
@@ -95,6 +131,9 @@ class Hook:
     env: tuple[str, ...] = ()  # withheld variables that this hook shall have
     files: tuple[str, ...] = ()  # globs of further files that belong to it
     background: float = 600.0  # seconds that its background children may live on
+    once: bool = False  # it has one turn in a session
+    aside: Aside = Aside.NO
+    status: str = ""  # what the menu says while it runs
     inert: str = ""  # why it is listed and never proposed; "" when it is
 
     @property
@@ -108,6 +147,10 @@ class Hook:
         fields = asdict(self) | {"kind": type(self.action).__name__}
         del fields["inert"]
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
+        for part in (fields, fields["match"], fields["action"]):
+            for name in LATER & part.keys():
+                if part[name] in ("", False, Aside.NO):
+                    del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
 
@@ -120,8 +163,9 @@ def restore(definition: str) -> Hook:
         return Hook(
             source=Source(**fields.pop("source")),
             match=Match(**match | {"agents": tuple(match["agents"])}),
-            action=_rule(action) if isinstance(action, Rule) else action,
+            action=_typed(action),
             failure=Failure(fields.pop("failure")),
+            aside=Aside(fields.pop("aside", Aside.NO)),
             env=tuple(fields.pop("env")),
             files=tuple(fields.pop("files")),
             **fields,
@@ -130,11 +174,17 @@ def restore(definition: str) -> Hook:
         raise ValueError(f"not a hook's definition: {error!r}") from error
 
 
-ACTIONS: dict[str, type[Command] | type[Rule]] = {"Command": Command, "Rule": Rule}
+ACTIONS: dict[str, type[Action]] = {"Command": Command, "Http": Http, "Prompt": Prompt, "Rule": Rule}
 
 
-def _rule(rule: Rule) -> Rule:
-    return Rule(verdict=Verdict(rule.verdict), reason=rule.reason)
+def _typed(action: Action) -> Action:
+    """JSON knows neither enums nor tuples."""
+    if isinstance(action, Rule):
+        return Rule(verdict=Verdict(action.verdict), reason=action.reason)
+    if isinstance(action, Http):
+        headers = tuple((str(name), str(value)) for name, value in action.headers)
+        return Http(url=action.url, headers=headers, allow_local=tuple(action.allow_local))
+    return action
 
 
 def digest(definition: str, files: Mapping[str, str], pinned: Mapping[str, str]) -> str:
