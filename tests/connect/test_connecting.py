@@ -10,28 +10,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from connect.claude import Terminal
+from connect.trays import installed, started
+from desk import wait
+from dialects.hosts import taken
 from live import PYTHON, Live
 from plain import Plain
 
 from tray.connect import CONNECTORS
+from tray.connect.plan import Site
+from tray.dialects import DIALECTS, parse
+from tray.model.decision import Answer, Verdict
+from tray.model.event import Knock
+from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
 
 @pytest.fixture
 def live(tmp_path: Path) -> Live:
-    """An installation whose tray does not run."""
-    live = Live.__new__(Live)
-    live.place, live.home = Plain(tmp_path), tmp_path / "h"
-    live.config = live.home / "config" / "hooktray.yaml"
-    return live
+    return installed(tmp_path)
 
 
 @pytest.fixture
-def running(live: Live) -> Iterator[Live]:
-    live.config.parent.mkdir(parents=True)
-    live.configure({"hooks": []})
-    live.start("--headless")
+def running(tmp_path: Path) -> Iterator[Live]:
+    """A tray that lets no prompt and no tool through."""
+    rules = [
+        {"event": event, "type": "rule", "decision": "deny", "reason": f"no {event}"}
+        for event in ("prompt", "tool_before")
+    ]
+    live = started(tmp_path, rules, {})
     yield live
     assert isinstance(live.place, Plain)
     live.place.close()
@@ -126,6 +134,40 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     assert all("never heard of" in row["advice"][-1] for row in rows.values())
     assert "/hooks on" in rows["starchild"]["advice"][0]
     assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
+
+
+@pytest.mark.parametrize("agent", [agent for agent in CONNECTORS if agent != "claude-code"])
+def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
+    running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
+    paths = locate(str(running.home))
+    site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))
+
+    came = {}
+    for wire in CONNECTORS[agent].wires(site):
+        event = parse(Knock(agent=agent, event=wire.event, id="i", body=DIALECTS[agent].sample(wire.event), cwd="/"))
+        done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=30, check=False)
+        answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+        came[event.kind.value] = taken(event, answer)[0]
+
+    assert {kind for kind, verdict in came.items() if verdict is Verdict.DENY} == {
+        "prompt",
+        "tool_before",
+    } & came.keys()
+    assert len(came) == len([name for name in DIALECTS[agent].EVENTS if "<" not in name])
+
+
+def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
+    before = settings.read_bytes()
+    for keys, said, written in (("n\r", b"nothing was written", False), ("y\r", b"claude-code: connected", True)):
+        argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect"]
+        terminal = Terminal(argv, tmp_path, {**live.place.environment, "TERM": "dumb"})
+        try:
+            wait(lambda: b"Write this for claude-code?" in terminal.drawn, 20, "the question")  # noqa: B023
+            terminal.type(keys)
+            wait(lambda: said in terminal.drawn, 20, "the answer")  # noqa: B023
+        finally:
+            terminal.close()
+        assert (settings.read_bytes() != before) is written
 
 
 def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from connect.claude import Terminal, claude, environment, settle_in
 from connect.model import Call, Model
+from connect.trays import started
 from desk import wait
 from live import PYTHON, Live
 from plain import Plain
 
-from tray.app import roster, stores
+from tray.app import stores
 from tray.cli.views import log_row
-from tray.engine.consent import Consent
 from tray.paths import locate
 
 __all__ = ["claude"]
@@ -57,29 +57,15 @@ REWRITE = '{"tool_input": {"command": "touch rewritten"}}'
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
     """A running tray whose hooks a person has approved."""
-    plain = Plain(tmp_path)
-    live = Live.__new__(Live)
-    live.place, live.home = plain, tmp_path / "h"
-    paths = locate(str(live.home))
-    paths.prepare()
-    live.config = paths.config
     hooks: list[dict[str, Any]] = [DENIED]
-    for name, (event, script) in SCRIPTS.items():
-        live.script(f"{name}.sh", script)
+    for name, (event, _) in SCRIPTS.items():
         hooks.append({"name": name, "event": event, "command": f"./{name}.sh", "dialect": "claude-code"})
-    live.script("rewrite.sh", f"echo '{REWRITE}'")
     hooks.append({"name": "rewrite", "event": "tool_before", "matcher": "original", "command": "./rewrite.sh"})
-    live.configure({"hooks": hooks})
-    kept = stores(paths, migrate=True)
-    proposals = roster(paths, kept)
-    proposals.refresh()
-    consent = Consent(kept.ledger, proposals)
-    for one in proposals.standings:
-        consent.approve(one.key, one.digest, "test")
-    kept.journal.close()
-    live.start("--headless")
+    scripts = {f"{name}.sh": script for name, (_, script) in SCRIPTS.items()}
+    live = started(tmp_path, hooks, scripts | {"rewrite.sh": f"echo '{REWRITE}'"})
     yield live
-    plain.close()
+    assert isinstance(live.place, Plain)
+    live.place.close()
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def apply(changes: Sequence[Change]) -> tuple[Path, ...]:
             made += _folders(change.path.parent)
             _put(change.path, change.before, change.after)
             done.append(change)
-    except (OSError, HooktrayError) as error:
+    except BaseException as error:
         for change in reversed(done):
             with contextlib.suppress(OSError, HooktrayError):
                 _put(change.path, change.after, change.before)
