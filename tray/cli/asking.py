@@ -1,4 +1,7 @@
-"""The commands that ask the running tray: on, off, pause, approve, revoke, deny. All but `on` need a person there."""
+"""The commands that ask the running tray: on, off, pause, approve, revoke, deny, open.
+
+Only `on` and `open` are done at once; the others need a person there.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,12 @@ HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's name, 
 def on(context: typer.Context) -> None:
     """Switch the hooks on."""
     _ask(context, {"op": "on"})
+
+
+@app.command(name="open")
+def open_page(context: typer.Context) -> None:
+    """Show the page in your browser; the tray opens it."""
+    _ask(context, {"op": "open"})
 
 
 @app.command()

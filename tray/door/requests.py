@@ -19,8 +19,9 @@ WHERE = "open the tray's menu: Approvals"
 class Requests:
     """Answers one request at a time, as {"done": …}, {"asked": …} or {"error": …, "hint": …}."""
 
-    def __init__(self, controls: Controls, icon: Callable[[], str]) -> None:
+    def __init__(self, controls: Controls, icon: Callable[[], str], open_page: Callable[[], None]) -> None:
         self._controls = controls
+        self._open_page = open_page
         self._icon = icon
 
     def answer(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
@@ -39,6 +40,10 @@ class Requests:
     def on(self, request: Mapping[str, Any], who: str) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
         return {"done": "Hooks are on."}
+
+    def open(self, request: Mapping[str, Any], who: str) -> Mapping[str, Any]:
+        self._open_page()
+        return {"done": "The page is open in your browser."}
 
     def off(self, request: Mapping[str, Any], who: str) -> Mapping[str, Any]:
         return self._ask("Switch hooks off", who, lambda: self._controls.turn(False, WAY))
@@ -95,6 +100,7 @@ OPERATIONS: Mapping[str, Callable[[Requests, Mapping[str, Any], str], Mapping[st
     "deny": Requests.deny,
     "off": Requests.off,
     "on": Requests.on,
+    "open": Requests.open,
     "pause": Requests.pause,
     "ping": Requests.ping,
     "revoke": Requests.revoke,

@@ -1,0 +1,58 @@
+"""Who is at the other end of a loopback connection: its user and its processes, where /proc can tell."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+Address = tuple[str, int]
+TABLE = Path("/proc/net/tcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The far end of a connection."""
+
+    user: int
+    inode: str
+
+    def processes(self) -> tuple[int, ...]:
+        """Everyone who holds it; nobody when the system does not let us see."""
+        return tuple(_holders(f"socket:[{self.inode}]"))
+
+
+def can_tell() -> bool:
+    return sys.platform == "linux" and TABLE.exists()
+
+
+def find(theirs: Address, ours: Address) -> Peer | None:
+    """The end whose own address is `theirs` and who talks to `ours`; None when there is no such connection."""
+    wanted = [_word(theirs), _word(ours)]
+    for line in TABLE.read_text(encoding="ascii").splitlines()[1:]:
+        words = line.split()
+        if words[1:3] == wanted:
+            return Peer(user=int(words[7]), inode=words[9])
+    return None
+
+
+def _word(address: Address) -> str:
+    """127.0.0.1:80 as the kernel's table has it: the address in the machine's own byte order."""
+    number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
+    return f"{number:08X}:{address[1]:04X}"
+
+
+def _holders(link: str) -> Iterator[int]:
+    for process in os.scandir("/proc"):
+        if process.name.isdigit() and _holds(process.path, link):
+            yield int(process.name)
+
+
+def _holds(process: str, link: str) -> bool:
+    try:
+        return any(os.readlink(entry.path) == link for entry in os.scandir(f"{process}/fd"))  # noqa: PTH115
+    except OSError:  # not ours to look at, or gone meanwhile
+        return False
