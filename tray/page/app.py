@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -113,7 +112,7 @@ class Server:
             asked = wire.asked(request)
             refusal = guard.refusal(asked, self._authority, self._cookie, self._token)
             peer = None if refusal else await self._aside(self._peer, request)
-            if refusal or (peer and peer.user != os.getuid()):
+            if refusal or (peer and not peer.ours):
                 return self._refuse(refusal or guard.STRANGER)
             return await self._route(request, Caller(asked=asked, peer=peer))
         except (asyncio.CancelledError, ConnectionError):

@@ -29,6 +29,7 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Referrer-Policy": "no-referrer",
+    "Server": "Hooktray",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.page.parts import Parts
 
@@ -47,7 +48,7 @@ class Page:
             server = self._server or self._start()
             self._tidy()
             link = asyncio.run_coroutine_threadsafe(_call(server.link), self._loop).result(START)
-            self._open_file(self._write(link))
+            self._show(self._write(link))
 
     def heard(self, record: Record) -> None:
         """From any thread."""
@@ -61,6 +62,16 @@ class Page:
                     asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(5)
             self._server = None
             self._tidy()
+
+    def _show(self, path: Path) -> None:
+        try:
+            self._open_file(path)
+        except HooktrayError as error:
+            _remove(path)
+            raise HooktrayError(
+                "nothing here can open a browser",
+                hint="install a browser and xdg-utils; the tray's menu and the command line do without the page",
+            ) from error
 
     def _start(self) -> Server:
         from tray.page.app import PASS_LIFE, Server

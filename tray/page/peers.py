@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,11 @@ class Peer:
 
     user: int
     inode: str
+
+    @property
+    def ours(self) -> bool:
+        """Whether it belongs to the user that runs the tray."""
+        return sys.platform != "win32" and self.user == os.getuid()
 
     def processes(self) -> tuple[int, ...]:
         """Everyone who holds it; nobody when the system does not let us see."""
@@ -46,13 +52,14 @@ def _word(address: Address) -> str:
 
 
 def _holders(link: str) -> Iterator[int]:
-    for process in os.scandir("/proc"):
-        if process.name.isdigit() and _holds(process.path, link):
-            yield int(process.name)
+    for process in os.listdir("/proc"):  # noqa: PTH208 - many names, and only names
+        if process.isdigit() and link in _links(f"/proc/{process}/fd"):
+            yield int(process)
 
 
-def _holds(process: str, link: str) -> bool:
-    try:
-        return any(os.readlink(entry.path) == link for entry in os.scandir(f"{process}/fd"))  # noqa: PTH115
-    except OSError:  # not ours to look at, or gone meanwhile
-        return False
+def _links(folder: str) -> Iterator[str]:
+    """What a process has open; nothing where it is not ours to look at, or has gone meanwhile."""
+    with suppress(OSError):
+        for number in os.listdir(folder):  # noqa: PTH208
+            with suppress(OSError):
+                yield os.readlink(f"{folder}/{number}")  # noqa: PTH115
