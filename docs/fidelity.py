@@ -16,6 +16,9 @@ Written by `docs/fidelity.py` from the dialects' own tables; a test fails when i
 A hook may say deny, ask, allow, rewrite something, add context, stop the agent, ask for a retry. What an event of an
 agent can carry is *carried*. What it cannot becomes *stricter*: it is made a denial. What is left is *dropped*, and
 the journal says so. An event that carries nothing is observe-only: the agent is answered at once.
+
+One event has no neutral answer: `WorktreeCreate` of Claude Code makes no worktree unless a hook prints its path
+(docs/turns.md).
 """
 
 

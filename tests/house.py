@@ -36,6 +36,7 @@ class House:
     root: Path
     arrivals: list[Event] = field(default_factory=list)
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
+    shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: Background = field(default_factory=Background)
     deaf: bool = False  # who should hear of decisions fails
     full: bool = False  # no more hooks can run after their agent was let go
@@ -58,6 +59,12 @@ class House:
         if self.deaf:
             raise RuntimeError("deaf")
         self.decisions.append((event, decision, record))
+
+    def running(self, turn: str, text: str) -> None:
+        self.shown.append((turn, text))
+
+    def ended(self, turn: str) -> None:
+        self.shown.append((turn, ""))
 
     def script(self, name: str, text: str) -> Path:
         path = self.paths.config.parent / name

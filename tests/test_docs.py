@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from tray import settings
 from tray.alerts.sound import SOUNDS
 from tray.cli import app, asking, reading, running, testing  # noqa: F401 - they add their commands
 from tray.dialects import DIALECTS
+from tray.engine import trial
 from tray.sources import hooktray
 from tray.sources.configuration import parse
 
@@ -110,3 +113,58 @@ def test_the_schema_command_prints_a_schema(tmp_path: Path) -> None:
     printed = json.loads(live.cli("schema").stdout)
 
     assert "when_down" in json.dumps(printed)
+
+
+GUIDE = (ROOT / "docs" / "writing-hooks.md").read_text()
+
+
+def test_the_guides_commands_are_taken_as_they_stand() -> None:
+    lines = re.findall(r"hooktray ((?:test|why) [^|`\n]+|log|paths)", GUIDE)
+    commands = typer.main.get_group(app).commands
+
+    assert len(lines) > 8
+    for line in lines:
+        verb, *words = shlex.split(line)
+        commands[verb].make_context(verb, words)  # raises what the command line would say
+
+
+def test_the_guides_events_exist_in_the_words_that_it_uses() -> None:
+    table = GUIDE.split("| event | it is |")[1].split("\n\n")[0]
+    named = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    tried = re.findall(r"hooktray test ([\w/-]+)(?: --agent ([\w-]+))?", GUIDE)
+
+    assert set(named) <= set(hooktray.KINDS)
+    assert len(tried) > 6
+    assert [pair for pair in tried if pair[0] not in DIALECTS[pair[1] or "claude-code"].EVENTS] == []
+
+
+def test_the_guides_keys_dialects_and_links_exist() -> None:
+    keys = set(re.findall(r"`(\w+):", GUIDE)) - {"x"}
+    dialects = re.findall(r"^\| `([\w-]+)` \|", GUIDE.split("| dialect |")[1].split("\n\n")[0], re.MULTILINE)
+    links = re.findall(r"\]\(([^)#]+)\)", GUIDE)
+
+    assert keys <= set(hooktray.KEYS)
+    assert {"event", "failure", "timeout", "files", "env", "background", "tool", "matcher", "dialect"} <= keys
+    assert sorted(dialects) == sorted(DIALECTS)
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+
+
+def test_the_guides_verdicts_are_those_that_can_be_expected() -> None:
+    line = next(line for line in GUIDE.splitlines() if "`--expect` takes" in line)
+
+    assert set(re.findall(r"`(\w+)`", line)) == set(trial.WORDS)
+
+
+def test_the_guides_first_hook_does_what_it_says(house: House) -> None:
+    script = GUIDE.split("```sh\n")[1].split("```")[0]
+    path = house.paths.config.parent / "no-secrets.sh"
+    path.write_text(script)
+    path.chmod(0o755)
+    house.configure(GUIDE.split("```yaml\n")[1].split("```")[0])
+    (standing,) = house.roster.standings
+    house.consent.approve(standing.key, standing.digest, "test")
+
+    assert standing.hook.name == "no-secrets"
+    assert house.tool("ls -la", environment={"PATH": os.environ["PATH"]}) == {}
+    refused = house.tool("cat .env", environment={"PATH": os.environ["PATH"]})
+    assert "ask for the names" in refused["hookSpecificOutput"]["permissionDecisionReason"]

@@ -100,6 +100,12 @@ class Afterwards:
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """Nobody listens."""
 
+    def running(self, turn: str, text: str) -> None:
+        """Nobody looks."""
+
+    def ended(self, turn: str) -> None:
+        """Nobody looks."""
+
 
 def main(argv: Sequence[str]) -> int:
     """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11)."""

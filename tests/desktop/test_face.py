@@ -159,3 +159,26 @@ def test_a_decision_is_drawn_with_the_next_drawing_and_not_twice(hall: Hall) -> 
     hall.face.show()
 
     assert hall.icon.shown[0].items[0].label.startswith("shelley · end-of-turn · vm")
+
+
+def test_what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_ends(hall: Hall) -> None:
+    before = hall.icon.shown[0].tooltip
+
+    hall.face.running("a", "Linting\u202e\n now")
+    hall.face.running("b", "Testing")
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("Testing", "Hooktray: Testing")
+    hall.face.ended("b")
+    assert hall.icon.shown[0].tooltip == "Hooktray: Linting now"
+    hall.face.ended("a")
+
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("No event yet", before)
+
+
+def test_that_hooks_are_off_is_said_before_what_still_runs(hall: Hall) -> None:
+    hall.house.stores.switch.turn(False, "test")
+
+    hall.face.running("a", "Linting")
+
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == (
+        "Hooks are off", "Hooktray: hooks are off",
+    )  # fmt: skip

@@ -123,6 +123,8 @@ def test_the_first_row_says_what_is_not_as_usual() -> None:
     assert find(paused, "status").label == "Hooks are paused until 12:10"
     assert find(replace(paused, enabled=False), "status").label == "Hooks are off"
     assert find(replace(paused, paused_until=None), "status").label == "claude-code · Stop"
+    assert find(replace(paused, paused_until=None, running="Linting"), "status").label == "Linting"
+    assert find(replace(paused, running="Linting"), "status").label == "Hooks are paused until 12:10"
     assert find(MenuState(now=NOON), "status").label == "Hooktray"
     assert find(paused, "status").action is None
 

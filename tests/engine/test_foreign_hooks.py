@@ -194,7 +194,8 @@ def test_the_hooks_of_a_plugin_run_one_after_another_and_a_refusal_ends_it(house
     assert told(house)["decision"] == "deny"
     event, first, again, second = log.read_text().splitlines()
     assert (first, second) == ("first", "second")
-    assert json.loads(event) == json.loads(again) == X_CODE  # each sees the original event
+    original = X_CODE | {"plugin": {"id": "p@local", "dir": str(root)}}  # whose hook it is, not who brought the event
+    assert json.loads(event) == json.loads(again) == original
     outcomes = house.decisions[-1][1].outcomes
     assert [one.status for one in outcomes] == [Status.OK, Status.OK, Status.SKIPPED]
     assert outcomes[2].cause == "an earlier hook of its plugin denied"

@@ -247,3 +247,17 @@ def test_requests_are_put_once_and_granted_once(house: House) -> None:
 
     assert granted == ["off"]
     assert house.consent.requests == ()
+
+
+def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: House, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
+    rules = [{"name": name, "event": "turn_end", "command": "true"} for name in ("a", "b")]
+    sources = [{"claude-code": str(settings)}]
+    house.configure({"hooks": rules, "sources": sources})
+    for one in reversed(house.roster.standings):
+        house.consent.approve(one.key, one.digest, "test")
+
+    house.configure({"hooks": rules[:1], "sources": sources})
+
+    assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]

@@ -74,6 +74,7 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
         replace(ROW, id="b", at=HOUR + 1, hooks=(broke, skipped), verdict=Verdict.DENY),
         replace(ROW, id="c", at=2 * HOUR, agent="shelley", session="s-2"),
         replace(ROW, id="d", at=0.0, session=""),
+        replace(ROW, id="e", at=HOUR, agent="shelley", hooks=(ran,), test=True),
     ]
     with database.write() as connection:
         connection.executemany(rows.INSERT, map(rows.values, found))

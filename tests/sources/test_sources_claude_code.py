@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tray.model.hook import Command, Failure, Hook
+from tray.model.hook import LATER, Aside, Command, Failure, Hook, restore
 from tray.sources.claude_code import read
 from tray.sources.entries import Found
 
@@ -115,8 +116,6 @@ def test_a_malformed_entry_is_told_with_its_place_and_takes_no_sibling_down(
         ({"type": "prompt", "prompt": "ok?"}, "`prompt`"),
         ({"type": "agent", "prompt": "ok?"}, "`agent`"),
         ({"type": "mcp_tool", "server": "s", "tool": "t"}, "`mcp_tool`"),
-        ({"type": "command", "command": "x", "async": True}, "`async`"),
-        ({"type": "command", "command": "x", "if": "Bash(git *)"}, "`if`"),
         ({"type": "command", "command": "x", "shell": "powershell"}, "powershell"),
     ],
 )
@@ -127,6 +126,35 @@ def test_what_this_version_cannot_do_is_listed_and_says_so(
 
     assert reason in hook.inert
     assert "not in this version" in hook.inert
+
+
+def test_what_a_handler_says_of_its_turn_is_read(tmp_path: Path) -> None:
+    keywords: dict[str, Any] = {"async": True, "if": "Bash(git *)"}  # to Python, too
+    hook = one(tmp_path, once=True, statusMessage="Linting", **keywords)
+
+    assert (hook.once, hook.aside, hook.status, hook.match.condition) == (True, Aside.ASYNC, "Linting", "Bash(git *)")
+    assert one(tmp_path, asyncRewake=True, onFailure="block").failure is Failure.ALLOW
+    assert restore(hook.definition) == replace(hook, source=replace(hook.source, line=0))
+
+
+def test_a_definition_from_before_these_fields_is_still_the_same(tmp_path: Path) -> None:
+    assert LATER.isdisjoint(json.loads(one(tmp_path).definition))
+
+
+def test_a_condition_can_only_be_met_on_a_tools_events(tmp_path: Path) -> None:
+    assert "PreToolUse" in one(tmp_path, "Stop", **{"if": "Bash(git *)"}).inert
+    assert one(tmp_path, "PostToolUse", **{"if": "Bash(git *)"}).inert == ""
+
+
+@pytest.mark.parametrize(
+    "rule", ["Bash(git", "Bash(a) Bash(b)", "Agent(x)", "Edit(!*.ts)", "Edit([a]*)", "WebFetch(x)"]
+)
+def test_a_condition_that_is_not_understood_is_told_and_the_hook_stays(tmp_path: Path, rule: str) -> None:
+    handler = {"type": "command", "command": "x", "if": rule}
+    found = settings(tmp_path, {"PreToolUse": [{"hooks": [handler]}]})
+
+    assert found.hooks[0].inert == ""
+    assert "so the hook runs whatever it says" in found.warnings[0]
 
 
 def test_a_source_that_its_host_switched_off_is_inert(tmp_path: Path) -> None:

@@ -55,10 +55,10 @@ class Herald:
         self._about(event, [alert for alert in made if alert.cls in OWN], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        if event.id not in self._early:
+        if event.id not in self._early and not event.told:
             self._about(event, self._made(event, decision), record.id)
             return
-        del self._early[event.id]
+        self._early.pop(event.id, None)
         made = alerts(event, decision, self._rules())
         self._announce([alert for alert in made if alert.cls not in OWN], record.id)
 

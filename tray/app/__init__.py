@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tray.engine.pipeline import Ears, Engine, Later, Rows
+from tray.engine.ears import Ears, Later, Rows
+from tray.engine.pipeline import Engine
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths
@@ -18,6 +19,7 @@ from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 log = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ class Stores:
     ledger: Ledger
     switch: Switch
     copies: Copies
+    sessions: Sessions
 
 
 def stores(
@@ -44,6 +47,7 @@ def stores(
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
+        sessions=Sessions(database),
     )
 
 
@@ -65,6 +69,7 @@ def engine(
         ledger=kept.ledger,
         copies=kept.copies,
         switch=kept.switch,
+        sessions=kept.sessions,
         rows=rows or kept.journal,
         ears=ears,
         later=later,

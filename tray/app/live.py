@@ -6,13 +6,11 @@ import contextlib
 import faulthandler
 import logging
 import os
-import signal
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 from filelock import FileLock, Timeout
 
@@ -26,6 +24,7 @@ from tray.alerts.sound import Player
 from tray.app import engine, roster, stores
 from tray.app.page import page
 from tray.app.service import Service
+from tray.app.signals import ended_by_signals
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action
@@ -44,12 +43,9 @@ from tray.paths import Paths
 from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop
 
-if sys.platform == "win32":
-    SIGNALS = (signal.SIGTERM, signal.SIGINT)
-else:
-    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
+KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
@@ -146,7 +142,7 @@ class App:
         self._listener.start()
         self._write_relay_conf()
         self._chores.do(self._start)
-        with _signals(self._icon.stop):
+        with ended_by_signals(self._icon.stop):
             self._icon.run()
 
     def close(self) -> None:
@@ -189,6 +185,13 @@ class App:
             self._kept.journal.alerted(event.id, word)
         self._chores.do(lambda: self._news(event, decision, record))
 
+    def running(self, turn: str, text: str) -> None:
+        """From any thread: a hook wants this shown while it runs."""
+        self._chores.do(lambda: self._face.running(turn, text))
+
+    def ended(self, turn: str) -> None:
+        self._chores.do(lambda: self._face.ended(turn))
+
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
@@ -206,6 +209,7 @@ class App:
         self._refresh()
         self._roster.tidy()
         self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
+        self._kept.sessions.prune(KEPT_SESSIONS)
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
@@ -279,18 +283,3 @@ class App:
 
 def _browse(url: str) -> None:
     webbrowser.open(url)
-
-
-@contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Iterator[None]:
-    """They end the tray in order, also when its terminal is closed."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        stop()
-
-    before = {number: signal.signal(number, handle) for number in SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -1,7 +1,9 @@
-"""`hooktray test`: a synthetic event through the whole real path, from the relay to the answer."""
+"""`hooktray test`: a synthetic event through the whole real path, or one approved hook asked about it."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from tray.cli import app, places
+from tray.cli import Json, app, places
 from tray.errors import HooktrayError
+from tray.paths import Paths
 from tray.strict import nearest
 
 
@@ -19,32 +22,84 @@ def test(
     context: typer.Context,
     event: Annotated[str, typer.Argument(help="The event, as the agent calls it or by its canonical name.")],
     agent: Annotated[str, typer.Option("--agent", help="Whose event.")] = "claude-code",
+    show: Annotated[bool, typer.Option("--print", help="Print the payload, and do nothing else.")] = False,
+    payload: Annotated[str, typer.Option("--payload", metavar="FILE", help="Send this file; - is stdin.")] = "",
+    hook: Annotated[str, typer.Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
+    expect: Annotated[
+        str, typer.Option("--expect", metavar="VERDICT", help="allow, ask, deny, abstain or failed; else exit 1.")
+    ] = "",
+    as_json: Json = False,
 ) -> None:
     """Send a synthetic event through relay, tray and hooks, and show what the agent would be told."""
+    if expect and not hook:
+        raise typer.BadParameter("--expect says what one hook shall answer: name it with --hook")
+    name, body = _native(agent, event), _body(payload) if payload else None
+    if show:
+        from tray.dialects import DIALECTS
+
+        sys.stdout.buffer.write(DIALECTS[agent].sample(name) if body is None else body)
+        sys.stdout.flush()
+    elif hook:
+        from tray.cli.trying import try_hook
+
+        try_hook(places(context), agent, name, body, hook=hook, expect=expect, as_json=as_json)
+    else:
+        _relay(places(context), agent, name, body, as_json=as_json)
+
+
+def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: bool) -> None:
+    """The agent's part: start a relay, give it the payload, take the answer."""
     from tray import relay
     from tray.dialects import DIALECTS, spec
+    from tray.engine.ancestry import TEST
 
-    paths = places(context)
-    if agent not in DIALECTS:
-        raise HooktrayError(f"unknown agent `{agent}`", hint=_did_you_mean(agent, list(DIALECTS)))
-    name = _native(agent, event)
     home = ["--home", str(paths.home)] if paths.home else []
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(Path(relay.__file__)), *home, agent, name],
-        input=DIALECTS[agent].sample(name),
+        input=DIALECTS[agent].sample(name) if body is None else body,
+        env={**os.environ, TEST: "1"},
         capture_output=True,
         timeout=spec(agent, name).timeout + 5,
         check=False,
     )
-    sys.stdout.write(done.stdout.decode("utf-8", "replace"))
-    sys.stderr.write(done.stderr.decode("utf-8", "replace"))
-    told = "nothing" if not done.stdout.strip() else "the line above"
+    stdout, stderr = (part.decode("utf-8", "replace") for part in (done.stdout, done.stderr))
+    if as_json:
+        row = {"agent": agent, "event": name, "stdout": stdout, "stderr": stderr, "code": done.returncode}
+        print(json.dumps(row, ensure_ascii=False))
+        return
+    sys.stdout.write(stdout)
+    sys.stderr.write(stderr)
+    told = "nothing" if not stdout.strip() else "the line above"
     print(f"{agent} {name}: the agent was told {told}, exit {done.returncode}.", file=sys.stderr)
+
+
+def _body(name: str) -> bytes:
+    """The payload's exact bytes. Raises HooktrayError when they cannot be had or are too many."""
+    from tray.model.event import PAYLOAD_LIMIT
+
+    try:
+        if name == "-":
+            body = sys.stdin.buffer.read(PAYLOAD_LIMIT + 1)
+        else:
+            with Path(name).open("rb") as file:
+                body = file.read(PAYLOAD_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise HooktrayError(
+            f"--payload {name}: {reason}", hint="name a file that holds the payload; `--print` shows one"
+        ) from error
+    if len(body) > PAYLOAD_LIMIT:
+        raise HooktrayError(
+            f"--payload {name}: more than {PAYLOAD_LIMIT} bytes", hint="no agent's event may be that large"
+        )
+    return body
 
 
 def _native(agent: str, event: str) -> str:
     from tray.dialects import DIALECTS, known
 
+    if agent not in DIALECTS:
+        raise HooktrayError(f"unknown agent `{agent}`", hint=did_you_mean(agent, list(DIALECTS)))
     events = DIALECTS[agent].EVENTS
     if known(agent, event):
         return event
@@ -52,9 +107,9 @@ def _native(agent: str, event: str) -> str:
     if by_kind:
         return by_kind[0]
     words = [*events, *sorted({spec.kind.value for spec in events.values()})]
-    raise HooktrayError(f"{agent} has no event `{event}`", hint=_did_you_mean(event, words))
+    raise HooktrayError(f"{agent} has no event `{event}`", hint=did_you_mean(event, words))
 
 
-def _did_you_mean(word: str, known: list[str]) -> str:
+def did_you_mean(word: str, known: list[str]) -> str:
     likely = nearest(word, known)
     return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)

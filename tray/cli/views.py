@@ -59,6 +59,7 @@ def log_row(record: Record) -> dict[str, Any]:
         "problem": record.problem,
         "masked": record.masked,
         "offline": record.offline,
+        "test": record.test,
         "alerted": record.alerted,
     }
 
@@ -109,7 +110,7 @@ def print_log(rows: Sequence[Mapping[str, Any]]) -> None:
     _table(
         ("id", "time", "agent", "event", "project", "verdict", "why"),
         [
-            (row["id"][:8], _clock(row["at"]), row["agent"], row["event"], row["project"], row["verdict"], _why(row))
+            (row["id"][:8], _clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
             for row in rows
         ],
     )
@@ -120,7 +121,8 @@ def account(record: Record) -> str:
     lines = [
         f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {_clock(record.at)}",
         f"Decision {record.id}, session {record.session or 'unknown'}, {record.ms:.1f} ms"
-        + (", answered without the tray" if record.offline else ""),
+        + (", answered without the tray" if record.offline else "")
+        + (", a test" if record.test else ""),
         f"Verdict: {record.verdict.word}" + (f", because {record.reason}" if record.reason else ""),
     ]
     lines += [f"Problem: {record.problem}"] if record.problem else []
@@ -144,6 +146,10 @@ def _standing(row: Mapping[str, Any]) -> str:
 def _runs(one: Standing) -> str:
     action = one.hook.action
     return f"rule: {action.verdict.word}" if isinstance(action, Rule) else action.line
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    return f"{row['event']} (test)" if row["test"] else str(row["event"])
 
 
 def _why(row: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.model.hook import State
 from tray.store.copies import Copies
+from tray.text import sanitise
 
 WAY = "tray"
 
@@ -49,6 +50,7 @@ class Face:
         self._copies = copies
         self._reviews = reviews
         self._recent = deque(recent, maxlen=10)
+        self._running: dict[str, str] = {}
         self._tell = tell
         self._open_file = open_file
         self._soon = soon
@@ -64,6 +66,15 @@ class Face:
     def add(self, record: Record) -> None:
         """Keep it for the next drawing."""
         self._recent.appendleft(record)
+
+    def running(self, turn: str, text: str) -> None:
+        """A hook runs and wants this shown."""
+        self._running[turn] = text
+        self.show()
+
+    def ended(self, turn: str) -> None:
+        if self._running.pop(turn, None) is not None:
+            self.show()
 
     def show(self) -> None:
         """Draw how things stand now."""
@@ -83,6 +94,7 @@ class Face:
             paused_until=paused,
             muted=switch.muted,
             status=_status(self._recent[0] if self._recent else None, now),
+            running=next(reversed(self._running.values()), ""),
             problem=self._roster.configuration.problem,
             recent=tuple(self._recent),
             approvals=tuple(self._approvals()),
@@ -202,7 +214,8 @@ def _tooltip(look: IconState, state: menu.MenuState) -> str:
         IconState.ATTENTION: "something waits for you",
         IconState.ON: "hooks are on",
     }
-    return f"Hooktray: {words[look]}"
+    usual = look in (IconState.ON, IconState.ATTENTION)
+    return f"Hooktray: {(usual and sanitise(state.running, menu.STATUS_LIMIT)) or words[look]}"
 
 
 def _status(record: Record | None, now: float) -> str:

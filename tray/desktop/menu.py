@@ -150,6 +150,7 @@ class MenuState:
     paused_until: float | None = None
     muted: bool = False
     status: str = ""
+    running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
     problem: str = ""
     recent: tuple[Record, ...] = ()
     approvals: tuple[Approval, ...] = ()
@@ -189,11 +190,11 @@ def _submenu(key: str, text: str, children: tuple[Item, ...], *, enabled: bool =
 
 
 def _status(state: MenuState) -> Item:
-    """The first row: what is not as usual, else the last thing that happened."""
+    """The first row: what is not as usual, else what a hook does just now, else the last thing that happened."""
     if state.problem:
         return _click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
     paused = _paused(state) and f"Hooks are {_paused(state)}"
-    text = paused or state.status if state.enabled else "Hooks are off"
+    text = paused or sanitise(state.running, STATUS_LIMIT) or state.status if state.enabled else "Hooks are off"
     return _label("status", clean(text, STATUS_LIMIT, "Hooktray"))
 
 

@@ -43,7 +43,8 @@ def mark(record: Record) -> str:
 
 def row(record: Record, now: float) -> str:
     """One recent decision."""
-    parts = (clean(record.agent, 20), clean(record.event, 30), sanitise(record.project, 30), clock(record.at, now))
+    what = clean(record.event, 30) + (" (test)" if record.test else "")
+    parts = (clean(record.agent, 20), what, sanitise(record.project, 30), clock(record.at, now))
     sign = mark(record)
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 

@@ -57,6 +57,15 @@ def stdin(event: Event) -> bytes:
     return wire.line(fields | said | _extras(event))
 
 
+def of_plugin(stdin: bytes, id: str, folder: str) -> bytes:
+    """The same input as the hook of this plugin gets it: the agent's own names the plugin that brought the event."""
+    try:
+        fields = wire.mapping(stdin)
+    except ValueError:
+        return stdin
+    return wire.line(fields | {"plugin": {"id": id, "dir": folder}})
+
+
 def _extras(event: Event) -> dict[str, Any]:
     agent = {"name": event.subagent, "description": event.title}
     match told(event):

@@ -39,6 +39,7 @@ def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: 
         masked=masked,
         answer=_answer(answer),
         offline=offline,
+        test=event.test,
     )
 
 

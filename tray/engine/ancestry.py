@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePath
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
 ONCE = ("-I", "-m", "tray", "once")
+TEST = "HOOKTRAY_TEST"  # what `hooktray test` gives its relay, and what the hooks of a test are given by us
 DEPTH = 64
 
 
@@ -35,3 +38,20 @@ def descends_from_hook(pid: int, own: int, above: Callable[[int], Iterable[Ances
     if pid <= 0:
         return False
     return any(found.pid == own or found.command[1:5] == ONCE for found in above(pid))
+
+
+def from_test(pid: int, environment: Iterable[str], above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
+    """Whether `hooktray test` started this relay. The variable only saves the look: a project could set it."""
+    if TEST not in environment:
+        return False
+    parent = next(iter(above(pid)), None)
+    return parent is not None and _tests(parent.command)
+
+
+def _tests(command: Sequence[str]) -> bool:
+    """`hooktray test`, or `python -m tray test`, with whatever options before the verb."""
+    if "test" not in command:
+        return False
+    before = command[: command.index("test")]
+    ours = any(PurePath(word).stem == "hooktray" for word in before[:2])
+    return ours or ("-m", "tray") in pairwise(before)

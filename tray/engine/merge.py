@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.model.decision import Decision, Outcome, Reading, Status, Verdict
+from tray.model.decision import Decision, Gate, Outcome, Reading, Status, Verdict
 from tray.model.hook import Failure, Hook
 
 
@@ -26,6 +26,10 @@ def failed(hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, 
         ms=ms,
         stderr=stderr,
     )
+
+
+def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
+    return Outcome(hook=hook.name, status=Status.SKIPPED, gate=gate, cause=cause or gate.value)
 
 
 def merge(outcomes: Sequence[Outcome]) -> Decision:

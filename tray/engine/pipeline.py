@@ -5,46 +5,40 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
+from tray.dialects.x_code_hooks import of_plugin
 from tray.engine.account import account
-from tray.engine.ancestry import descends_from_hook
+from tray.engine.ancestry import TEST, descends_from_hook, from_test
 from tray.engine.covering import Covering
+from tray.engine.duplicates import beside, duplicates
+from tray.engine.ears import Ears, Later, Rows
 from tray.engine.gates import gate
-from tray.engine.merge import failed, merge, settle
+from tray.engine.late import Late
+from tray.engine.loops import Loops
+from tray.engine.merge import failed, merge, settle, skipped
 from tray.engine.placeholders import running
 from tray.engine.plan import plan
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
+from tray.engine.showing import shown
 from tray.errors import HooktrayError
-from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Record, Result, Status, Verdict
+from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
-from tray.model.hook import Command, Hook, Rule
+from tray.model.hook import Aside, Command, Hook, Rule
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
-Later = Callable[[Callable[[], object]], bool]
+CANCELLED = "cancelled"  # as a runner says it: nobody waits for the answer any more
+ONCE = "it had its turn in this session"
 
 log = logging.getLogger(__name__)
-
-
-class Ears(Protocol):
-    """Who hears the news: `arrived` at once, and whether it is answered already; `decided` after its hooks' turns."""
-
-    def arrived(self, event: Event, *, answered: bool) -> None: ...
-    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
-
-
-class Rows(Protocol):
-    """Where accounts go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
-
-    def append(self, record: Record, *, commit: bool) -> object: ...
 
 
 class Engine:
@@ -56,6 +50,7 @@ class Engine:
         ledger: Ledger,
         copies: Copies,
         switch: Switch,
+        sessions: Sessions,
         rows: Rows,
         ears: Ears,
         later: Later,
@@ -67,6 +62,8 @@ class Engine:
         self._ledger = ledger
         self._covering = Covering(copies)
         self._switch = switch
+        self._loops = Loops(sessions)
+        self._late = Late(sessions)
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -77,23 +74,40 @@ class Engine:
         """The answer at once when no hook has to run for it, else the work that leads to it."""
         started = time.monotonic() - spent
         event = parse(knock)
+        if from_test(knock.pid, knock.environment):
+            event = replace(event, test=True)
+        self._loops.began(event)
         hooks = self._plan(event)
         if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, Decision(), started)
+            return self._finish(event, self._decision(event, []), started)
         if observed:
             return self._let_go(event, hooks, started)
+        waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
-        return lambda gone: self._finish(event, self.decide(event, hooks, deadline, gone), started)
+
+        def answer(gone: Gone | None) -> Answer:
+            said = self._finish(event, self.decide(event, waited, deadline, gone), started)
+            if apart:
+                self._go_beside(event, apart)
+            return said
+
+        return answer if waited else answer(None)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
         if not self._later(lambda: self.observe(event, hooks)):
             self._finish(event, self._refuse_to_run(event, hooks), started)
         return neutral(event.agent, event.name, event.body)
+
+    def _go_beside(self, event: Event, hooks: Sequence[Approved]) -> None:
+        """What no answer waits for, and none can heed: a row of its own tells what came out."""
+        told = replace(event, id=os.urandom(16).hex(), told=True)
+        if not self._later(lambda: self.observe(told, hooks)):
+            self._finish(told, self._refuse_to_run(told, hooks), time.monotonic())
 
     def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
         """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
@@ -108,31 +122,69 @@ class Engine:
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
-        serial = not spec(event.agent, event.name).observe_only
+        serial = not (event.told or spec(event.agent, event.name).observe_only)
         while waiting:
             jobs = together(waiting, hooks) if serial else waiting
-            outcomes |= zip(jobs, self._run(event, hooks, jobs, deadline, gone), strict=True)
-            waiting = {index: job for index, job in waiting.items() if index not in jobs}
-            ended = over(waiting, hooks, outcomes)
-            outcomes |= ended
-            waiting = {index: job for index, job in waiting.items() if index not in ended}
-        return fit(event, merge([outcomes[index] for index in range(len(turns))]))
+            outcomes |= self._held(event, hooks, jobs)
+            running = {index: job for index, job in jobs.items() if index not in outcomes}
+            outcomes |= zip(running, self._run(event, hooks, running, deadline, gone), strict=True)
+            outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
+            waiting = {index: job for index, job in waiting.items() if index not in outcomes}
+        return self._decision(event, [outcomes[index] for index in range(len(turns))])
+
+    def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
+        """Merged with what hooks said too late for an earlier event, and no endless refusal."""
+        if event.told:
+            remark = "ran beside the answer, which was given without waiting"
+            decision = merge(outcomes)
+            return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
+        if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
+            outcomes = [*outcomes, *self._late.said(event)]
+        return self._loops.heed(event, fit(event, merge(outcomes)) if outcomes else Decision())
+
+    def trial(self, event: Event, approved: Approved) -> Outcome:
+        """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
+        switch = self._switch.gate(time.time(), session="", agent=event.agent)
+        turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
+        if isinstance(turn, Outcome):
+            return turn
+        found = spec(event.agent, event.name)
+        deadline = time.monotonic() + (approved.hook.timeout + 5 if found.observe_only else found.deadline)
+        return self._run(event, [approved], {0: turn}, deadline, None)[0]
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         event = parse(knock)
+        self._loops.began(event)
         return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
         busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
-        return fit(event, merge(busy))
+        return self._decision(event, busy)
 
     def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""
-        switch = self._switch.gate(time.time(), session=event.session, agent=event.agent)
-        return [self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested)) for one in hooks]
+        switch = self._gate(event)
+        spared = duplicates(hooks)
+        return [
+            skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[spared[index]].hook.name}, which is asked")
+            if index in spared
+            else self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested))
+            for index, one in enumerate(hooks)
+        ]
+
+    def _gate(self, event: Event) -> Gate | None:
+        return self._switch.gate(time.time(), session=event.session, agent=event.agent)
+
+    def _held(self, event: Event, hooks: Sequence[Approved], jobs: Iterable[int]) -> dict[int, Outcome]:
+        """Those that may not start after all: the switch is hot, and whoever has a single turn may have had it."""
+        switch = self._gate(event)
+        if switch is not None:
+            return {index: skipped(hooks[index].hook, switch) for index in jobs}
+        spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
+        return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
         return plan(event, self._ledger.in_order())
@@ -140,10 +192,12 @@ class Engine:
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
         hook = approved.hook
         if reason is not None:
-            return Outcome(hook=hook.name, status=Status.SKIPPED, gate=reason, cause=reason.value)
+            return skipped(hook, reason)
         if event.problem and (hook.match.tool or hook.match.pattern or isinstance(hook.action, Command)):
             return failed(hook, event.problem)
         if isinstance(hook.action, Rule):
+            if not self._loops.first(event, hook):
+                return skipped(hook, Gate.ONCE, ONCE)
             return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
         try:
             return self._job(event, hook, hook.action, approved.digest)
@@ -158,14 +212,19 @@ class Engine:
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
         said = dialect.environment(event)
+        if event.test:
+            own[TEST] = "1"
         if command.storage:
             Path(command.storage).mkdir(parents=True, exist_ok=True)
         extra = {**said, **(places if command.shell or command.plugin else {}), **own}
+        stdin = dialect.stdin(event)
+        if command.owner and hook.dialect == "x-code":
+            stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
         return Job(
             argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
             cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
-            stdin=dialect.stdin(event),
+            stdin=stdin,
             timeout=hook.timeout,
             background=hook.background,
         )
@@ -180,12 +239,16 @@ class Engine:
     ) -> list[Outcome]:
         if not jobs:
             return []
-        results = run(list(jobs.values()), deadline, gone, background=self._background)
+        with shown(self._ears, event, {index: hooks[index].hook for index in jobs}) as over_with:
+            watched = [replace(job, over=over_with(index)) for index, job in jobs.items()]
+            results = run(watched, deadline, gone, background=self._background)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook
-            if result.cause == "cancelled":
-                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause="cancelled", ms=result.ms))
+            if not result.started:
+                self._loops.unused(event, hook)
+            if result.cause == CANCELLED:
+                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
                 continue
             outcomes.append(self._read(event, hook, result))
         return outcomes
@@ -193,6 +256,8 @@ class Engine:
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:
             reading = DIALECTS[hook.dialect].read(event, result)
+            if hook.aside is not Aside.NO:
+                reading = self._late.heard(event, hook, result, reading)
         except Exception as error:  # the hook's turn
             log.exception("%s said what we cannot read", hook.name)
             reading = Reading(problem=f"internal error: {type(error).__name__}")
@@ -201,7 +266,8 @@ class Engine:
 
     def _finish(self, event: Event, decision: Decision, started: float) -> Answer:
         """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
-        answer = render(event, decision)
+        answer = Answer() if event.told else render(event, decision)
+        self._loops.ended(event, decision)
         try:
             self._tell(event, decision, answer, started)
         except Exception:  # our bookkeeping; the answer stands

@@ -10,7 +10,7 @@ from typing import Any
 
 import regex
 
-from tray.engine import subjects
+from tray.engine import conditions, subjects
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.store.ledger import Approved
@@ -57,7 +57,11 @@ def matches(match: Match, event: Event, search: Search) -> bool:
         return False
     if event.problem:
         return True
-    return _tool_fits(match, event, search) and (not match.pattern or search.found(match.pattern, search.text))
+    if not _tool_fits(match, event, search):
+        return False
+    if match.condition and not conditions.met(match, event, search.found):
+        return False
+    return not match.pattern or search.found(match.pattern, search.text)
 
 
 def _tool_fits(match: Match, event: Event, search: Search) -> bool:

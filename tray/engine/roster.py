@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,7 +110,7 @@ class Roster:
         return "allow" if any(one.confirmed for one in self.settings()) else "once"
 
     def _survey(self, book: Book) -> tuple[Standing, ...]:
-        standings = [self._standing(hook, (0, index), book) for index, hook in enumerate(self._hooks)]
+        standings = [self._standing(hook, place, book) for hook, place in _placed(self._hooks)]
         declared = {one.key for one in standings}
         gone = [
             _removed(key, one, book, f"no longer in {one.hook.source.path}")
@@ -171,6 +171,14 @@ class Roster:
             unit = HooktrayError(f"{hook.name}: {error}", hint="see `hooktray list`")
         self._units[hook.key] = (sign, unit)
         return unit
+
+
+def _placed(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
+    """With the place of each hook's source, and its own within that: who is taken out moves nobody in other files."""
+    counts: dict[str, int] = {}
+    for hook in hooks:
+        counts[hook.source.path] = counts.get(hook.source.path, -1) + 1
+        yield hook, (list(counts).index(hook.source.path), counts[hook.source.path])
 
 
 def _state(key: str, digest: str, in_force: str, book: Book) -> State:

@@ -36,6 +36,8 @@ class Gate(enum.StrEnum):
     DISABLED = "disabled"
     NESTED = "nested"
     LOOP_CAP = "loop cap"
+    ONCE = "once"  # it had its turn in this session
+    DUPLICATE = "duplicate"  # the same handler is asked already
     BUSY = "busy"
 
 
@@ -71,6 +73,11 @@ class Result:
     cause: str = ""
     timed_out: bool = False
     ms: float = 0.0
+
+    @property
+    def started(self) -> bool:
+        """Whether there was a process at all; time is counted from its start."""
+        return self.code is not None or self.ms > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,3 +159,4 @@ class Record:
     answer: Mapping[str, Any] = field(default_factory=dict)
     offline: bool = False
     alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due
+    test: bool = False  # of `hooktray test`

@@ -152,6 +152,8 @@ class Event:
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
     nested: bool = False  # its relay descends from a hook
+    told: bool = False  # answered and told of already; what comes now is only what its hooks did beside the answer
+    test: bool = False  # of `hooktray test`: it did not happen
     problem: str = ""  # what was wrong with the input; hooks never see such an event
 
     @property

@@ -19,6 +19,14 @@ class Failure(enum.StrEnum):
     BLOCK = "block"
 
 
+class Aside(enum.StrEnum):
+    """Whether a hook runs beside the answer, which then neither waits for it nor heeds its verdict."""
+
+    NO = "no"
+    ASYNC = "async"
+    REWAKE = "rewake"  # with exit 2 it wants the agent to go on because of what it says
+
+
 class State(enum.StrEnum):
     """Where a hook stands with the ledger."""
 
@@ -57,6 +65,7 @@ class Match:
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
     project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
+    condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet (Claude's `if`)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +79,8 @@ class Command:
     format: str = ""  # the agent whose placeholders the line may hold; "" = none
     plugin: str = ""  # the folder of the plugin that it belongs to: all of it is approved with the hook
     storage: str = ""  # where that plugin keeps its own files, made on first use
+    owner: str = ""  # the plugin's id, `name@market`, which X-Code tells its hooks
+    root: str = ""  # that plugin's folder, whether or not it is approved with the hook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +89,10 @@ class Rule:
 
     verdict: Verdict
     reason: str = ""
+
+
+# What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
+LATER = frozenset({"aside", "condition", "once", "owner", "root", "status"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +110,9 @@ class Hook:
     env: tuple[str, ...] = ()  # withheld variables that this hook shall have
     files: tuple[str, ...] = ()  # globs of further files that belong to it
     background: float = 600.0  # seconds that its background children may live on
+    once: bool = False  # it has one turn in a session
+    aside: Aside = Aside.NO
+    status: str = ""  # what the menu says while it runs
     inert: str = ""  # why it is listed and never proposed; "" when it is
 
     @property
@@ -108,6 +126,10 @@ class Hook:
         fields = asdict(self) | {"kind": type(self.action).__name__}
         del fields["inert"]
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
+        for part in (fields, fields["match"], fields["action"]):
+            for name in LATER & part.keys():
+                if part[name] in ("", False, Aside.NO):
+                    del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
 
@@ -122,6 +144,7 @@ def restore(definition: str) -> Hook:
             match=Match(**match | {"agents": tuple(match["agents"])}),
             action=_rule(action) if isinstance(action, Rule) else action,
             failure=Failure(fields.pop("failure")),
+            aside=Aside(fields.pop("aside", Aside.NO)),
             env=tuple(fields.pop("env")),
             files=tuple(fields.pop("files")),
             **fields,

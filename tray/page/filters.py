@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from tray.model.decision import Record, Verdict
+from tray.store.rows import KINDS
 
 LENGTH = 200  # characters of one filter
 VERDICTS = {verdict.word: verdict for verdict in Verdict}
@@ -38,7 +39,7 @@ class Filter:
             self.agent in ("", record.agent)
             and self.project in ("", record.project)
             and self.session in ("", record.session)
-            and self.event in ("", record.kind, record.event)
+            and self.event in ("", record.kind if self.event in KINDS else record.event)
             and self.verdict in ("", record.verdict.word)
             and (not self.hook or any(hook.get("name") == self.hook for hook in record.hooks))
             and (not self.text or _lower(self.text) in _lower(_searched(record)))

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.dialects import DIALECTS
-from tray.model.hook import Command, Failure
+from tray.dialects import DIALECTS, claude_rules
+from tray.model.hook import Aside, Command, Failure
 from tray.settings import wrong
 from tray.sources.entries import Found, Place, Sheet, pattern_problem
 from tray.strict import load_json
@@ -27,6 +27,7 @@ TIMEOUTS = {"MessageDisplay": 10.0, "UserPromptSubmit": 30.0}
 MILLISECONDS = 1000  # a larger number of seconds was meant as milliseconds, as the first versions had it
 OTHER_TYPES = {"agent": "prompt", "http": "url", "mcp_tool": "tool", "prompt": "prompt"}
 NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure means nothing there
+CONDITIONAL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
@@ -68,21 +69,44 @@ def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> N
         known = ", ".join(("command", *OTHER_TYPES))
         raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {known}")
     subject = bool(DIALECTS[AGENT].EVENTS[event].subject)
-    match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "")
+    condition = _condition(sheet, at, fields)
+    match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
     problem = "" if LIST_OF_NAMES.fullmatch(match.tool) else pattern_problem(match.tool, script=True)
     if problem:
         sheet.warn(
             (*at[:-2], "matcher"), f"not a pattern, so it matches nothing: {problem}", "escape signs with `\\`"
         )
     action, lacking = _action(sheet, at, fields, kind)
+    if problem:
+        lacking = "its matcher matches nothing"
+    elif condition and event not in CONDITIONAL:
+        lacking = f"its `if` can be met on {', '.join(CONDITIONAL)} alone"
+    aside = _aside(sheet, at, fields)
     sheet.add(
         at,
         match,
         action,
         timeout=_timeout(sheet, at, fields, event),
-        failure=_failure(sheet, at, fields, event),
-        inert="its matcher matches nothing" if problem else lacking,
+        failure=Failure.ALLOW if aside is not Aside.NO else _failure(sheet, at, fields, event),
+        once=sheet.flag(at, fields, "once"),
+        aside=aside,
+        status=sheet.text(at, fields, "statusMessage"),
+        inert=lacking,
     )
+
+
+def _condition(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> str:
+    """The permission rule under `if`. One that we cannot understand is told, and its hook runs each time."""
+    rule = sheet.text(at, fields, "if").strip()
+    if rule and (problem := claude_rules.problem(rule)):
+        sheet.warn((*at, "if"), f"{problem}, so the hook runs whatever it says", "write one rule: `Bash(git *)`")
+    return rule
+
+
+def _aside(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> Aside:
+    if sheet.flag(at, fields, "asyncRewake"):
+        return Aside.REWAKE
+    return Aside.ASYNC if sheet.flag(at, fields, "async") else Aside.NO
 
 
 def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Command, str]:
@@ -92,7 +116,7 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
         said = sheet.text(at, fields, OTHER_TYPES[kind])
         return Command(line=f"{kind}: {said}", folder=folder), f"hooks of the type `{kind}` are not in this version"
     line = sheet.command(at, fields)
-    lacking = _lacking(sheet, at, fields)
+    lacking = _lacking(fields)
     root = _plugin(sheet.path)
     plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
     storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
@@ -111,14 +135,7 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
     )
 
 
-def _lacking(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> str:
-    if fields.get("once") is True:
-        sheet.warn((*at, "once"), "`once` is not in this version: the hook runs each time", "leave it out")
-    for key in ("async", "asyncRewake"):
-        if fields.get(key) is True:
-            return f"`{key}` is not in this version"
-    if fields.get("if"):
-        return "`if` is not in this version"
+def _lacking(fields: Mapping[str, Any]) -> str:
     return "`shell: powershell` is not in this version" if fields.get("shell") == "powershell" else ""
 
 

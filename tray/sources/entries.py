@@ -15,7 +15,7 @@ import regex
 from tray.dialects import DIALECTS, known, spec
 from tray.errors import ConfigError
 from tray.model.event import EventKind
-from tray.model.hook import Command, Failure, Hook, Match, Source
+from tray.model.hook import Aside, Command, Failure, Hook, Match, Source
 from tray.settings import wrong
 from tray.sources.hooktray import script_name, unique
 from tray.strict import Document, nearest
@@ -64,14 +64,15 @@ class Sheet:
     def warn(self, at: Place, what: str, hint: str) -> None:
         self._warnings.append(str(wrong(self.document, at, what, hint)))
 
-    def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "") -> Match:
+    def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "", condition: str = "") -> Match:
         """Any agent's event of the same kind; one that no other agent can have stays with its own."""
         events = DIALECTS[self.agent].EVENTS
         if not known(self.agent, event):
             likely = nearest(event, events)
             hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(events)
             raise wrong(self.document, at, f"unknown event `{event}`", hint)
-        common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project}
+        common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project,
+                  "condition": condition}  # fmt: skip
         kind = spec(self.agent, event).kind
         if kind is EventKind.OTHER:
             return Match(event=event, agents=(self.agent,), **common)
@@ -86,6 +87,9 @@ class Sheet:
         timeout: float,
         name: str = "",
         failure: Failure = Failure.ALLOW,
+        once: bool = False,
+        aside: Aside = Aside.NO,
+        status: str = "",
         inert: str = "",
     ) -> None:
         mark = self.document.marks.get(at)
@@ -99,6 +103,9 @@ class Sheet:
                 dialect=self.agent,
                 timeout=timeout,
                 failure=failure,
+                once=once,
+                aside=aside,
+                status=status,
                 inert=self._inert or inert or ("it is Hooktray's own relay" if RELAY.search(action.line) else ""),
             )
         )
@@ -131,6 +138,12 @@ class Sheet:
         if not line.strip():
             raise wrong(self.document, at, "a command hook needs a command", f"add `{key}`")
         return line
+
+    def flag(self, at: Place, fields: Mapping[str, Any], key: str) -> bool:
+        value = fields.get(key, False)
+        if not isinstance(value, bool):
+            raise wrong(self.document, (*at, key), "expected true or false", "write `true`, or leave it out")
+        return value
 
     def number(self, at: Place, fields: Mapping[str, Any], key: str) -> float | None:
         """The positive number under `key`; None when it is not there."""

@@ -89,4 +89,4 @@ def _handler(hook: Hook) -> tuple[Any, ...]:
     if not settings or not isinstance(action, Command) or hook.inert:
         return (hook.key,)
     # Relative words mean other files beside another declaring file, and other projects have other guards.
-    return (hook.match, action)
+    return (hook.match, action, hook.failure, hook.aside, hook.once)

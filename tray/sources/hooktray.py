@@ -43,6 +43,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     env: list[str] = []
     files: list[str] = []
     background: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 600.0
+    once: bool = False
 
 
 KEYS = tuple(field.name for field in msgspec.structs.fields(Entry))
@@ -87,6 +88,7 @@ def _hook(document: Document, index: int, value: Any, background: float) -> Hook
         env=tuple(entry.env),
         files=tuple(entry.files),
         background=entry.background,
+        once=entry.once,
     )
 
 

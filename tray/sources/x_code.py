@@ -95,6 +95,8 @@ def _hook(sheet: Sheet, root: Path, event: str, at: Place, fields: Mapping[str, 
         format=AGENT,
         plugin=str(root) if "${pluginDir}" in line else "",
         storage=str(_storage(root)) if "${pluginDataDir}" in line else "",
+        owner=_id(root),
+        root=str(root),
     )
     policy = sheet.text(at, fields, "failurePolicy")
     if policy not in ("", "allow", "block"):
@@ -143,6 +145,10 @@ def _project(root: Path) -> str:
 
 def _storage(root: Path) -> Path:
     home = Path(os.environ.get("X_CODE_HOME") or Path.home() / ".x-code")
+    return home / "plugins" / "data" / _id(root)
+
+
+def _id(root: Path) -> str:
     market, name = root.parent.parent, root.parent
     installed = market.parent.name == "cache"  # cache/<market>/<name>/<version>
-    return home / "plugins" / "data" / (f"{name.name}@{market.name}" if installed else f"{root.name}@local")
+    return f"{name.name}@{market.name}" if installed else f"{root.name}@local"

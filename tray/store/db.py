@@ -49,6 +49,18 @@ MIGRATIONS = (
     );
     CREATE INDEX ledger_key ON ledger (key, seq)
     """,
+    """
+    CREATE TABLE session_mark (
+        session TEXT NOT NULL, name TEXT NOT NULL, turn INTEGER NOT NULL, count INTEGER NOT NULL, at REAL NOT NULL,
+        PRIMARY KEY (session, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE session_note (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, hook TEXT NOT NULL, text TEXT NOT NULL,
+        wake INTEGER NOT NULL, at REAL NOT NULL
+    );
+    CREATE INDEX session_note_session ON session_note (session, seq)
+    """,
+    "ALTER TABLE journal ADD COLUMN test INTEGER NOT NULL DEFAULT 0",
 )
 VERSION = len(MIGRATIONS)
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them

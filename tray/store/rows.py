@@ -15,7 +15,7 @@ PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of 
 LISTS = ("hooks", "rewrites", "notes", "remarks")
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
-    *("problem", "payload", "digest", "masked", "answer", "offline", "alerted"),
+    *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 # The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
@@ -55,6 +55,7 @@ def record(row: sqlite3.Row) -> Record:
         "verdict": Verdict(row["verdict"]),
         "answer": json.loads(row["answer"]),
         "offline": bool(row["offline"]),
+        "test": bool(row["test"]),
     }
     return Record(**fields)
 

@@ -1,6 +1,7 @@
 """What the journal adds up to: hooks' runs, decisions by hour, sessions, agents. Read only.
 
-Everything here looks at the newest `ROWS` rows at most, so that no picture of a long journal takes long.
+Everything here looks at the newest `ROWS` rows at most, so that no picture of a long journal takes long, and leaves
+out what `hooktray test` sent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tray.store.db import Database
 
 ROWS = 20_000
 HOUR = 3600.0
-NEWEST = "seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
+NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
 
 
 @dataclass(frozen=True, slots=True)

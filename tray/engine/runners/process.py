@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,6 +17,10 @@ REAP = 1.0  # seconds that a killed process may take to vanish before we stop lo
 MARK = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
 
 
+def nobody() -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One process to run. `argv` is what starts, as it stands: the words already point at the approved copy."""
@@ -27,6 +31,7 @@ class Job:
     stdin: bytes = b""
     timeout: float = 20.0  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
+    over: Callable[[], None] = nobody  # called once its process has ended
 
 
 class Gone(Protocol):

@@ -75,6 +75,7 @@ class Turn:
         number, cause = (None, self._cause) if self._cause else words.ended(code)
         self._settle(clean=not cause)
         self.result = Result(code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms)
+        self._job.over()
 
     def _time_out(self, now: float) -> None:
         self._timed_out = True
@@ -108,6 +109,7 @@ class Turn:
         self.result = Result(
             stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
         )
+        self._job.over()
 
     def _settle(self, *, clean: bool) -> None:
         """A clean hook may leave children for a while, if somebody watches over them; any other leaves nothing."""

@@ -1,0 +1,35 @@
+"""What a hook wants shown while it runs, on a real tray: there while it runs, gone when it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from desk import Desk
+from house import PRE_TOOL_USE, House
+from live import Live
+
+pytestmark = pytest.mark.desktop
+
+
+def test_the_menu_says_what_a_hook_does_just_now(desk: Desk, house: House, tmp_path: Path) -> None:
+    script = house.script("lint.sh", f"cat >/dev/null; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done")
+    hook = {"type": "command", "command": str(script), "statusMessage": "Linting\u202e your code", "timeout": 60}
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
+    house.configure({"sources": [{"claude-code": str(settings)}]})
+    standing = house.standing("lint")
+    house.consent.approve(standing.key, standing.digest, "test")
+    live = Live.__new__(Live)  # on the house's own home, where the hook is approved already
+    live.place, live.home, live.config = desk, tmp_path / "home", house.paths.config
+    live.start()
+    payload = tmp_path / "payload.json"
+    payload.write_text(json.dumps(PRE_TOOL_USE))
+    relay = " ".join(live.relay_argv("claude-code", "PreToolUse"))
+
+    desk.start(["sh", "-c", f"exec {relay} <{payload} >/dev/null"])
+
+    desk.wait(lambda: live.menu()[0].label == "Linting your code", 20, "the menu says what runs")
+    (tmp_path / "go").touch()
+    desk.wait(lambda: live.menu()[0].label.startswith("claude-code · PreToolUse"), 20, "the menu says what happened")

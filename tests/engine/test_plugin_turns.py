@@ -1,0 +1,100 @@
+"""The hooks of one X-Code plugin: one after another, by the switch as it stands, and told whose they are."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from desk import wait
+from house import House
+
+from tray.model.decision import Answer
+from tray.model.event import Knock
+
+
+def write(root: Path, document: Mapping[str, Any]) -> None:
+    (root / "hooks").mkdir(parents=True)
+    (root / "hooks" / "hooks.json").write_text(json.dumps(document))
+
+
+def approve(house: House, root: Path) -> None:
+    house.configure({"sources": [{"x-code": str(root)}]})
+    for one in house.roster.standings:
+        assert one.digest, one.health
+        house.consent.approve(one.key, one.digest, "test")
+
+
+def hooks(house: House) -> list[tuple[str, str]]:
+    return [(hook["status"], hook["gate"]) for hook in house.last.hooks]
+
+
+def plugin(house: House, folder: Path) -> None:
+    """Two hooks, one after another; the first goes on when `go` is there."""
+    first = f"cat >/dev/null; touch {folder}/began; while [ ! -e {folder}/go ]; do sleep 0.01; done"
+    entries = [{"command": first, "timeout": 30000}, {"command": f"touch {folder}/ran"}]
+    write(folder / "p", {"PreToolUse": entries})
+    approve(house, folder / "p")
+
+
+def begin(house: House, gone: socket.socket | None = None) -> threading.Thread:
+    payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {}}}
+    begun = house.engine.begin(
+        Knock(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
+    )
+    assert not isinstance(begun, Answer)
+    thread = threading.Thread(target=begun, args=(gone,))
+    thread.start()
+    return thread
+
+
+def test_a_switch_flipped_between_two_of_them_counts(house: House, tmp_path: Path) -> None:
+    plugin(house, tmp_path)
+    thread = begin(house)
+    wait((tmp_path / "began").exists, 20)
+
+    house.stores.switch.turn(False, "test")
+    (tmp_path / "go").touch()
+    thread.join(20)
+
+    assert hooks(house) == [("ok", ""), ("skipped", "switch off")]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_an_abort_kills_what_runs_and_starts_nothing_more(house: House, tmp_path: Path) -> None:
+    plugin(house, tmp_path)
+    ours, agent = socket.socketpair()
+    thread = begin(house, ours)
+    wait((tmp_path / "began").exists, 20)
+
+    agent.close()
+    thread.join(20)
+    ours.close()
+
+    assert [hook["cause"] for hook in house.last.hooks] == ["cancelled", "cancelled"]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_its_hooks_are_told_whose_they_are(house: House, tmp_path: Path) -> None:
+    root = tmp_path / "cache" / "market" / "lint" / "1.0.0"
+    document = {"PreToolUse": [{"command": f"cat >{tmp_path}/told"}]}
+    write(root, document)
+    approve(house, root)
+
+    house.tool()  # another agent's event is none of a plugin's, all the same
+    assert json.loads((tmp_path / "told").read_text())["plugin"] == {"id": "lint@market", "dir": str(root)}
+
+
+def test_a_plugin_that_is_approved_as_a_whole_is_told_of_its_copy(house: House, tmp_path: Path) -> None:
+    document = {"PreToolUse": [{"command": f"cat >{tmp_path}/told; test -d ${{pluginDir}}"}]}
+    write(tmp_path / "p", document)
+    approve(house, tmp_path / "p")
+
+    house.tool()
+
+    told = Path(json.loads((tmp_path / "told").read_text())["plugin"]["dir"])
+    assert told.is_relative_to(house.paths.copies)
+    assert (told / "hooks" / "hooks.json").is_file()

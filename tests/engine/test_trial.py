@@ -1,0 +1,67 @@
+"""What counts as a test: only what `hooktray test` has started."""
+
+from __future__ import annotations
+
+import pytest
+from house import House
+
+from tray.engine import trial
+from tray.engine.ancestry import Ancestor, from_test
+from tray.errors import HooktrayError
+
+SAID = {"HOOKTRAY_TEST": "1"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "command", "is_test"),
+    [
+        (SAID, "/usr/bin/python3 /usr/bin/hooktray test Stop", True),
+        (SAID, "/usr/bin/python3 -I -m tray --home /h test Stop", True),
+        (SAID, "hooktray.exe --home C:\\h test Stop", True),
+        ({}, "/usr/bin/python3 /usr/bin/hooktray test Stop", False),
+        (SAID, "node /usr/bin/claude test hooktray", False),
+        (SAID, "/usr/bin/python3 /usr/bin/hooktray run", False),
+        (SAID, "make test", False),
+        (SAID, "", False),
+    ],
+)
+def test_an_event_is_a_test_when_hooktray_test_started_its_relay(
+    environment: dict[str, str], command: str, is_test: bool
+) -> None:
+    assert from_test(7, environment, lambda pid: [Ancestor(5, tuple(command.split()))]) is is_test
+
+
+def test_a_grandparent_does_not_make_a_test() -> None:
+    line = [Ancestor(5, ("claude",)), Ancestor(4, ("python3", "hooktray", "test", "Stop"))]
+
+    assert not from_test(7, SAID, lambda pid: line)
+
+
+def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:
+    house.hook("look", on="session_end", script="echo seen >&2")
+    (approved,) = house.stores.ledger.in_order()
+    event = trial.synthetic("claude-code", "SessionEnd", environment={}, cwd="/")
+
+    tried = trial.run(house.engine, approved, event)
+
+    assert (tried.word, tried.outcome.stderr, tried.answer.stdout) == ("abstain", "seen\n", b"")
+
+
+def test_a_hook_that_timed_out_counts_as_failed_whatever_its_policy(house: House) -> None:
+    house.hook("slow", on="tool_before", script="sleep 30", timeout=0.2, failure="block")
+    (approved,) = house.stores.ledger.in_order()
+    event = trial.synthetic("x-code", "PreToolUse", environment={"PATH": "/usr/bin:/bin"}, cwd="/")
+
+    tried = trial.run(house.engine, approved, event)
+
+    assert tried.word == "failed"
+    assert b'"decision":"deny"' in tried.answer.stdout
+
+
+def test_a_hook_of_another_agent_is_never_asked(house: House) -> None:
+    house.hook("mine", on="tool_before", script=":", agent="x-code")
+    (approved,) = house.stores.ledger.in_order()
+    event = trial.synthetic("claude-code", "PreToolUse", environment={}, cwd="/")
+
+    with pytest.raises(HooktrayError, match=r"mine is never asked on PreToolUse of claude-code\n.*of x-code"):
+        trial.asked(approved, event)

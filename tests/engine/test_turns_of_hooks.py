@@ -1,0 +1,238 @@
+"""When a hook has its turn: once in a session, one of two alike, refusing so often, by the switch as it stands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.alerts.policy import AlertClass, alerts
+from tray.model.decision import Answer, Verdict
+from tray.model.event import Knock
+
+DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
+COMMON = {"session_id": "s-1", "cwd": "/"}
+
+
+def claude(house: House, event: str, **fields: Any) -> Answer:
+    return house.knock("claude-code", event, {**COMMON, "hook_event_name": event, **fields})
+
+
+def declare(house: House, **sources: Any) -> None:
+    """Write these files, name them as sources, approve what they say."""
+    entries = []
+    for agent, (path, document) in sources.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document))
+        entries.append({agent.replace("_", "-"): str(path)})
+    approve(house, entries)
+
+
+def approve(house: House, entries: list[dict[str, str]]) -> None:
+    house.configure({"sources": entries})
+    for one in house.roster.standings:
+        if one.waiting:
+            assert one.digest, one.health
+            house.consent.approve(one.key, one.digest, "test")
+
+
+def settings(event: str, *groups: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {"hooks": {event: [{"matcher": matcher, "hooks": [{"type": "command", **handler}]}
+                              for matcher, handler in groups]}}  # fmt: skip
+
+
+def hooks(house: House) -> list[tuple[str, str]]:
+    return [(hook["status"], hook["gate"]) for hook in house.last.hooks]
+
+
+# ---- once
+
+
+def test_once_is_once_in_a_session(house: House, tmp_path: Path) -> None:
+    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
+
+    for session in ("s-1", "s-1", "s-2"):
+        house.knock("claude-code", "PreToolUse", PRE_TOOL_USE | {"session_id": session})
+
+    assert (tmp_path / "runs").read_text() == "x\nx\n"
+    assert [record.hooks[0]["gate"] for _, _, record in house.decisions] == ["", "once", ""]
+
+
+def test_a_rule_can_speak_once(house: House) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny", once=True)
+
+    assert [bool(house.tool()) for _ in range(3)] == [True, False, False]
+
+
+def test_once_counts_from_the_start_and_not_when_nothing_started(house: House, tmp_path: Path) -> None:
+    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs; exit 1", once=True)
+    house.stores.switch.turn(False, "test")
+    house.tool()
+    house.stores.switch.turn(True, "test")
+
+    house.tool()  # it fails, and has run
+    house.tool()
+
+    assert [record.hooks[0]["gate"] for _, _, record in house.decisions] == ["switch off", "", "once"]
+    assert (tmp_path / "runs").read_text() == "x\n"
+
+
+def test_what_could_not_be_started_has_its_turn_later(house: House, tmp_path: Path) -> None:
+    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
+    copy = next(house.stores.copies.path(one.digest, one.covered[0]) for one in house.roster.standings)
+    aside = copy.with_name("aside")
+    copy.parent.chmod(0o700)
+    copy.rename(aside)
+    house.tool()
+    aside.rename(copy)
+
+    house.tool()
+
+    assert [record.hooks[0]["status"] for _, _, record in house.decisions] == ["failed", "ok"]
+
+
+def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
+    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs; sleep 0.1", once=True)
+    gate = threading.Barrier(4)
+
+    def event(number: int) -> None:
+        body = json.dumps(PRE_TOOL_USE).encode()
+        begun = house.engine.begin(Knock(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body))
+        gate.wait(10)
+        assert not isinstance(begun, Answer)
+        begun(None)
+
+    threads = [threading.Thread(target=event, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert (tmp_path / "runs").read_text() == "x\n"
+
+
+def test_the_one_shot_engine_and_the_tray_agree_on_once(house: House, tmp_path: Path) -> None:
+    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
+    argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), "claude-code", "PreToolUse"]
+
+    for _ in range(2):
+        subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), timeout=30, check=True)
+    house.tool()
+
+    assert (tmp_path / "runs").read_text() == "x\n"
+    assert hooks(house) == [("skipped", "once")]
+
+
+def test_a_session_that_ended_begins_anew(house: House, tmp_path: Path) -> None:
+    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
+
+    house.tool()
+    claude(house, "SessionEnd", reason="other")
+    house.tool()
+
+    assert (tmp_path / "runs").read_text() == "x\nx\n"
+
+
+# ---- the same handler twice
+
+
+def test_the_same_command_in_two_groups_runs_once(house: House, tmp_path: Path) -> None:
+    command = {"command": f"echo x >>{tmp_path}/runs"}
+    declare(house, claude_code=(tmp_path / "c" / "settings.json",
+                                settings("PreToolUse", ("Bash", command), ("Bash|Write", command))))  # fmt: skip
+
+    house.tool()
+
+    assert (tmp_path / "runs").read_text() == "x\n"
+    assert sorted(hooks(house)) == [("ok", ""), ("skipped", "duplicate")]
+    assert "the same as" in next(hook["cause"] for hook in house.last.hooks if hook["gate"])
+
+
+def test_of_two_alike_the_one_that_guards_is_asked(house: House, tmp_path: Path) -> None:
+    command = f"echo x >>{tmp_path}/runs; exit 1"
+    declare(house, claude_code=(tmp_path / "c" / "settings.json", settings(
+        "PreToolUse", ("Bash", {"command": command, "async": True}), ("*", {"command": command, "onFailure": "block"})
+    )))  # fmt: skip
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    house.join()
+    assert (tmp_path / "runs").read_text() == "x\n"
+
+
+def test_handlers_that_differ_all_run(house: House, tmp_path: Path) -> None:
+    declare(house, claude_code=(tmp_path / "c" / "settings.json", settings(
+        "PreToolUse", ("Bash", {"command": f"echo a >>{tmp_path}/a"}), ("Bash", {"command": f"echo b >>{tmp_path}/b"})
+    )))  # fmt: skip
+
+    house.tool()
+
+    assert (tmp_path / "a").exists()
+    assert (tmp_path / "b").exists()
+
+
+# ---- refusals without an end
+
+
+def test_after_eight_refusals_in_a_row_the_agent_may_end(house: House) -> None:
+    house.hook("more", on="turn_end", script=DENY)
+
+    said = [b'"block"' in claude(house, "Stop", stop_hook_active=number > 0).stdout for number in range(10)]
+
+    assert said == [True] * 8 + [False, True]
+    event, decision, record = house.decisions[8]
+    assert (decision.verdict, record.hooks[0]["gate"]) == (Verdict.ABSTAIN, "loop cap")
+    told = next(alert for alert in alerts(event, decision) if alert.cls is AlertClass.HOOK_FAILED)
+    assert "refused 8 times in a row" in told.body
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionEnd"])
+def test_a_prompt_begins_the_count_anew(house: House, event: str) -> None:
+    house.hook("more", on="turn_end", script=DENY)
+
+    for _ in range(2):
+        assert all(claude(house, "Stop").stdout for _ in range(8))
+        claude(house, event)
+
+    assert claude(house, "Stop").stdout
+
+
+def test_each_subagent_has_its_own_count(house: House) -> None:
+    house.hook("more", on="subagent_end", script=DENY)
+
+    said = [bool(claude(house, "SubagentStop", agent_id=f"a{number % 2}").stdout) for number in range(16)]
+
+    assert all(said)
+    assert not claude(house, "SubagentStop", agent_id="a0").stdout
+
+
+def test_a_user_who_raised_claudes_own_cap_raised_ours(house: House) -> None:
+    house.hook("more", on="turn_end", type="rule", decision="deny")
+    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
+    body = {**COMMON, "hook_event_name": "Stop"}
+
+    said = [bool(house.knock("claude-code", "Stop", body, environment=cap).stdout) for _ in range(11)]
+
+    assert said == [True] * 10 + [False]
+
+
+def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None:
+    house.hook("more", on="completion_claim", script="exit 3", failure="block")
+    payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}
+
+    said = [house.knock("starchild", "on_completion_claim", payload).stdout for _ in range(9)]
+
+    assert [bool(one) for one in said] == [True] * 8 + [False]
+    assert (house.last.hooks[0]["status"], house.last.hooks[0]["gate"]) == ("failed", "loop cap")
+
+
+def test_refusing_a_tool_has_no_cap(house: House) -> None:
+    house.hook("guard", on="tool_before", type="rule", decision="deny")
+
+    assert all(house.tool() for _ in range(12))

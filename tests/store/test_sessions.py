@@ -1,0 +1,153 @@
+"""What is remembered of a session: one of many marks it, in any process, until its turn or the session ends."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from tray.errors import StoreError
+from tray.store.db import Database, open_db
+from tray.store.sessions import NOTES, Note, Sessions
+
+AGENT = "claude-code"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return open_db(tmp_path / "hooktray.db", migrate=True)
+
+
+@pytest.fixture
+def sessions(database: Database) -> Sessions:
+    return Sessions(database)
+
+
+def test_a_mark_is_new_once(sessions: Sessions) -> None:
+    assert [sessions.mark(AGENT, "s", "x") for _ in range(3)] == [True, False, False]
+    assert sessions.marked(AGENT, "s", "x")
+
+
+def test_sessions_agents_and_names_do_not_share_marks(sessions: Sessions) -> None:
+    sessions.mark(AGENT, "s", "x")
+
+    assert sessions.mark(AGENT, "t", "x")
+    assert sessions.mark("shelley", "s", "x")
+    assert sessions.mark(AGENT, "s", "y")
+    assert sessions.marks(AGENT, "s") == {"x", "y"}
+
+
+def test_of_many_at_once_exactly_one_marks(database: Database) -> None:
+    start, won = threading.Barrier(6), []
+
+    def race() -> None:
+        sessions = Sessions(database)
+        start.wait(10)
+        while True:
+            try:
+                won.append(sessions.mark(AGENT, "s", "x"))
+                return
+            except StoreError:
+                continue  # the disk was too slow for one of six; whoever asks again gets the same answer
+
+    threads = [threading.Thread(target=race) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert sorted(won) == [False] * 5 + [True]
+
+
+def test_a_mark_is_there_after_a_restart(database: Database) -> None:
+    Sessions(database).mark(AGENT, "s", "x")
+
+    again = Sessions(database)
+
+    assert again.marked(AGENT, "s", "x")
+    assert not again.mark(AGENT, "s", "x")
+
+
+def test_what_another_process_marked_meanwhile_counts(database: Database) -> None:
+    ours, theirs = Sessions(database), Sessions(database)
+    theirs.mark(AGENT, "s", "x")
+
+    assert not ours.mark(AGENT, "s", "x")
+
+
+def test_without_a_session_nothing_is_remembered(sessions: Sessions) -> None:
+    sessions.leave(AGENT, "", Note(hook="h", text="t"))
+
+    assert [sessions.mark(AGENT, "", "x") for _ in range(2)] == [True, True]
+    assert (sessions.count(AGENT, "", "x"), sorted(sessions.marks(AGENT, "")), sessions.take(AGENT, "")) == (
+        0,
+        [],
+        (),
+    )
+
+
+def test_a_turns_end_takes_what_belongs_to_the_turn(sessions: Sessions) -> None:
+    sessions.mark(AGENT, "s", "skill", turn=True)
+    sessions.mark(AGENT, "s", "once")
+
+    sessions.clear(AGENT, "s", turn=True)
+
+    assert sessions.marks(AGENT, "s") == {"once"}
+
+
+def test_a_sessions_end_takes_everything_of_it_alone(sessions: Sessions) -> None:
+    for session in ("s", "t"):
+        sessions.mark(AGENT, session, "x")
+        sessions.leave(AGENT, session, Note(hook="h", text="t"))
+
+    sessions.clear(AGENT, "s")
+
+    assert (sorted(sessions.marks(AGENT, "s")), sessions.take(AGENT, "s")) == ([], ())
+    assert (sorted(sessions.marks(AGENT, "t")), len(sessions.take(AGENT, "t"))) == (["x"], 1)
+
+
+def test_counts_go_up_until_they_begin_anew(sessions: Sessions) -> None:
+    assert [sessions.count(AGENT, "s", "x") for _ in range(3)] == [1, 2, 3]
+
+    sessions.unmark(AGENT, "s", "x")
+
+    assert sessions.count(AGENT, "s", "x") == 1
+
+
+def test_notes_are_taken_in_order_and_once(sessions: Sessions) -> None:
+    notes = (Note(hook="a", text="1"), Note(hook="b", text="2", wake=True))
+    for note in notes:
+        sessions.leave(AGENT, "s", note)
+
+    assert sessions.take(AGENT, "s", wake=True) == notes[1:]
+    assert sessions.take(AGENT, "s") == notes[:1]
+    assert sessions.take(AGENT, "s") == ()
+
+
+def test_notes_are_redacted_and_few(sessions: Sessions, database: Database) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    for number in range(NOTES + 3):
+        sessions.leave(AGENT, "s", Note(hook="h", text=f"{number} {secret}"))
+
+    notes = sessions.take(AGENT, "s")
+
+    assert (len(notes), notes[0].text.startswith("3 ")) == (NOTES, True)
+    assert secret not in repr(notes)
+
+
+def test_what_nobody_ended_is_pruned(database: Database) -> None:
+    Sessions(database, clock=lambda: 0.0).mark(AGENT, "old", "x")
+    sessions = Sessions(database, clock=lambda: 10 * 86_400.0)
+    sessions.mark(AGENT, "new", "x")
+
+    sessions.prune(7)
+
+    assert [sorted(sessions.marks(AGENT, session)) for session in ("old", "new")] == [[], ["x"]]
+
+
+def test_a_session_of_any_name_is_kept_under_a_digest(sessions: Sessions, database: Database) -> None:
+    sessions.mark(AGENT, "x" * 100_000 + "\ud800", "x")
+
+    with database.connect() as connection:
+        assert len(connection.execute("SELECT session FROM session_mark").fetchone()[0]) == 64

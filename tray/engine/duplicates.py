@@ -1,0 +1,48 @@
+"""The same handler in several of Claude Code's groups or settings files: one event asks it once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tray.model.hook import Aside, Failure, Hook
+from tray.store.ledger import Approved
+
+AGENT = "claude-code"
+PLUGIN = "hooks.json"  # a plugin's handlers are its own
+
+
+def duplicates(hooks: Sequence[Approved]) -> dict[int, int]:
+    """The places of those that are not asked, each with the place of the same hook that is."""
+    claude = [index for index, one in enumerate(hooks) if one.hook.source.kind == AGENT]
+    spared: dict[int, int] = {}
+    while claude:
+        first, *rest = claude
+        same = [index for index in rest if _same(hooks[first].hook, hooks[index].hook)]
+        asked = max((first, *same), key=lambda index: _weight(hooks[index]))
+        spared |= {index: asked for index in (first, *same) if index != asked}
+        claude = [index for index in rest if index not in same]
+    return spared
+
+
+def beside(hooks: Sequence[Approved]) -> tuple[tuple[Approved, ...], tuple[Approved, ...]]:
+    """The hooks that the answer waits for, and those that run beside it; a spared one stays with the one asked."""
+    spared = duplicates(hooks)
+    apart = {index for index in range(len(hooks)) if hooks[spared.get(index, index)].hook.aside is not Aside.NO}
+    waited = tuple(one for index, one in enumerate(hooks) if index not in apart)
+    return waited, tuple(hooks[index] for index in sorted(apart))
+
+
+def _same(one: Hook, other: Hook) -> bool:
+    return one.action == other.action and _scope(one) == _scope(other)
+
+
+def _scope(hook: Hook) -> str:
+    path = Path(hook.source.path)
+    return str(path) if path.name == PLUGIN else ""
+
+
+def _weight(one: Approved) -> tuple[bool, bool, bool, float]:
+    """The one that guards most comes first: waited for, each time, blocking when it fails, approved last."""
+    hook = one.hook
+    return hook.aside is Aside.NO, not hook.once, hook.failure is Failure.BLOCK, one.at

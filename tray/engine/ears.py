@@ -1,0 +1,29 @@
+"""What the engine needs of those around it: who hears its news, where its rows go, who runs what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from tray.model.decision import Decision, Record
+from tray.model.event import Event
+
+Later = Callable[[Callable[[], object]], bool]
+
+
+class Ears(Protocol):
+    """Who hears the news: `arrived` at once, and whether it is answered already; `decided` after its hooks' turns.
+
+    `running` and `ended` frame the turn of a hook that wants a text shown meanwhile.
+    """
+
+    def arrived(self, event: Event, *, answered: bool) -> None: ...
+    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
+    def running(self, turn: str, text: str) -> None: ...
+    def ended(self, turn: str) -> None: ...
+
+
+class Rows(Protocol):
+    """Where accounts go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
+
+    def append(self, record: Record, *, commit: bool) -> object: ...

@@ -1,0 +1,85 @@
+"""One approved hook against a payload, without an agent: what `hooktray test --hook` and doctor ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from tray.dialects import DIALECTS, fit, parse, render
+from tray.engine.merge import merge
+from tray.engine.pipeline import Engine
+from tray.engine.plan import Search, matches
+from tray.errors import HooktrayError
+from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdict
+from tray.model.event import Event, Knock
+from tray.store.ledger import Approved
+
+WORDS = (*(verdict.word for verdict in Verdict), "failed")  # what a trial can be expected to come to
+FAILED = (Status.FAILED, Status.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What came of it, and what the agent would have been told."""
+
+    hook: str
+    outcome: Outcome
+    decision: Decision
+    answer: Answer
+
+    @property
+    def word(self) -> str:
+        """The verdict, or why there is none: a hook that failed said nothing, whatever its policy makes of that."""
+        if self.outcome.status in FAILED:
+            return "failed"
+        return "skipped" if self.outcome.gate else self.outcome.reading.verdict.word
+
+
+class Nobody:
+    """Who hears of a trial, and where it is written down: nowhere, for it did not happen."""
+
+    def arrived(self, event: Event, *, answered: bool) -> None: ...
+    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
+    def running(self, turn: str, text: str) -> None: ...
+    def ended(self, turn: str) -> None: ...
+    def append(self, record: Record, *, commit: bool) -> object: ...
+
+    def later(self, work: Callable[[], object]) -> bool:
+        return False
+
+
+def synthetic(agent: str, name: str, body: bytes | None = None, *, environment: Mapping[str, str], cwd: str) -> Event:
+    """An event that did not happen, with this payload or the dialect's own sample. Raises HooktrayError."""
+    body = DIALECTS[agent].sample(name) if body is None else body
+    event = parse(Knock(agent=agent, event=name, id="test", body=body, cwd=cwd, environment=environment))
+    if event.name != name:
+        raise HooktrayError(f"the payload is of `{event.name}`, not of `{name}`", hint=f"test `{event.name}`")
+    return replace(event, test=True)
+
+
+def asked(approved: Approved, event: Event) -> bool:
+    """Whether the hook's `tool:` and `matcher:` let it be asked. Raises HooktrayError when its event is another."""
+    match, search = approved.hook.match, Search(event)
+    if not matches(replace(match, tool="", pattern=""), event, search):
+        whose = f" of {', '.join(match.agents)}" if match.agents else ""
+        raise HooktrayError(
+            f"{approved.hook.name} is never asked on {event.name} of {event.agent}",
+            hint=f"it is declared for `{match.event}`{whose}; a project's hook is asked below its project alone",
+        )
+    return matches(match, event, search)
+
+
+def unasked(approved: Approved, event: Event) -> Trial:
+    """A hook whose matchers keep it out: it has no opinion, and does not run."""
+    cause = "not asked: its `tool:` or `matcher:` does not fit this payload"
+    return _trial(event, Outcome(hook=approved.hook.name, status=Status.SKIPPED, cause=cause))
+
+
+def run(engine: Engine, approved: Approved, event: Event) -> Trial:
+    """Ask this one hook by its approved copy, whatever its matchers say."""
+    return _trial(event, engine.trial(event, approved))
+
+
+def _trial(event: Event, outcome: Outcome) -> Trial:
+    decision = fit(event, merge([outcome]))
+    return Trial(hook=outcome.hook, outcome=outcome, decision=decision, answer=render(event, decision))

@@ -1,0 +1,154 @@
+"""What is remembered of a session until it ends: marks, counts, and what hooks said too late for their event.
+
+The tray and the one-shot engine share it through the disk, so that each of them sees what the other one marked. A
+session is kept under a digest of its name; an event that names no session is never remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tray.store.db import Database
+from tray.text import redact
+
+BUSY = 0.05  # seconds; an agent waits for the answer that waits for this
+DAY = 86_400.0
+NOTES = 20  # of one session that wait; older ones are dropped
+NOTE_LIMIT = 10_000  # characters of one
+RAISE = (
+    "INSERT INTO session_mark VALUES (?, ?, ?, 1, ?)"
+    " ON CONFLICT (session, name) DO UPDATE SET count = count + 1, at = excluded.at"
+)
+COUNTED = "SELECT count FROM session_mark WHERE session = ? AND name = ?"
+LEFT = "SELECT seq, hook, text, wake FROM session_note WHERE session = ? AND wake >= ? ORDER BY seq"
+DROP_OLDEST = (
+    "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
+    " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What a hook said after its event had been answered. `wake`: it wants the agent to go on because of it."""
+
+    hook: str
+    text: str
+    wake: bool = False
+
+
+class Sessions:
+    """Asks the disk only for sessions that have something there: most events cost nothing here.
+
+    Which sessions those are is read once; what another process marks later is seen by `mark` and `count`. All
+    methods may be called from any thread and raise StoreError.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        with database.connect() as connection:
+            self._known = _sessions(connection)
+
+    # ---- marks: a thing has happened in this session, or in this turn of it
+
+    def mark(self, agent: str, session: str, name: str, *, turn: bool = False) -> bool:
+        """True for the one caller whose mark it is, False when it was there; always True without a session.
+
+        With `turn`, it goes with the turn, else with the session.
+        """
+        return not session or self.count(agent, session, name, turn=turn) == 1
+
+    def unmark(self, agent: str, session: str, name: str) -> None:
+        """Forget a mark, or begin a count anew."""
+        key = _key(agent, session)
+        if key in self._known:
+            with self._write(key) as connection:
+                connection.execute("DELETE FROM session_mark WHERE session = ? AND name = ?", (key, name))
+
+    def marked(self, agent: str, session: str, name: str) -> bool:
+        return name in self.marks(agent, session)
+
+    def marks(self, agent: str, session: str) -> frozenset[str]:
+        """The names of all marks and counts of this session."""
+        key = _key(agent, session)
+        if key not in self._known:
+            return frozenset()
+        with self._database.connect() as connection:
+            found = connection.execute("SELECT name FROM session_mark WHERE session = ?", (key,)).fetchall()
+        return frozenset(row[0] for row in found)
+
+    def count(self, agent: str, session: str, name: str, *, turn: bool = False) -> int:
+        """Count it once more: 1 the first time; always 0 without a session."""
+        if not session:
+            return 0
+        key = _key(agent, session)
+        with self._write(key) as connection:
+            connection.execute(RAISE, (key, name, int(turn), self._clock()))
+            number: int = connection.execute(COUNTED, (key, name)).fetchone()[0]
+        return number
+
+    # ---- notes: said too late, for an event to come
+
+    def leave(self, agent: str, session: str, note: Note) -> None:
+        """Keep it for a later event of this session, redacted as all that the disk holds."""
+        if not session:
+            return
+        key, text = _key(agent, session), redact(note.text[: 2 * NOTE_LIMIT]).text[:NOTE_LIMIT]
+        with self._write(key) as connection:
+            connection.execute(
+                "INSERT INTO session_note(session, hook, text, wake, at) VALUES (?, ?, ?, ?, ?)",
+                (key, note.hook, text, int(note.wake), self._clock()),
+            )
+            connection.execute(DROP_OLDEST, (key, key, NOTES))
+
+    def take(self, agent: str, session: str, *, wake: bool = False) -> tuple[Note, ...]:
+        """What was left for this session, oldest first, to exactly one caller; `wake` = only what shall wake."""
+        key = _key(agent, session)
+        if key not in self._known:
+            return ()
+        with self._write(key) as connection:
+            found = connection.execute(LEFT, (key, int(wake))).fetchall()
+            connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
+        return tuple(Note(hook=row["hook"], text=row["text"], wake=bool(row["wake"])) for row in found)
+
+    # ---- the end
+
+    def clear(self, agent: str, session: str, *, turn: bool = False) -> None:
+        """Forget the session, or with `turn` only what belongs to the turn that has ended."""
+        key = _key(agent, session)
+        if key not in self._known:
+            return
+        with self._write(key) as connection:
+            connection.execute("DELETE FROM session_mark WHERE session = ? AND turn >= ?", (key, int(turn)))
+            if not turn:
+                connection.execute("DELETE FROM session_note WHERE session = ?", (key,))
+        if not turn:
+            self._known.discard(key)
+
+    def prune(self, days: float) -> None:
+        """Forget what is older: a session whose end nobody told us of."""
+        with self._database.write() as connection:
+            for table in ("session_mark", "session_note"):
+                connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
+            self._known = _sessions(connection)  # while nobody else can write
+
+    @contextmanager
+    def _write(self, key: str) -> Iterator[sqlite3.Connection]:
+        with self._database.write(busy=BUSY) as connection:
+            self._known.add(key)
+            yield connection
+
+
+def _sessions(connection: sqlite3.Connection) -> set[str]:
+    found = connection.execute("SELECT session FROM session_mark UNION SELECT session FROM session_note")
+    return {row[0] for row in found}
+
+
+def _key(agent: str, session: str) -> str:
+    """Names of sessions are the agent's text: of any length, and perhaps not for the disk."""
+    return hashlib.sha256(f"{agent}\0{session}".encode(errors="surrogatepass")).hexdigest()
