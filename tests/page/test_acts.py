@@ -68,10 +68,17 @@ def test_what_loosens_a_gate_is_not_done_at_once(entered: Site, act: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "path", ["/confirm/revoke", "/confirm/fly", "/confirm/approve?of=0000000000000000", "/confirm/"]
+    "path",
+    [
+        "/confirm/revoke",
+        "/confirm/fly",
+        "/confirm/pause?of=ever",
+        "/confirm/approve?of=0000000000000000",
+        "/confirm/",
+    ],
 )
 def test_what_cannot_be_done_is_not_asked(entered: Site, path: str) -> None:
-    assert status(entered.get(path)) == 404
+    assert status(entered.get(f"/confirm/{path}")) == 404
 
 
 def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:

@@ -56,7 +56,9 @@ def test_each_opening_has_a_pass_of_its_own_on_the_same_port(site: Site) -> None
     second = arrive(site)
 
     assert (first != second, port) == (True, site.port)
-    assert [enter(site, second), enter(site, first)] == [204, 204]
+    assert enter(site, second) == 204
+    assert site.opened[0].exists()  # whoever opened it twice has two pages
+    assert enter(site, first) == 204
 
 
 def test_links_that_an_earlier_tray_left_are_removed(house: House) -> None:
@@ -79,6 +81,16 @@ def test_closing_ends_the_port_and_the_links(site: Site) -> None:
     assert not file.exists()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", site.port), 5)
+
+
+def test_a_journal_that_cannot_be_read_is_an_error_and_no_bug(site: Site) -> None:
+    site.enter()
+    site.house.paths.database.rename(site.house.paths.database.with_suffix(".away"))
+
+    answer = site.get("/")
+
+    assert status(answer) == 503
+    assert b"hooktray.db" in answer
 
 
 def test_a_page_that_is_open_does_not_hold_up_the_end(site: Site) -> None:

@@ -17,7 +17,11 @@ from tray.page.passes import Passes
 
 WAY = "page"
 READING = 900.0  # seconds that a confirmation stays good: long enough to read a script
-PAUSES: Mapping[str, float | None] = {"30m": 1800.0, "1h": 3600.0, "tomorrow": None}
+PAUSES: Mapping[str, tuple[float | None, str]] = {
+    "30m": (1800.0, "for 30 minutes"),
+    "1h": (3600.0, "for 1 hour"),
+    "tomorrow": (None, "until tomorrow"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,7 @@ class Acts:
             one = self.standing(target)
             return self._about_hook(act, one) if one and act in possible(one) else self._about_setting(act, target)
         if act in SWITCH:
-            return self._question(SWITCH[act](target), *SWITCH_WORDS[act], back="/switch")
+            return self._about_switch(act, target)
         if act in REQUESTS:
             return self._about_request(act, target)
         return None
@@ -93,6 +97,20 @@ class Acts:
         return self._question(
             wish, f"{words[0]} {one.hook.name}?", words[1], back=f"/hooks/{name(one.key)}", text=text,
             notes=(words[2], *([one.health] if one.health else [])), changes=changes(one, self._parts.copies),
+        )  # fmt: skip
+
+    def _about_switch(self, act: str, target: str) -> Question | None:
+        if act == "off":
+            return self._question(
+                Wish(act="off"), "Switch all hooks off?", "Switch off",
+                "No guard runs until you switch them on again. Alerts stay.", back="/switch",
+            )  # fmt: skip
+        if target not in PAUSES:
+            return None
+        seconds, words = PAUSES[target]
+        return self._question(
+            Wish(act="pause", seconds=seconds), f"Pause all hooks {words}?", "Pause",
+            "No guard runs until the pause is over. Alerts stay.", back="/switch",
         )  # fmt: skip
 
     def _about_setting(self, act: str, target: str) -> Question | None:
@@ -160,14 +178,7 @@ HOOKS = {
     "revoke": ("Revoke", "Revoke", "Nothing of this hook runs from then on."),
 }
 REQUESTS = {"allow": "Allow", "dismiss": "Dismiss"}
-SWITCH: Mapping[str, Callable[[str], Wish]] = {
-    "off": lambda target: Wish(act="off"),
-    "pause": lambda target: Wish(act="pause", seconds=PAUSES.get(target, 1800.0)),
-}
-SWITCH_WORDS = {
-    "off": ("Switch all hooks off?", "Switch off", "No guard runs until you switch them on again. Alerts stay."),
-    "pause": ("Pause all hooks?", "Pause", "No guard runs until the pause is over. Alerts stay."),
-}
+SWITCH = frozenset({"off", "pause"})
 PERFORM: Mapping[str, Callable[[Controls, Wish], object]] = {
     "allow": lambda controls, wish: controls.answer(wish.key, yes=True),
     "approve": lambda controls, wish: controls.approve(wish.key, wish.digest, WAY),

@@ -26,6 +26,7 @@ from tray.page.views import View, Views
 
 HOST = "127.0.0.1"
 THREADS = 4
+KEPT = 75.0  # seconds that an idle connection stays
 PASS_LIFE = 60.0  # seconds between the click in the menu and the browser's first request
 STATIC = Path(__file__).parent / "static"
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -70,16 +71,16 @@ class Caller:
 class Server:
     """Built and used on the event loop; `start` gives it a free port."""
 
-    def __init__(self, parts: Parts, entered: Callable[[], None]) -> None:
+    def __init__(self, parts: Parts, entered: Callable[[Path], None]) -> None:
         self._parts = parts
         self._entered = entered
         self._acts = Acts(parts)
         self._views = Views(parts, self._acts)
         self._stream = Stream()
         self._token = secret()
-        self._passes: Passes[bool] = Passes(PASS_LIFE)
+        self._passes: Passes[Path] = Passes(PASS_LIFE)
         self._pool = ThreadPoolExecutor(THREADS, "page")
-        listener = wire.Listener(self._answer, handler_cancellation=True, access_log=None)
+        listener = wire.Listener(self._answer, handler_cancellation=True, access_log=None, keepalive_timeout=KEPT)
         self._runner = web.ServerRunner(listener, shutdown_timeout=1)
         self._authority = ""
         self._cookie = ""
@@ -100,9 +101,9 @@ class Server:
         """In a thread of the page's own: nothing that reads a disk runs on the loop."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
 
-    def link(self) -> str:
-        """An address that signs one browser in, once."""
-        return f"http://{self._authority}{guard.ENTER}#{self._passes.mint(True)}"
+    def link(self, file: Path) -> str:
+        """An address that signs one browser in, once; `file` is where it stands, and goes with it."""
+        return f"http://{self._authority}{guard.ENTER}#{self._passes.mint(file)}"
 
     def heard(self, record: Record) -> None:
         self._stream.add(record)
@@ -117,6 +118,8 @@ class Server:
             return await self._route(request, Caller(asked=asked, peer=peer))
         except (asyncio.CancelledError, ConnectionError):
             raise
+        except HooktrayError as error:  # the journal cannot be read, for one
+            return self._page(self._views.refusal(error.message, error.hint), status=503)
         except Exception:  # the connection: whatever went wrong, the tray goes on
             log.exception("the page could not answer")
             return self._refuse(BROKEN)
@@ -158,9 +161,10 @@ class Server:
             word = json.loads(await request.text())["pass"]
         except (ValueError, KeyError, TypeError):
             return self._refuse(USED)
-        if not isinstance(word, str) or not self._passes.take(word):
+        file = self._passes.take(word) if isinstance(word, str) else None
+        if file is None:
             return self._refuse(USED)
-        self._entered()
+        self._entered(file)
         answer = wire.response("", status=204)
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
         return answer

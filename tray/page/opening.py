@@ -45,10 +45,7 @@ class Page:
     def open(self) -> None:
         """From any thread but the loop's. Raises HooktrayError where nothing can open a file."""
         with self._lock:
-            server = self._server or self._start()
-            self._tidy()
-            link = asyncio.run_coroutine_threadsafe(_call(server.link), self._loop).result(START)
-            self._show(self._write(link))
+            self._show(self._write(self._server or self._start()))
 
     def heard(self, record: Record) -> None:
         """From any thread."""
@@ -77,7 +74,7 @@ class Page:
         from tray.page.app import PASS_LIFE, Server
 
         async def start() -> Server:
-            server = Server(self._parts, self._tidy)
+            server = Server(self._parts, _remove)
             await server.start()
             return server
 
@@ -85,11 +82,11 @@ class Page:
         self._server = asyncio.run_coroutine_threadsafe(start(), self._loop).result(START)
         return self._server
 
-    def _write(self, link: str) -> Path:
+    def _write(self, server: Server) -> Path:
         number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
-        with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
-            file.write(LINK.format(link=link))
         path = Path(name)
+        with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
+            file.write(LINK.format(link=server.link(path)))
         self._loop.call_soon_threadsafe(self._loop.call_later, self._life, _remove, path)
         return path
 
@@ -100,7 +97,3 @@ class Page:
 
 def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
-
-
-async def _call(work: Callable[[], str]) -> str:
-    return work()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 Address = tuple[str, int]
 TABLE = Path("/proc/net/tcp")
+LOOKS = 3  # the kernel writes the table while connections come and go, and may leave one out
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ def can_tell() -> bool:
 def find(theirs: Address, ours: Address) -> Peer | None:
     """The end whose own address is `theirs` and who talks to `ours`; None when there is no such connection."""
     wanted = [_word(theirs), _word(ours)]
-    for line in TABLE.read_text(encoding="ascii").splitlines()[1:]:
-        words = line.split()
-        if words[1:3] == wanted:
-            return Peer(user=int(words[7]), inode=words[9])
+    for _ in range(LOOKS):
+        for line in TABLE.read_text(encoding="ascii").splitlines()[1:]:
+            words = line.split()
+            if words[1:3] == wanted:
+                return Peer(user=int(words[7]), inode=words[9])
     return None
 
 
