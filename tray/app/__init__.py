@@ -9,11 +9,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tray.engine import confirming
 from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths
+from tray.settings import Llm
 from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
@@ -57,6 +59,7 @@ def engine(
     later: Later,
     background: Background | None,
     *,
+    llm: Callable[[], Llm | None],
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
@@ -74,9 +77,15 @@ def engine(
         ears=ears,
         later=later,
         background=background,
+        llm=llm,
         ending=ending,
         offline=offline,
     )
+
+
+def llm(paths: Paths, kept: Stores) -> Llm | None:
+    """The model that a person confirmed, as the file says it at this moment."""
+    return confirming.llm(configuration.load(paths).settings, kept.ledger.book)
 
 
 def roster(paths: Paths, kept: Stores) -> Roster:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import logging
 import os
 import sys
@@ -21,7 +22,7 @@ from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
-from tray.app import engine, roster, stores
+from tray.app import engine, llm, roster, stores
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by_signals
@@ -106,7 +107,8 @@ class App:
         self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
 
     def _make_engine(self) -> None:
-        self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
+        model = functools.partial(llm, self._paths, self._kept)
+        self._engine = engine(self._kept, self, self._spawn, self._background, llm=model, ending=self._ending)
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,

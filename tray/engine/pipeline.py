@@ -7,12 +7,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
-from tray.dialects.x_code_hooks import of_plugin
+from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account
-from tray.engine.ancestry import TEST, descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
 from tray.engine.ears import Ears, Later, Rows
@@ -20,22 +18,22 @@ from tray.engine.gates import gate
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
-from tray.engine.placeholders import running
 from tray.engine.plan import plan
 from tray.engine.queue import over, together
-from tray.engine.runners.command import Background, Gone, Job, run
-from tray.engine.runners.environment import clean
+from tray.engine.runners.command import Background, Gone
+from tray.engine.runners.errand import CANCELLED, Work, run
 from tray.engine.showing import shown
+from tray.engine.work import Works, read
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
-from tray.model.hook import Aside, Command, Hook, Rule
+from tray.model.hook import Aside, Hook, Rule
+from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
-CANCELLED = "cancelled"  # as a runner says it: nobody waits for the answer any more
 ONCE = "it had its turn in this session"
 
 log = logging.getLogger(__name__)
@@ -55,12 +53,13 @@ class Engine:
         ears: Ears,
         later: Later,
         background: Background | None,
+        llm: Callable[[], Llm | None],
         ending: Gone | None = None,
         offline: bool = False,
     ) -> None:
         self._ending = ending
         self._ledger = ledger
-        self._covering = Covering(copies)
+        self._works = Works(Covering(copies), llm)
         self._switch = switch
         self._loops = Loops(sessions)
         self._late = Late(sessions)
@@ -121,7 +120,7 @@ class Engine:
         """The one merged decision, made such that this event can carry it back to its agent."""
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
-        waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
+        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
         serial = not (event.told or spec(event.agent, event.name).observe_only)
         while waiting:
             jobs = together(waiting, hooks) if serial else waiting
@@ -161,10 +160,10 @@ class Engine:
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
-        busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
+        busy = [failed(one.hook, Gate.BUSY.value) if not isinstance(turn, Outcome) else turn for one, turn in pairs]
         return self._decision(event, busy)
 
-    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
+    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Work | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""
         switch = self._gate(event)
         spared = duplicates(hooks)
@@ -189,51 +188,29 @@ class Engine:
     def _plan(self, event: Event) -> tuple[Approved, ...]:
         return plan(event, self._ledger.in_order())
 
-    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
+    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
         if reason is not None:
             return skipped(hook, reason)
-        if event.problem and (hook.match.tool or hook.match.pattern or isinstance(hook.action, Command)):
+        if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
             return failed(hook, event.problem)
         if isinstance(hook.action, Rule):
             if not self._loops.first(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE)
             return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
         try:
-            return self._job(event, hook, hook.action, approved.digest)
+            return self._works.work(event, hook, approved.digest)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
             return failed(hook, f"internal error: {type(error).__name__}")
 
-    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
-        dialect = DIALECTS[hook.dialect]
-        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
-        places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
-        said = dialect.environment(event)
-        if event.test:
-            own[TEST] = "1"
-        if command.storage:
-            Path(command.storage).mkdir(parents=True, exist_ok=True)
-        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
-        stdin = dialect.stdin(event)
-        if command.owner and hook.dialect == "x-code":
-            stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
-        return Job(
-            argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
-            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
-            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
-            stdin=stdin,
-            timeout=hook.timeout,
-            background=hook.background,
-        )
-
     def _run(
         self,
         event: Event,
         hooks: Sequence[Approved],
-        jobs: Mapping[int, Job],
+        jobs: Mapping[int, Work],
         deadline: float,
         gone: Gone | None,
     ) -> list[Outcome]:
@@ -255,7 +232,7 @@ class Engine:
 
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:
-            reading = DIALECTS[hook.dialect].read(event, result)
+            reading = read(event, hook, result)
             if hook.aside is not Aside.NO:
                 reading = self._late.heard(event, hook, result, reading)
         except Exception as error:  # the hook's turn

@@ -96,13 +96,34 @@ LATER = frozenset({"aside", "condition", "once", "owner", "root", "status"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """A POST of the event. The variables that may stand in `headers` are the hook's `env`."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    allow_local: tuple[str, ...] = ()  # host:port that may be on this machine or in its networks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question to the language model of the settings; with `agent` the model may look into the project's files."""
+
+    text: str
+    model: str = ""  # "" = that of the settings
+    agent: bool = False
+
+
+Action = Command | Http | Prompt | Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
     """One declared hook. Its definition is what the user approves, together with the bytes it runs."""
 
     name: str
     source: Source
     match: Match
-    action: Command | Rule
+    action: Action
     dialect: str = "starchild"
     timeout: float = 20.0  # seconds
     failure: Failure = Failure.ALLOW
@@ -142,7 +163,7 @@ def restore(definition: str) -> Hook:
         return Hook(
             source=Source(**fields.pop("source")),
             match=Match(**match | {"agents": tuple(match["agents"])}),
-            action=_rule(action) if isinstance(action, Rule) else action,
+            action=_typed(action),
             failure=Failure(fields.pop("failure")),
             aside=Aside(fields.pop("aside", Aside.NO)),
             env=tuple(fields.pop("env")),
@@ -153,11 +174,17 @@ def restore(definition: str) -> Hook:
         raise ValueError(f"not a hook's definition: {error!r}") from error
 
 
-ACTIONS: dict[str, type[Command] | type[Rule]] = {"Command": Command, "Rule": Rule}
+ACTIONS: dict[str, type[Action]] = {"Command": Command, "Http": Http, "Prompt": Prompt, "Rule": Rule}
 
 
-def _rule(rule: Rule) -> Rule:
-    return Rule(verdict=Verdict(rule.verdict), reason=rule.reason)
+def _typed(action: Action) -> Action:
+    """JSON knows neither enums nor tuples."""
+    if isinstance(action, Rule):
+        return Rule(verdict=Verdict(action.verdict), reason=action.reason)
+    if isinstance(action, Http):
+        headers = tuple((str(name), str(value)) for name, value in action.headers)
+        return Http(url=action.url, headers=headers, allow_local=tuple(action.allow_local))
+    return action
 
 
 def digest(definition: str, files: Mapping[str, str], pinned: Mapping[str, str]) -> str:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tray.engine.confirming import Setting
 from tray.engine.consent import Request
 from tray.engine.controls import Controls
 from tray.engine.review import review
-from tray.engine.roster import REMOVED, Setting, Standing
+from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.page.changes import Change, changes, name
 from tray.page.parts import Parts

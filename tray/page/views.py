@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
 from tray.engine.roster import REMOVED, Standing
-from tray.model.hook import Command, Rule
+from tray.model.hook import Action, Http, Prompt, Rule
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
 from tray.page.words import templates
 from tray.store.statistics import HOUR, ROWS
+from tray.text import first_line
 
 PAGE = 50  # decisions
 SESSIONS = 100
@@ -167,10 +168,14 @@ class Views:
         }
 
 
-def _runs(action: object) -> str:
+def _runs(action: Action) -> str:
     if isinstance(action, Rule):
         return f"rule: {action.verdict.word}"
-    return action.line if isinstance(action, Command) else type(action).__name__.lower()
+    if isinstance(action, Http):
+        return f"POST {action.url}"
+    if isinstance(action, Prompt):
+        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text)}"
+    return action.line
 
 
 View = Callable[[Views, Query, str], str | None]

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tray.dialects import DIALECTS, claude_rules
-from tray.model.hook import Aside, Command, Failure
+from tray.model.hook import Action, Aside, Command, Failure
 from tray.settings import wrong
+from tray.sources import claude_web
 from tray.sources.entries import Found, Place, Sheet, pattern_problem
 from tray.strict import load_json
 
@@ -25,7 +26,7 @@ SIZE = 4 * 1024 * 1024  # bytes of a settings file
 TIMEOUT = 600.0  # seconds
 TIMEOUTS = {"MessageDisplay": 10.0, "UserPromptSubmit": 30.0}
 MILLISECONDS = 1000  # a larger number of seconds was meant as milliseconds, as the first versions had it
-OTHER_TYPES = {"agent": "prompt", "http": "url", "mcp_tool": "tool", "prompt": "prompt"}
+TYPES = ("command", "agent", "http", "mcp_tool", "prompt")
 NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure means nothing there
 CONDITIONAL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
@@ -65,9 +66,8 @@ def _event(sheet: Sheet, event: str, groups: Any) -> None:
 def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> None:
     fields = sheet.mapping(at, value, 'write {"type": "command", "command": "…"}')
     kind = sheet.text(at, fields, "type")
-    if kind != "command" and kind not in OTHER_TYPES:
-        known = ", ".join(("command", *OTHER_TYPES))
-        raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {known}")
+    if kind not in TYPES:
+        raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(TYPES)}")
     subject = bool(DIALECTS[AGENT].EVENTS[event].subject)
     condition = _condition(sheet, at, fields)
     match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
@@ -81,13 +81,14 @@ def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> N
         lacking = "its matcher matches nothing"
     elif condition and event not in CONDITIONAL:
         lacking = f"its `if` can be met on {', '.join(CONDITIONAL)} alone"
-    aside = _aside(sheet, at, fields)
+    aside = _aside(sheet, at, fields) if kind == "command" else Aside.NO
     sheet.add(
         at,
         match,
         action,
-        timeout=_timeout(sheet, at, fields, event),
+        timeout=_timeout(sheet, at, fields, event, kind),
         failure=Failure.ALLOW if aside is not Aside.NO else _failure(sheet, at, fields, event),
+        env=claude_web.variables(sheet, at, fields) if kind == "http" else (),
         once=sheet.flag(at, fields, "once"),
         aside=aside,
         status=sheet.text(at, fields, "statusMessage"),
@@ -109,12 +110,16 @@ def _aside(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> Aside:
     return Aside.ASYNC if sheet.flag(at, fields, "async") else Aside.NO
 
 
-def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Command, str]:
+def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it runs, and what this version lacks to run it."""
     folder = str(sheet.path.parent)
+    if kind == "mcp_tool":
+        said = sheet.text(at, fields, "tool")
+        reason = "hooks of the type `mcp_tool` are not in this version: Hooktray has no MCP servers"
+        return Command(line=f"mcp_tool: {said}", folder=folder), reason
     if kind != "command":
-        said = sheet.text(at, fields, OTHER_TYPES[kind])
-        return Command(line=f"{kind}: {said}", folder=folder), f"hooks of the type `{kind}` are not in this version"
+        action, lacking = claude_web.action(sheet, at, fields, kind)
+        return action, lacking or _lacking(fields)
     line = sheet.command(at, fields)
     lacking = _lacking(fields)
     root = _plugin(sheet.path)
@@ -148,10 +153,10 @@ def _found(line: str) -> str:
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
 
 
-def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str) -> float:
+def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
     seconds = sheet.number(at, fields, "timeout")
     if seconds is None:
-        return TIMEOUTS.get(event, TIMEOUT)
+        return claude_web.TIMEOUTS.get(kind) or TIMEOUTS.get(event, TIMEOUT)
     if seconds < MILLISECONDS:
         return seconds
     what = f"{seconds:g} is read as milliseconds: {seconds / 1000:g} s"

@@ -9,7 +9,7 @@ from typing import Any
 
 from tray.dialects import DIALECTS
 from tray.errors import ConfigError
-from tray.model.hook import Command, Hook
+from tray.model.hook import Hook
 from tray.settings import unknown, wrong
 from tray.sources import claude_code, shelley, starchild, x_code
 from tray.sources.entries import Found, failed
@@ -86,7 +86,7 @@ def _once(hooks: Any) -> tuple[Hook, ...]:
 def _handler(hook: Hook) -> tuple[Any, ...]:
     action = hook.action
     settings = hook.source.kind == "claude-code" and Path(hook.source.path).name != "hooks.json"
-    if not settings or not isinstance(action, Command) or hook.inert:
+    if not settings or hook.inert:
         return (hook.key,)
     # Relative words mean other files beside another declaring file, and other projects have other guards.
     return (hook.match, action, hook.failure, hook.aside, hook.once)
