@@ -29,7 +29,7 @@ LOOKS = {
     "dark": {"width": 1200, "height": 760, "dark": True},
     "narrow": {"width": 390, "height": 760},
 }
-COLOURS = 128  # of a picture: these are flat, and small files are quick to load
+COLOURS = 256  # of a picture: these are flat, and small files are quick to load
 GUARD = """grep -q "rm -rf" || exit 0
 echo '{"decision": "block", "reason": "rm -rf is not for agents"}'"""
 EDITED = """grep -Eq "rm -rf|mkfs|dd if=" || exit 0

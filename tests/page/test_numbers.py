@@ -124,6 +124,7 @@ def test_half_and_95_of_100_turns_are_told() -> None:
 
     assert (spread.runs, spread.failures, spread.p50, spread.p95, spread.last) == (100, 10, 50.0, 95.0, 100.0)
     assert pictures.spread([]).runs == 0
+    assert pictures.spreads([*turns, Turn("other", "ok", 1.0, 1.0)])["guard"] == spread
     assert all(bar.y + bar.height <= pictures.SPREAD_HEIGHT + 0.1 for bar in spread.bars)
 
 

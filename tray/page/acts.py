@@ -97,7 +97,8 @@ class Acts:
         text = review(one, self._parts.copies, os.environ) if one.digest and act != "revoke" else ""
         return self._question(
             wish, f"{words[0]} {one.hook.name}?", words[1], back=f"/hooks/{name(one.key)}", text=text,
-            notes=(words[2], *([one.health] if one.health else [])), changes=changes(one, self._parts.copies),
+            notes=(words[2], *([_sentence(one.health)] if one.health else [])),
+            changes=changes(one, self._parts.copies),
         )  # fmt: skip
 
     def _about_switch(self, act: str, target: str) -> Question | None:
@@ -160,6 +161,10 @@ def possible(one: Standing) -> tuple[str, ...]:
     if one.approved and one.digest != REMOVED:
         words.append("revoke")
     return tuple(words)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _removal(act: str) -> tuple[str, str, str]:

@@ -138,6 +138,14 @@ def spread(turns: Sequence[Turn]) -> Spread:
     )
 
 
+def spreads(turns: Iterable[Turn]) -> dict[str, Spread]:
+    """The same for every hook, by name."""
+    known: dict[str, list[Turn]] = {}
+    for turn in turns:
+        known.setdefault(turn.hook, []).append(turn)
+    return {hook: spread(known[hook]) for hook in sorted(known)}
+
+
 def _percentile(times: Sequence[float], part: float) -> float:
     return times[min(len(times) - 1, math.ceil(part * len(times)) - 1)]
 

@@ -15,7 +15,7 @@ from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
 from tray.page.words import templates
-from tray.store.statistics import HOUR, ROWS
+from tray.store.statistics import HOUR, ROWS, TURN_ROWS
 from tray.text import first_line
 
 PAGE = 50  # decisions
@@ -78,17 +78,15 @@ class Views:
 
     def hooks(self, query: Query, target: str = "") -> str:
         self._parts.look()
-        turns = self._parts.statistics.turns(time.time() - 30 * DAY)
-        spreads = {
-            hook: pictures.spread([turn for turn in turns if turn.hook == hook]) for hook in {t.hook for t in turns}
-        }
+        spreads = pictures.spreads(self._parts.statistics.turns(time.time() - 30 * DAY))
         roster = self._parts.roster
         return self._page(
             "hooks", "Hooks",
             hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.standings],
             settings=[(one, name(one.key)) for one in self._acts.settings()],
             requests=self._parts.controls.requests, problem=roster.configuration.problem,
-            warnings=roster.configuration.warnings, done=DONE.get(query.get("done", ""), ""), rows_looked_at=ROWS,
+            warnings=roster.configuration.warnings, done=DONE.get(query.get("done", ""), ""),
+            rows_looked_at=TURN_ROWS,
         )  # fmt: skip
 
     def hook(self, query: Query, target: str) -> str | None:
@@ -111,13 +109,12 @@ class Views:
     def statistics(self, query: Query, target: str = "") -> str:
         now = time.time()
         turns = self._parts.statistics.turns(now - DAY)
-        names = sorted({turn.hook for turn in turns})
         return self._page(
             "statistics", "Statistics",
             decisions=pictures.decisions(self._parts.statistics.hours(now - DAY), now),
             failures=pictures.failures(turns, now),
-            spreads=[(one, pictures.spread([turn for turn in turns if turn.hook == one])) for one in names],
-            rows_looked_at=ROWS,
+            spreads=pictures.spreads(turns).items(),
+            rows_looked_at=ROWS, turns_looked_at=TURN_ROWS,
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:

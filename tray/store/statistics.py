@@ -1,6 +1,6 @@
 """What the journal adds up to: hooks' runs, decisions by hour, sessions, agents. Read only.
 
-Everything here looks at the newest `ROWS` rows at most, so that no picture of a long journal takes long, and leaves
+Everything here looks at the newest rows only, so that no picture of a long journal takes long, and leaves
 out what `hooktray test` sent.
 """
 
@@ -13,6 +13,7 @@ from tray.model.decision import Status, Verdict
 from tray.store.db import Database
 
 ROWS = 20_000
+TURN_ROWS = 5_000  # each of them may hold many turns
 HOUR = 3600.0
 NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
 
@@ -87,7 +88,7 @@ class Statistics:
             f" json_extract(value, '$.ms') AS ms, at FROM journal, json_each(hooks) WHERE {NEWEST}"
             " AND hooks <> '[]' AND at >= :since AND status <> 'skipped' AND :hook IN ('', name) ORDER BY seq"
         )
-        values = {"since": since, "rows": ROWS, "hook": hook}
+        values = {"since": since, "rows": TURN_ROWS, "hook": hook}
         return [Turn(name, status, ms or 0.0, at) for name, status, ms, at in self._rows(sql, values)]
 
     def sessions(self, limit: int) -> list[Session]:
