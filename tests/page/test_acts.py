@@ -113,3 +113,15 @@ def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, 
 
     assert done == granted
     assert entered.controls.requests == ()
+
+
+def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
+    undone: list[str] = []
+    entered.house.consent.done("Hooks are off", "a terminal", lambda: undone.append("off"))
+    assert b"Done at" in entered.get("/hooks")
+
+    asked = entered.get("/confirm/allow?of=1")
+    entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert "Undo “Hooks are off”?".encode() in asked
+    assert undone == ["off"]

@@ -11,6 +11,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -25,17 +26,20 @@ from tray.alerts.sound import Player
 from tray.app import engine, llm, roster, stores
 from tray.app.page import page
 from tray.app.service import Service
-from tray.app.signals import ended_by_signals
+from tray.app.signals import ended_by
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action
 from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
+from tray.door.terminal import Terminals
+from tray.door.typed import Typed
 from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
+from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.turns import Turns
 from tray.model.decision import Decision, Record
@@ -90,7 +94,10 @@ class App:
         threads = (self._loop, self._chores)
         self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
         self._make_face(paths.state / "reviews", headless=headless)
-        requests = Requests(self._controls, self._shown, self._page.open)
+        self._terminals = Terminals(lambda pid: not self._trusts(pid))
+        reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
+        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
+        self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
@@ -108,7 +115,10 @@ class App:
 
     def _make_engine(self) -> None:
         model = functools.partial(llm, self._paths, self._kept)
-        self._engine = engine(self._kept, self, self._spawn, self._background, llm=model, ending=self._ending)
+        self._engine = engine(
+            self._kept, self, self._spawn, self._background, llm=model, ending=self._ending,
+            exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
+        )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
@@ -133,7 +143,7 @@ class App:
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._opened,
+            self._changed,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -144,7 +154,7 @@ class App:
         self._listener.start()
         self._write_relay_conf()
         self._chores.do(self._start)
-        with ended_by_signals(self._icon.stop):
+        with ended_by(self._icon.stop):
             self._icon.run()
 
     def close(self) -> None:
@@ -153,6 +163,7 @@ class App:
         Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
+        self._terminals.close()
         self._listener.close()
         self._turns.close()
         self._ending.close()
@@ -221,13 +232,11 @@ class App:
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
+        self._herald.warned(self._roster.configuration.warnings)
         self._write_relay_conf()
         self._face.show()
 
     def _changed(self) -> None:
-        self._chores.do(self._refresh)
-
-    def _opened(self) -> None:
         self._chores.do(self._refresh)
 
     def _trusts(self, pid: int) -> bool:

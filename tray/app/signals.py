@@ -1,4 +1,4 @@
-"""Signals that end the tray in order, also when its terminal is closed."""
+"""The signals that end the tray."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ else:
 
 
 @contextlib.contextmanager
-def ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """On the main thread: each of them calls `stop`."""
+def ended_by(stop: Callable[[], None]) -> Iterator[None]:
+    """They end the tray in order, also when its terminal is closed."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         stop()

@@ -129,8 +129,9 @@ class Acts:
         request = next((one for one in self._parts.controls.requests if one.id == target), None)
         if request is None:
             return None
+        title = f"Undo “{request.what}”?" if request.done and act == "allow" else f"{request.what}?"
         return self._question(
-            Wish(act=act, key=request.id), f"{request.what}?", REQUESTS[act], back="/hooks", notes=_asked(request)
+            Wish(act=act, key=request.id), title, REQUESTS[act][request.done], back="/hooks", notes=_asked(request)
         )
 
     def _question(
@@ -174,6 +175,8 @@ def _removal(act: str) -> tuple[str, str, str]:
 
 
 def _asked(request: Request) -> tuple[str, ...]:
+    if request.done:
+        return (f"It was done at {request.who}.",)
     return (f"Asked by {request.who}. Allow it only if that was you.",)
 
 
@@ -183,7 +186,7 @@ HOOKS = {
     "deny": ("Deny", "Deny", "What was approved before goes on running; a new hook stays out."),
     "revoke": ("Revoke", "Revoke", "Nothing of this hook runs from then on."),
 }
-REQUESTS = {"allow": "Allow", "dismiss": "Dismiss"}
+REQUESTS = {"allow": ("Allow", "Undo"), "dismiss": ("Dismiss", "Keep")}  # what was asked for, what was done already
 SWITCH = frozenset({"off", "pause"})
 PERFORM: Mapping[str, Callable[[Controls, Wish], object]] = {
     "allow": lambda controls, wish: controls.answer(wish.key, yes=True),

@@ -22,7 +22,7 @@ PAGE = 50  # decisions
 SESSIONS = 100
 DAY = 24 * HOUR
 DONE: Mapping[str, str] = {
-    "allow": "Allowed.",
+    "allow": "Done.",
     "approve": "Approved. These bytes run from now on.",
     "deny": "Denied.",
     "dismiss": "Dismissed.",
