@@ -230,7 +230,8 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
-        for standing in self._roster.refresh():
+        self._roster.refresh()
+        for standing in self._roster.news():
             self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
