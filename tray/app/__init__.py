@@ -128,3 +128,9 @@ def roster(paths: Paths, kept: Stores) -> Roster:
     from tray.sources import configuration
 
     return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
+
+
+def limits(found: Roster) -> Limits:
+    """How much the journal keeps, as the file says it at this moment."""
+    kept = found.configuration.settings.journal
+    return Limits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)

@@ -23,7 +23,8 @@ from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
-from tray.app import engine, llm, roster, stores
+from tray.app import engine, limits, llm, roster, stores
+from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
 from tray.desktop.face import Face
@@ -45,7 +46,6 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.sources import configuration
-from tray.store.retention import Limits
 from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
@@ -89,14 +89,16 @@ class App:
         self._chores = Chores("chores")
         self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
-        self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=self._limits)
+        self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=lambda: limits(self._roster))
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
+        threads = (self._loop, self._chores)
+        self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
         self._make_face(paths.state / "reviews", headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews)
+        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
         self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -139,6 +141,7 @@ class App:
             tell=self._herald.tell,
             open_file=open_file,
             soon=self._chores.do,
+            open_page=self._page.open,
         )
         self._icon: Icon = choose(
             self._loop.loop,
@@ -170,6 +173,7 @@ class App:
         for thread in list(self._observing):
             thread.join(5)
         self._background.close()
+        self._page.close()
         self._chores.close()
         self._face.close()
         self._announcer.close()
@@ -207,6 +211,7 @@ class App:
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
+        self._page.heard(record)
         self._lately.soon()
 
     def _start(self) -> None:
@@ -225,7 +230,8 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
-        for standing in self._roster.refresh():
+        self._roster.refresh()
+        for standing in self._roster.news():
             self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
@@ -280,10 +286,6 @@ class App:
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
         self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
-
-    def _limits(self) -> Limits:
-        kept = self._roster.configuration.settings.journal
-        return Limits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)
 
     def _write_relay_conf(self) -> None:
         """Tell the relays what to do when we are not there."""

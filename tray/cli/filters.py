@@ -45,7 +45,7 @@ def filters(
         "verdict": Verdict[verdict.upper()] if verdict else None,
         "hook": hook,
         "text": text,
-        "since": moment(since) if since else None,
+        "since": moment(since) if since else "",
     }
 
 

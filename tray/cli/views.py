@@ -16,6 +16,7 @@ from tray.model.hook import Http, Prompt, Rule
 from tray.text import first_line, printable, sanitise
 
 if TYPE_CHECKING:
+    from tray.connect.connections import Connection
     from tray.engine.roster import Roster, Standing
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
@@ -126,6 +127,24 @@ def log_line(row: Mapping[str, Any]) -> str:
     """One row on one line, for following."""
     cells = (row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
     return "  ".join(sanitise(str(cell), 300) for cell in cells)
+
+
+def print_connections(found: Sequence[Connection]) -> None:
+    rows = [
+        (
+            one.agent,
+            "yes" if one.installed else "no",
+            f"{len(one.events)} events" if one.connected else "no",
+            one.trust.split(":")[0] or "unknown",
+            {True: "yes", False: "no", None: "not tried"}[one.firing],
+            clock(one.heard) if one.heard else "never",
+        )
+        for one in found
+    ]
+    table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
+    for one in found:
+        for text in filter(None, (one.problem, *one.advice)):
+            print(f"{one.agent}: {printable(text)}")
 
 
 def _standing(row: Mapping[str, Any]) -> str:

@@ -103,11 +103,11 @@ class Journal:
         hook: str = "",
         project: str = "",
         text: str = "",
-        since: float | None = None,
+        since: float | str = "",
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
-        `after` an id: only what came in since.
+        `after` an id: only what came in since; `since` a time, in seconds.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
         sql, values = rows.query(
