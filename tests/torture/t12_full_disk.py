@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -78,6 +79,9 @@ def _suffer(path: Path, pages: int, way: str, events: int, out: int) -> None:
     for number in range(events):
         journal.append(replace(ROW, id=f"e{number}", payload="x" * 3000), commit=number % 10 == 0)
         answered += 1
+    until = time.monotonic() + 30
+    while not _causes(told) and time.monotonic() < until:  # the writer has to have met the fault
+        time.sleep(0.005)
     if way == "write error":
         resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
         journal.close(limit=20.0)
