@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORD
 
 def since_boot() -> float:
     """Seconds that nobody sets; where the system says so, those of its sleep are among them."""
-    boot = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if boot is None else time.clock_gettime(boot)
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
