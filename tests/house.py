@@ -12,6 +12,7 @@ from typing import Any
 from tray.app import Stores, engine, roster, stores
 from tray.engine.consent import Consent
 from tray.engine.pipeline import Engine
+from tray.engine.questions import Ending, Parked, Question, Questions
 from tray.engine.roster import Roster, Standing
 from tray.engine.runners.command import Background
 from tray.model.decision import Answer, Decision, Record
@@ -39,6 +40,10 @@ class House:
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: Background = field(default_factory=Background)
     deaf: bool = False  # who should hear of decisions fails
+    asked: list[Question] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)
+    asks: tuple[str, ...] = ()  # agents whose questions are put to the user
+    user: Callable[[Parked], object] = Parked.late
     full: bool = False  # no more hooks can run after their agent was let go
 
     def __post_init__(self) -> None:
@@ -47,7 +52,13 @@ class House:
         self.stores: Stores = stores(self.paths, migrate=True)
         self.roster: Roster = roster(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.roster)
-        self.engine: Engine = engine(self.stores, self, self._later, self.background)
+        self.questions = Questions(
+            agents=lambda: self.asks,
+            seconds=lambda: 60.0,
+            asked=self.asked.append,
+            ended=lambda question, ending: self.endings.append(ending),
+        )
+        self.engine: Engine = engine(self.stores, self, self._later, self.background, questions=self.questions)
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
 
@@ -99,9 +110,17 @@ class House:
         begun = self.engine.begin(
             Knock(agent=agent, event=event, id=more.pop("id", number), body=body, cwd=str(self.root), **more)
         )
-        answer = begun if isinstance(begun, Answer) else begun(None)
+        said = begun(None) if callable(begun) else begun
         self.join()
-        return answer
+        return self._wait_for_user(said) if isinstance(said, Parked) else said
+
+    def _wait_for_user(self, parked: Parked) -> Answer:
+        """As the door does it, but in this thread: `user` says at once what he thinks of it."""
+        answers: list[Answer] = []
+        if not parked.wait(lambda work: answers.append(work())):
+            return parked.unasked()
+        self.user(parked)
+        return answers[0]
 
     def join(self) -> None:
         """Wait for the hooks of events that were answered at once."""

@@ -8,6 +8,7 @@ from tray.alerts.herald import Herald
 from tray.alerts.policy import Alert, AlertClass
 from tray.model.decision import Decision, Outcome, Record, Status, Verdict
 from tray.model.event import Event, EventKind
+from tray.settings import Settings
 
 
 class Announced:
@@ -35,7 +36,7 @@ def announced() -> Announced:
 
 @pytest.fixture
 def herald(announced: Announced) -> Herald:
-    return Herald(announced, dict)
+    return Herald(announced, Settings)
 
 
 def event(kind: EventKind, id: str = "1", **more: Any) -> Event:

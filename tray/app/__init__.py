@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
+from tray.engine.questions import Questions
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
 from tray.paths import Paths
@@ -60,6 +61,7 @@ def engine(
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
+    questions: Questions | None = None,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
@@ -76,6 +78,7 @@ def engine(
         background=background,
         ending=ending,
         offline=offline,
+        questions=questions,
     )
 
 

@@ -105,7 +105,7 @@ class App:
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
         )
-        self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
+        self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings)
 
     def _make_engine(self) -> None:
         self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)

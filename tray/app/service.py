@@ -9,6 +9,7 @@ from tray.dialects import neutral, spec
 from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
 from tray.engine.pipeline import Engine
+from tray.engine.questions import Parked
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
@@ -26,7 +27,7 @@ class Service:
         found = spec(agent, event)
         return (found.deadline + found.timeout) / 2
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
         self._met(knock.parent)
         return self._engine.begin(knock)
 

@@ -22,6 +22,7 @@ from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
 from tray.engine.placeholders import running
 from tray.engine.plan import plan
+from tray.engine.questions import Ending, Parked, Questions, settled
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone, Job, run
 from tray.engine.runners.environment import clean
@@ -37,6 +38,10 @@ from tray.store.switch import Switch
 
 CANCELLED = "cancelled"  # as a runner says it: nobody waits for the answer any more
 ONCE = "it had its turn in this session"
+
+ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
+
+Said = Answer | Parked
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +62,9 @@ class Engine:
         background: Background | None,
         ending: Gone | None = None,
         offline: bool = False,
+        questions: Questions | None = None,
     ) -> None:
+        self._questions = questions
         self._ending = ending
         self._ledger = ledger
         self._covering = Covering(copies)
@@ -70,7 +77,7 @@ class Engine:
         self._background = background
         self._offline = offline
 
-    def begin(self, knock: Knock, spent: float = 0.0) -> Answer | Callable[[Gone | None], Answer]:
+    def begin(self, knock: Knock, spent: float = 0.0) -> Said | Callable[[Gone | None], Said]:
         """The answer at once when no hook has to run for it, else the work that leads to it."""
         started = time.monotonic() - spent
         event = parse(knock)
@@ -78,19 +85,21 @@ class Engine:
             event = replace(event, test=True)
         self._loops.began(event)
         hooks = self._plan(event)
-        if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
+        if hooks or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
+        if self._questions is not None:
+            self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, self._decision(event, []), started)
+            return self._ask(event, self._decision(event, []), started)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
-        def answer(gone: Gone | None) -> Answer:
-            said = self._finish(event, self.decide(event, waited, deadline, gone), started)
+        def answer(gone: Gone | None) -> Said:
+            said = self._ask(event, self.decide(event, waited, deadline, gone), started)
             if apart:
                 self._go_beside(event, apart)
             return said
@@ -140,7 +149,26 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
         if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
-        return self._loops.heed(event, fit(event, merge(outcomes)) if outcomes else Decision())
+        decision = merge(outcomes) if outcomes else Decision()
+        if self._wanted(event, decision):
+            return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
+        return self._loops.heed(event, fit(event, decision) if outcomes else decision)
+
+    def _wanted(self, event: Event, decision: Decision) -> bool:
+        """Whether it is put to the user: never while hooks are off, and not for one that nobody waits for."""
+        wanted = self._questions is not None and self._questions.wanted(event, decision)
+        return wanted and self._gate(event) is None and not any(one.cause == CANCELLED for one in decision.outcomes)
+
+    def _ask(self, event: Event, decision: Decision, started: float) -> Said:
+        """The answer, or where it waits for the user's."""
+        if self._questions is None or not self._wanted(event, decision):
+            return self._finish(event, decision, started)
+
+        def finish(ending: Ending) -> Answer:
+            return self._finish(event, self._loops.heed(event, fit(event, settled(decision, ending))), started)
+
+        left = started + spec(event.agent, event.name).deadline - time.monotonic()
+        return self._questions.park(event, decision, left, finish)
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
@@ -157,7 +185,7 @@ class Engine:
         started = time.monotonic()
         event = parse(knock)
         self._loops.began(event)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
+        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event))), started)
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
