@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from tray.addresses import endpoint
 from tray.errors import ConfigError
 from tray.strict import Document, nearest
 from tray.text import sanitise
@@ -60,6 +61,20 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Annotated[float, msgspec.Meta(ge=5, le=590)] = 60.0
 
 
+class Llm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The model that prompt and agent hooks ask: any endpoint that speaks the chat-completions API."""
+
+    base_url: str
+    model: str
+    api_key_env: str = ""  # the variable of the tray's own environment that holds the key; "" = it wants none
+
+
+class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the self-protection lets agents do all the same, once a person has confirmed it."""
+
+    allow: list[str] = []
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything hooktray.yaml says besides `hooks:`."""
 
@@ -73,6 +88,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     when_down: Literal["once", "allow"] = "once"
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
+    llm: Llm | None = None
+    protection: Exceptions = Exceptions()
     sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
 
 
@@ -93,7 +110,17 @@ def read(document: Document) -> Settings:
         for name in rules:
             if name not in CLASSES:
                 raise unknown(document, place, name, CLASSES)
+    if settings.llm is not None:
+        _reachable(document, settings.llm.base_url)
     return settings
+
+
+def _reachable(document: Document, url: str) -> None:
+    try:
+        endpoint(url)
+    except ValueError as error:
+        hint = "write it like `base_url: https://llm.example.com/v1`"
+        raise wrong(document, ("llm", "base_url"), str(error), hint) from None
 
 
 def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], extra: tuple[str, ...] = ()) -> T:

@@ -42,8 +42,9 @@ class Pacing:
         return self._pace.count
 
     @property
-    def quiet_until(self) -> float | None:
-        return self._pace.quiet_until()
+    def snoozed_until(self) -> float | None:
+        self._pace.quiet_until()  # forgets one that is over
+        return self._pace.snoozed
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         shown = self._pace.offer(alerts)
@@ -59,6 +60,10 @@ class Pacing:
     def snooze(self, seconds: float | None) -> None:
         """Hold back what is not critical, for so many seconds; None ends that."""
         self._pace.snooze(seconds)
+        self._release()
+
+    def look(self) -> None:
+        """How things stand has changed: tell what may be told now."""
         self._release()
 
     def _release(self) -> None:

@@ -238,6 +238,14 @@ def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
     return _ours(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
 
 
+def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
+    """Entries of other formats' files that yield no hook, or another one than was meant."""
+    more = f" · and {len(warnings) - 1} more, see `hooktray list`" if len(warnings) > 1 else ""
+    what, _, hint = warnings[0].partition("\n")
+    cure = f" · {hint.strip()}" if hint.strip() else ""
+    return _ours(AlertClass.INFORMATION, f"{what}{cure}{more}", rules, about="sources", urgency=Urgency.NORMAL)
+
+
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
     return _ours(AlertClass.INFORMATION, text, rules, about=text)
 

@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import logging
 import os
-import signal
 import sys
 import threading
-import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from filelock import FileLock, Timeout
 
-from tray.alerts.announcer import Announcer
-from tray.alerts.fallback import PlyerBackend
-from tray.alerts.herald import Herald
-from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import Notifier
-from tray.alerts.policy import Alert
-from tray.alerts.sound import Player
-from tray.app import engine, roster, stores
+from tray.app import engine, llm, roster, stores
+from tray.app.alerting import Alerting, text_file
 from tray.app.service import Service
+from tray.app.signals import ended_by
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
-from tray.desktop.menu import Action
+from tray.desktop.menu import Action, Reason, Review
 from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
+from tray.door.terminal import Terminals
+from tray.door.typed import Typed
+from tray.engine import confirming
 from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
+from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.turns import Turns
 from tray.model.decision import Decision, Record
@@ -43,10 +41,6 @@ from tray.paths import Paths
 from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop
 
-if sys.platform == "win32":
-    SIGNALS = (signal.SIGTERM, signal.SIGINT)
-else:
-    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
@@ -91,24 +85,34 @@ class App:
         self._make_alerts()
         self._make_engine()
         self._make_face(paths.state / "reviews", headless=headless)
-        requests = Requests(self._controls, self._shown)
+        self._terminals = Terminals(lambda pid: not self._trusts(pid))
+        reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
+        requests = Requests(self._controls, self._shown, self._terminals, reviews)
+        self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
 
     def _make_alerts(self) -> None:
-        self._player = Player()
-        self._announcer = Announcer(
-            self._loop.loop,
-            Notifier((DesktopNotifierBackend(self._follow), PlyerBackend())),
-            self._player,
+        self._alerting = Alerting(
+            loop=self._loop.loop,
+            do=self._chores.do,
+            settings=lambda: self._roster.configuration.settings,
+            asking=lambda: confirming.asking(self._roster.configuration.settings, self._kept.ledger.book),
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
+            seen=lambda: self._icon.visible,
+            trusts=self._trusts,
         )
-        self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings)
+        self._herald = self._alerting.herald
 
     def _make_engine(self) -> None:
-        self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
+        model = functools.partial(llm, self._paths, self._kept)
+        self._engine = engine(
+            self._kept, self, self._spawn, self._background, llm=model, ending=self._ending,
+            questions=self._alerting.questions,
+            exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
+        )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
@@ -129,10 +133,14 @@ class App:
             open_file=open_file,
             soon=self._chores.do,
         )
+        self._alerting.review = lambda key, digest: self._face.act(Review(key, digest))
+        self._alerting.reason = lambda record: self._face.act(Reason(record))
+        self._alerting.show_text = lambda name, text: open_file(text_file(reviews, name, text))
+        self._alerting.changed = self._face.show
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._opened,
+            self._changed,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -143,7 +151,7 @@ class App:
         self._listener.start()
         self._write_relay_conf()
         self._chores.do(self._start)
-        with _signals(self._icon.stop):
+        with ended_by(self._icon.stop):
             self._icon.run()
 
     def close(self) -> None:
@@ -152,6 +160,7 @@ class App:
         Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
+        self._terminals.close()
         self._listener.close()
         self._turns.close()
         self._ending.close()
@@ -160,8 +169,7 @@ class App:
         self._background.close()
         self._chores.close()
         self._face.close()
-        self._announcer.close()
-        self._player.close()
+        self._alerting.close()
         self._kept.journal.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
@@ -213,18 +221,18 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
-        for standing in self._roster.refresh():
+        fresh = self._roster.refresh()
+        confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
+        for standing in fresh:
             self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
+        self._herald.warned(self._roster.configuration.warnings)
         self._write_relay_conf()
         self._face.show()
 
     def _changed(self) -> None:
-        self._chores.do(self._refresh)
-
-    def _opened(self) -> None:
         self._chores.do(self._refresh)
 
     def _trusts(self, pid: int) -> bool:
@@ -234,11 +242,6 @@ class App:
     def _shown(self) -> str:
         """Which icon is on the screen now; "" when none is."""
         return self._icon.name if self._icon.visible else ""
-
-    def _follow(self, alert: Alert) -> None:
-        """A click on an alert opens what it is about; policy lets only web addresses through."""
-        if alert.url:
-            self._chores.do(lambda: _browse(alert.url))
 
     def _act(self, action: Action) -> None:
         self._chores.do(lambda: self._face.act(action))
@@ -278,22 +281,3 @@ class App:
         path = self._paths.relay_conf
         if not path.exists() or path.read_bytes() != text:
             configuration.write_whole(path, text)
-
-
-def _browse(url: str) -> None:
-    webbrowser.open(url)
-
-
-@contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Iterator[None]:
-    """They end the tray in order, also when its terminal is closed."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        stop()
-
-    before = {number: signal.signal(number, handle) for number in SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -7,12 +7,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
-from tray.dialects.x_code_hooks import of_plugin
+from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account
-from tray.engine.ancestry import TEST, descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
 from tray.engine.ears import Ears, Later, Rows
@@ -20,28 +18,30 @@ from tray.engine.gates import gate
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
-from tray.engine.placeholders import running
 from tray.engine.plan import plan
-from tray.engine.questions import Ending, Parked, Questions, settled
+from tray.engine.protected import Places
+from tray.engine.protection import Protection
+from tray.engine.questions import Ending, Questions, Said, settled
 from tray.engine.queue import over, together
-from tray.engine.runners.command import Background, Gone, Job, run
-from tray.engine.runners.environment import clean
+from tray.engine.runners.command import Background, Gone
+from tray.engine.runners.errand import CANCELLED, Work, run
+from tray.engine.scopes import Scopes
 from tray.engine.showing import shown
+from tray.engine.typed import Answers, answered, nobody
+from tray.engine.work import Works, read
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
-from tray.model.hook import Aside, Command, Hook, Rule
+from tray.model.hook import Aside, Hook, Rule
+from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
-CANCELLED = "cancelled"  # as a runner says it: nobody waits for the answer any more
 ONCE = "it had its turn in this session"
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
-
-Said = Answer | Parked
 
 log = logging.getLogger(__name__)
 
@@ -60,17 +60,23 @@ class Engine:
         ears: Ears,
         later: Later,
         background: Background | None,
+        llm: Callable[[], Llm | None],
         ending: Gone | None = None,
         offline: bool = False,
+        protection: Protection | None = None,
+        answers: Answers = nobody,
         questions: Questions | None = None,
     ) -> None:
-        self._questions = questions
+        self._answers = answers
+        self._questions = questions or Questions()
         self._ending = ending
+        self._protection = protection or Protection(places=Places())
         self._ledger = ledger
-        self._covering = Covering(copies)
+        self._works = Works(Covering(copies), llm)
         self._switch = switch
         self._loops = Loops(sessions)
         self._late = Late(sessions)
+        self._scopes = Scopes(sessions)
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -84,22 +90,25 @@ class Engine:
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
+        own = self._own(event)
+        if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
+            self._ears.arrived(event, answered=False)
+            return self._finish(event, fit(event, merge([own])), started)
         hooks = self._plan(event)
         if hooks or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
-        if self._questions is not None:
-            self._questions.heard(event)
+        self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._ask(event, self._decision(event, []), started)
+            return self._ask(event, self._decision(event, [own] if own else []), started)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Said:
-            said = self._ask(event, self.decide(event, waited, deadline, gone), started)
+            said = self._ask(event, self.decide(event, waited, deadline, gone, own), started)
             if apart:
                 self._go_beside(event, apart)
             return said
@@ -126,11 +135,13 @@ class Engine:
         self._finish(event, decision, started)
         return decision
 
-    def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
-        """The one merged decision, made such that this event can carry it back to its agent."""
+    def decide(
+        self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
+    ) -> Decision:
+        """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
-        waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
+        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
         serial = not (event.told or spec(event.agent, event.name).observe_only)
         while waiting:
             jobs = together(waiting, hooks) if serial else waiting
@@ -139,7 +150,8 @@ class Engine:
             outcomes |= zip(running, self._run(event, hooks, running, deadline, gone), strict=True)
             outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
             waiting = {index: job for index, job in waiting.items() if index not in outcomes}
-        return self._decision(event, [outcomes[index] for index in range(len(turns))])
+        said = [outcomes[index] for index in range(len(turns))]
+        return self._decision(event, [own, *said] if own else said)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -150,18 +162,13 @@ class Engine:
         if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
         decision = merge(outcomes) if outcomes else Decision()
-        if self._wanted(event, decision):
+        if self._questions.wanted(event, decision, self._gate(event)):
             return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
         return self._loops.heed(event, fit(event, decision) if outcomes else decision)
 
-    def _wanted(self, event: Event, decision: Decision) -> bool:
-        """Whether it is put to the user: never while hooks are off, and not for one that nobody waits for."""
-        wanted = self._questions is not None and self._questions.wanted(event, decision)
-        return wanted and self._gate(event) is None and not any(one.cause == CANCELLED for one in decision.outcomes)
-
     def _ask(self, event: Event, decision: Decision, started: float) -> Said:
         """The answer, or where it waits for the user's."""
-        if self._questions is None or not self._wanted(event, decision):
+        if not self._questions.wanted(event, decision, self._gate(event)):
             return self._finish(event, decision, started)
 
         def finish(ending: Ending) -> Answer:
@@ -185,14 +192,19 @@ class Engine:
         started = time.monotonic()
         event = parse(knock)
         self._loops.began(event)
-        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event))), started)
+        own = self._own(event)
+        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event), own)), started)
 
-    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
+    def _own(self, event: Event) -> Outcome | None:
+        """What we say ourselves, before any hook is asked."""
+        return answered(event, self._answers) or self._protection.judge(event)
+
+    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved], own: Outcome | None = None) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
-        busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
-        return self._decision(event, busy)
+        busy = [failed(one.hook, Gate.BUSY.value) if not isinstance(turn, Outcome) else turn for one, turn in pairs]
+        return self._decision(event, [own, *busy] if own else busy)
 
-    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
+    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Work | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""
         switch = self._gate(event)
         spared = duplicates(hooks)
@@ -215,53 +227,32 @@ class Engine:
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return plan(event, self._ledger.in_order())
+        return plan(event, self._ledger.in_order(), self._scopes.skills)
 
-    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
+    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
         if reason is not None:
             return skipped(hook, reason)
-        if event.problem and (hook.match.tool or hook.match.pattern or isinstance(hook.action, Command)):
+        if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
             return failed(hook, event.problem)
         if isinstance(hook.action, Rule):
             if not self._loops.first(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE)
-            return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
+            said = Reading(verdict=hook.action.verdict, reason=hook.action.reason)
+            return Outcome(hook=hook.name, status=Status.OK, reading=said)
         try:
-            return self._job(event, hook, hook.action, approved.digest)
+            return self._works.work(event, hook, approved.digest)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
             return failed(hook, f"internal error: {type(error).__name__}")
 
-    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
-        dialect = DIALECTS[hook.dialect]
-        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
-        places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
-        said = dialect.environment(event)
-        if event.test:
-            own[TEST] = "1"
-        if command.storage:
-            Path(command.storage).mkdir(parents=True, exist_ok=True)
-        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
-        stdin = dialect.stdin(event)
-        if command.owner and hook.dialect == "x-code":
-            stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
-        return Job(
-            argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
-            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
-            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
-            stdin=stdin,
-            timeout=hook.timeout,
-            background=hook.background,
-        )
-
     def _run(
         self,
         event: Event,
         hooks: Sequence[Approved],
-        jobs: Mapping[int, Job],
+        jobs: Mapping[int, Work],
         deadline: float,
         gone: Gone | None,
     ) -> list[Outcome]:
@@ -283,7 +274,7 @@ class Engine:
 
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:
-            reading = DIALECTS[hook.dialect].read(event, result)
+            reading = read(event, hook, result)
             if hook.aside is not Aside.NO:
                 reading = self._late.heard(event, hook, result, reading)
         except Exception as error:  # the hook's turn
@@ -296,6 +287,7 @@ class Engine:
         """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
         answer = Answer() if event.told else render(event, decision)
         self._loops.ended(event, decision)
+        self._scopes.heard(event, decision)
         try:
             self._tell(event, decision, answer, started)
         except Exception:  # our bookkeeping; the answer stands
@@ -308,7 +300,3 @@ class Engine:
         refusing = decision.verdict > Verdict.ALLOW or decision.stop is not None
         self._rows.append(record, commit=refusing or decision.rewrite is not None)
         self._ears.decided(event, decision, record)
-
-
-def _rule(rule: Rule) -> Reading:
-    return Reading(verdict=rule.verdict, reason=rule.reason)

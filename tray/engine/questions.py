@@ -7,6 +7,7 @@ for permission. It ends once: answered here, answered elsewhere, the agent gone,
 from __future__ import annotations
 
 import enum
+import json
 import logging
 import os
 import threading
@@ -14,8 +15,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from tray.dialects import spec
-from tray.model.decision import Answer, Decision, Verdict
+from tray.engine.runners.errand import CANCELLED
+from tray.model.decision import Answer, Decision, Gate, Verdict
 from tray.model.event import Can, Event, EventKind
+from tray.text import printable, redact
 
 MOST = 256  # open at once; beyond it nobody is asked, as if nobody had answered
 
@@ -84,16 +87,19 @@ class Parked:
         return self.finish(Ending(end=End.LATE))
 
 
+Said = Answer | Parked
+
+
 class Questions:
-    """The open ones. `asked` and `ended` hear of each; what they do must only hand over."""
+    """The open ones; nobody is asked unless `agents` says so. `asked` and `ended` must only hand over."""
 
     def __init__(
         self,
         *,
-        agents: Callable[[], Collection[str]],
-        seconds: Callable[[], float],
-        asked: Callable[[Question], None],
-        ended: Callable[[Question, Ending], None],
+        agents: Callable[[], Collection[str]] = tuple,
+        seconds: Callable[[], float] = float,
+        asked: Callable[[Question], None] = lambda _: None,
+        ended: Callable[[Question, Ending], None] = lambda *_: None,
     ) -> None:
         self._agents = agents
         self._seconds = seconds
@@ -108,9 +114,18 @@ class Questions:
         with self._lock:
             return tuple(question for question, _ in self._open.values())
 
-    def wanted(self, event: Event, decision: Decision) -> bool:
-        """Whether this decision is one for the user at the desktop."""
-        if event.agent not in self._agents() or event.test or event.told or event.nested or event.problem:
+    def wanted(self, event: Event, decision: Decision, switch: Gate | None) -> bool:
+        """Whether this decision is one for the user at the desktop; never while hooks are switched off."""
+        if (
+            switch is not None
+            or event.agent not in self._agents()
+            or event.test
+            or event.told
+            or event.nested
+            or event.problem
+        ):
+            return False
+        if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # nobody waits any more
             return False
         found = spec(event.agent, event.name)
         if found.late or Can.DENY not in found.can or decision.stop is not None:
@@ -188,3 +203,22 @@ def _same_call(event: Event, asked: Event) -> bool:
     if event.tool.call and asked.tool.call:
         return event.tool.call == asked.tool.call
     return (event.tool.name, event.tool.input) == (asked.tool.name, asked.tool.input)
+
+
+def explained(question: Question) -> str:
+    """All that can be said of it, for a person who wants to see what would run; secrets are masked."""
+    event, decision = question.event, question.decision
+    rows = {
+        "agent": event.agent,
+        "project": event.cwd or event.project,
+        "event": event.name,
+        "session": event.session,
+    }
+    lines = [f"{name:<8} {value}" for name, value in rows.items() if value]
+    lines += [
+        f"{outcome.hook:<8} {outcome.reading.reason}" for outcome in decision.outcomes if outcome.reading.reason
+    ]
+    if event.tool is not None:
+        said = json.dumps(dict(event.tool.input), indent=2, ensure_ascii=False, default=str)
+        lines += ["", f"{event.tool.name}:", said]
+    return printable(redact("\n".join(lines)).text) + "\n"
