@@ -68,6 +68,7 @@ class Alert:
     buttons: tuple[Button, ...] = ()
     about: str = ""  # what the buttons are about: a question, a decision, a hook
     digest: str = ""  # of the hook's content that Review opens
+    reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
 
 
 Rules = Mapping[str, AlertRule]

@@ -1,7 +1,8 @@
 """Pure: which alerts are shown now and which are held back, so that no storm is loud and nothing is lost.
 
-Critical alerts are always shown. Of the others at most `RATE` are shown in any minute; what is more, and what comes
-while it is quiet, is counted exactly and told in one summary: "4 turns ended: api, web · 2 blocked: api".
+Critical alerts are always shown, and so is what answers the user's own hand. Of the others at most `RATE` are shown
+in any minute; what is more, and what comes while it is quiet, is counted exactly and told in one summary:
+"4 turns ended: api, web · 2 blocked: api".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tray.text import sanitise
 
 RATE = 6  # notifications in any minute that are not critical
 MINUTE = 60.0
-AT_ONCE = 3  # of them that may follow each other at once; the others keep `APART`
+AT_ONCE = 5  # of them that may follow each other at once; the others keep `APART`
 APART = 10.0  # seconds
 NAMED = 3  # projects that a summary names of each class
 LISTED = 50  # alerts that were held back and can be listed
@@ -92,7 +93,7 @@ class Pace:
         return (said,)
 
     def _offer(self, alert: Alert, now: float, quiet: float | None) -> Alert | None:
-        if alert.urgency is Urgency.CRITICAL or not alert.notify:  # what is only heard takes no room
+        if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # what is only heard takes no room
             silent = replace(alert, sound="", sound_name="") if quiet is not None else alert
             return silent if silent.notify or silent.sound else None
         if quiet is None and not self._piles and self._room(now) <= now:

@@ -229,7 +229,7 @@ def changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = 
 
 def switched(what: str, who: str, rules: Rules = NO_RULES) -> Alert:
     """Someone turned hooks on or off, paused them, or approved from elsewhere."""
-    return _ours(AlertClass.SWITCHED, f"{what}, by {who}" if who else what, rules)
+    return replace(_ours(AlertClass.SWITCHED, f"{what}, by {who}" if who else what, rules), reply=True)
 
 
 def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
@@ -247,7 +247,7 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
-    return _ours(AlertClass.INFORMATION, text, rules, about=text)
+    return replace(_ours(AlertClass.INFORMATION, text, rules, about=text), reply=True)
 
 
 def _about(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:

@@ -25,7 +25,7 @@ BUFFER = 40  # milliseconds
 CHUNK = 16_384  # frames that the decoder gives at once
 TAIL = RATE * BUFFER * 4 // 1000  # frames of silence that push the last sound out of the device's buffers
 
-COOL = 2.0  # seconds in which the same sound is not played again
+COOL = 1.0  # seconds in which the same sound is not played again
 PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
 
 log = logging.getLogger(__name__)
