@@ -109,14 +109,17 @@ class House:
         return next(one for one in self.roster.standings if one.hook.name == name)
 
     def knock(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
-        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        number = f"{len(self.decisions):032x}"
-        begun = self.engine.begin(
-            Knock(agent=agent, event=event, id=more.pop("id", number), body=body, cwd=str(self.root), **more)
-        )
+        begun = self.engine.begin(self.knocking(agent, payload, event=event, **more))
         said = begun(None) if callable(begun) else begun
         self.join()
         return self._wait_for_user(said) if isinstance(said, Parked) else said
+
+    def knocking(
+        self, agent: str, payload: Mapping[str, Any] | bytes, *, event: str = "", id: str = "", **more: Any
+    ) -> Knock:
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        number = id or f"{len(self.decisions):032x}"
+        return Knock(agent=agent, event=event, id=number, body=body, cwd=str(self.root), **more)
 
     def _wait_for_user(self, parked: Parked) -> Answer:
         """As the door does it, but in this thread: `user` says at once what he thinks of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import logging
 import os
 import struct
@@ -15,7 +16,7 @@ import pytest
 from alerts import parts
 from alerts.parts import Recording, wait
 
-from tray.alerts.sound import SOUNDS, Player, SoundError, find
+from tray.alerts.sound import SOUNDS, Player, SoundError, command, find, softer
 
 pytestmark = pytest.mark.desktop
 
@@ -165,4 +166,35 @@ def test_nothing_starts_before_the_first_sound_and_nothing_plays_after_closing(
     with caplog.at_level(logging.WARNING):
         player.play("no such sound")
     assert psutil.Process().num_threads() == before
+    assert player.last_error == ""
+
+
+def test_a_burst_of_the_same_sound_is_heard_once(recording: Recording, player: Player) -> None:
+    for _ in range(20):
+        player.play("chime")
+    recording.listen_to_the_end()
+
+    assert recording.heard() == pytest.approx(length("chime"), abs=0.15)
+
+
+def test_the_volume_is_heeded_by_every_player() -> None:
+    samples = array.array("h", [32_767, -32_768, 100])
+
+    assert list(softer(samples, 0.5)) == [16_383, -16_384, 50]
+    assert softer(samples, 1.0) is samples
+    assert [command(name, 0.5) for name in ("pw-play", "paplay", "aplay", "afplay")] == [
+        ["pw-play", "--volume=0.500"],
+        ["paplay", "--volume=32768"],
+        ["aplay", "-q"],
+        ["afplay", "-v", "0.500"],
+    ]
+
+
+def test_at_no_volume_nothing_is_opened(recording: Recording) -> None:
+    player = Player(volume=lambda: 0.0)
+    player.play("chime")
+    recording.listen(0.5)
+    player.close()
+
+    assert recording.heard() == 0
     assert player.last_error == ""
