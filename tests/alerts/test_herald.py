@@ -157,9 +157,7 @@ def test_details_show_the_input_with_its_secrets_masked(announced: Announced) ->
     assert token not in announced.alerts[0].body
 
 
-def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(
-    herald: Herald, announced: Announced
-) -> None:
+def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(herald: Herald, announced: Announced) -> None:
     asked = question()
     herald.asked(asked)
 

@@ -155,7 +155,7 @@ class Player:
 
 def find(name: str, folder: Path = SOUNDS) -> Path:
     """The file of one of our sounds, or of the user's own; SoundError names the nearest sound."""
-    path = Path(name)
+    path = Path(name).expanduser() if name.startswith("~") else Path(name)
     if not path.is_absolute():
         names = sorted(sound.stem for sound in folder.glob("*.wav"))
         if name not in names:
