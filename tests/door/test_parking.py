@@ -79,6 +79,18 @@ def test_the_answer_leaves_when_the_user_has_spoken_and_until_then_nobody_holds_
         assert until(lambda: inside("door parking") == 0)
 
 
+def test_one_that_waits_alone_and_hangs_up_is_gone(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        parked = Parked()
+        park(porch, parked)
+        caller = porch.knock("park")
+        assert waits(parked)
+
+        caller.close()
+
+        assert until(lambda: parked.said == ["gone"])
+
+
 def test_who_hangs_up_is_gone_and_the_others_wait_on(tmp_path: Path) -> None:
     with opened(tmp_path) as porch:
         leaving, staying = Parked(), Parked()

@@ -137,9 +137,7 @@ def test_when_the_agent_ends_its_relay_the_question_goes(asked: Asked) -> None:
     relay.kill()
     relay.communicate(timeout=20)
 
-    wait(
-        lambda: any(one["id"] == number for one in asked.server.calls("Close")), 20, "the notification is taken back"
-    )
+    asked.taken_back(number)
 
 
 def test_an_event_is_at_the_notification_server_within_ten_milliseconds(asked: Asked) -> None:

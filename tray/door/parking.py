@@ -55,6 +55,7 @@ class Parking:
                 del self._here[caller]
                 self._coming.remove(caller)
                 return False
+            self._ring()
         if parked.wait(lambda work: self._resume(caller, work)):
             return True
         self._resume(caller, parked.unasked)
@@ -76,9 +77,8 @@ class Parking:
             self._ring()
 
     def _awake(self) -> bool:
-        """Whether the thread runs, and has heard; the lock is held."""
+        """Whether the thread runs; the lock is held."""
         if self._thread is not None:
-            self._ring()
             return True
         bell, self._bell = socket.socketpair()
         bell.setblocking(False)
