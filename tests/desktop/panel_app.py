@@ -49,7 +49,7 @@ class Tray:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.state = MenuState(
             now=NOW,
-            status="On: 3 hooks",
+            agents=3,
             recent=tuple(record(number, *row) for number, row in enumerate(ROWS)),
             approvals=(
                 Approval(

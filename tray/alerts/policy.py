@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tray.model.decision import Decision, Outcome, Status, Verdict
@@ -114,6 +114,11 @@ def alerts(event: Event, decision: Decision, rules: Rules = NO_RULES) -> tuple[A
 def refused(decision: Decision) -> bool:
     """The agent must go on: its stop was denied, and no hook stopped it altogether."""
     return decision.verdict is Verdict.DENY and decision.stop is None
+
+
+def told(rules: Rules, untold: Collection[str]) -> Rules:
+    """The user's rules, without the classes that the menu turned off."""
+    return {**rules, **{cls: AlertRule(notify=False, sound="none") for cls in untold}} if untold else rules
 
 
 # ---- the parts of an event's alerts: (class, body, urgency when it is not the class's own) ----

@@ -11,7 +11,6 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FrameType
 
 from filelock import FileLock, Timeout
@@ -21,14 +20,13 @@ from tray.alerts.fallback import PlyerBackend
 from tray.alerts.herald import Herald
 from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
-from tray.alerts.policy import Alert
+from tray.alerts.policy import Alert, told
 from tray.alerts.sound import Player
 from tray.app import engine, roster, stores
+from tray.app.face import face
 from tray.app.service import Service
-from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action
-from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.engine.agents import Agents
@@ -90,7 +88,7 @@ class App:
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
-        self._make_face(paths.state / "reviews", headless=headless)
+        self._make_face(headless=headless)
         requests = Requests(self._controls, self._shown)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -105,7 +103,10 @@ class App:
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
         )
-        self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
+        self._herald = Herald(
+            self._announcer,
+            lambda: told(self._roster.configuration.settings.alerts, self._kept.switch.untold()),
+        )
 
     def _make_engine(self) -> None:
         self._engine = engine(self._kept, self, self._spawn, self._background, ending=self._ending)
@@ -118,16 +119,9 @@ class App:
             changed=self._changed,
         )
 
-    def _make_face(self, reviews: Path, *, headless: bool) -> None:
-        self._face = Face(
-            controls=self._controls,
-            roster=self._roster,
-            copies=self._kept.copies,
-            reviews=reviews,
-            recent=self._kept.journal.recent(10),
-            tell=self._herald.tell,
-            open_file=open_file,
-            soon=self._chores.do,
+    def _make_face(self, *, headless: bool) -> None:
+        self._face, self._hand = face(
+            self._paths, self._kept, self._roster, self._controls, tell=self._herald.tell, soon=self._chores.do
         )
         self._icon: Icon = choose(
             self._loop.loop,
@@ -241,7 +235,7 @@ class App:
             self._chores.do(lambda: _browse(alert.url))
 
     def _act(self, action: Action) -> None:
-        self._chores.do(lambda: self._face.act(action))
+        self._chores.do(lambda: self._hand.act(action))
 
     def _turn_ended(self, event: Event) -> None:
         """Told at once, however long its hooks will take."""

@@ -7,7 +7,7 @@ from tray.model.hook import Hook
 
 
 def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
-    """The first reason that holds: the master switch, the hook's own switch, an event of a hook's own making.
+    """The first reason that holds: the master switch, the hook's own, an event of a hook's own making.
 
     Approval is no reason here: what is not approved never reaches a plan.
     """

@@ -144,6 +144,7 @@ class Engine:
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
+        approved = self._switched(approved)
         switch = self._switch.gate(time.time(), session="", agent=event.agent)
         turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
         if isinstance(turn, Outcome):
@@ -187,7 +188,11 @@ class Engine:
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return plan(event, self._ledger.in_order())
+        return tuple(map(self._switched, plan(event, self._ledger.in_order())))
+
+    def _switched(self, one: Approved) -> Approved:
+        """A hook that the menu switched off is one whose file says `enabled: false`."""
+        return replace(one, hook=replace(one.hook, enabled=False)) if self._switch.is_off(one.hook.key) else one
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
         hook = approved.hook
