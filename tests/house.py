@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tray.app import Stores, engine, roster, stores
+from tray.app import Stores, engine, llm, roster, stores
 from tray.engine.consent import Consent
 from tray.engine.pipeline import Engine
 from tray.engine.roster import Roster, Standing
@@ -47,7 +48,8 @@ class House:
         self.stores: Stores = stores(self.paths, migrate=True)
         self.roster: Roster = roster(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.roster)
-        self.engine: Engine = engine(self.stores, self, self._later, self.background)
+        model = functools.partial(llm, self.paths, self.stores)
+        self.engine: Engine = engine(self.stores, self, self._later, self.background, llm=model)
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
 

@@ -87,7 +87,7 @@ def test_every_picture_exists() -> None:
 def test_the_examples_are_good_configuration() -> None:
     examples = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
 
-    assert [len(parse(text, "/c/hooktray.yaml").hooks) for text in examples] == [1, 2, 0]
+    assert [len(parse(text, "/c/hooktray.yaml").hooks) for text in examples] == [1, 2, 3, 0]
 
 
 def test_the_session_prints_what_is_shown(tmp_path: Path, house: House) -> None:

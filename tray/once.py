@@ -6,6 +6,7 @@ To the relay (`--framed`) it answers in one frame, so that half an answer or a s
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import os
@@ -154,15 +155,17 @@ def parse(argv: Sequence[str]) -> Call:
 
 
 def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
-    from tray.app import engine, stores
+    from tray.app import engine, llm, stores
 
     started = time.monotonic()
-    kept = stores(locate(call.home), migrate=False, offline=True, trouble=log.warning)
+    paths = locate(call.home)
+    kept = stores(paths, migrate=False, offline=True, trouble=log.warning)
     committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
     after.journal = kept.journal
-    judge = engine(kept, after, after.take, None, rows=after, offline=True)
+    model = functools.partial(llm, paths, kept)
+    judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
     return begun if isinstance(begun, Answer) else begun(_relay(call))
 

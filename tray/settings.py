@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from tray.addresses import endpoint
 from tray.errors import ConfigError
 from tray.strict import Document, nearest
 from tray.text import sanitise
@@ -39,6 +40,20 @@ class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sound: str | None = None  # a name of our own set, the path of a file, or "none"
 
 
+class Llm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The model that prompt and agent hooks ask: any endpoint that speaks the chat-completions API."""
+
+    base_url: str
+    model: str
+    api_key_env: str = ""  # the variable of the tray's own environment that holds the key; "" = it wants none
+
+
+class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the self-protection lets agents do all the same, once a person has confirmed it."""
+
+    allow: list[str] = []
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything hooktray.yaml says besides `hooks:`."""
 
@@ -46,6 +61,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     when_down: Literal["once", "allow"] = "once"
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
+    llm: Llm | None = None
+    protection: Exceptions = Exceptions()
     sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
 
 
@@ -64,7 +81,17 @@ def read(document: Document) -> Settings:
     for name in settings.alerts:
         if name not in CLASSES:
             raise unknown(document, ("alerts",), name, CLASSES)
+    if settings.llm is not None:
+        _reachable(document, settings.llm.base_url)
     return settings
+
+
+def _reachable(document: Document, url: str) -> None:
+    try:
+        endpoint(url)
+    except ValueError as error:
+        hint = "write it like `base_url: https://llm.example.com/v1`"
+        raise wrong(document, ("llm", "base_url"), str(error), hint) from None
 
 
 def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], extra: tuple[str, ...] = ()) -> T:
@@ -124,7 +151,7 @@ def _culprit(value: Any, inner: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
 
 
 def _fields(kind: type, inner: tuple[Any, ...]) -> tuple[str, ...]:
-    struct = AlertRule if inner[:1] == ("alerts",) else kind
+    struct = {"alerts": AlertRule, "llm": Llm}.get(str(inner[0]), kind) if inner else kind
     return tuple(field.name for field in msgspec.structs.fields(struct))
 
 

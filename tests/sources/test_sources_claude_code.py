@@ -112,9 +112,6 @@ def test_a_malformed_entry_is_told_with_its_place_and_takes_no_sibling_down(
 @pytest.mark.parametrize(
     ("handler", "reason"),
     [
-        ({"type": "http", "url": "https://x.example"}, "`http`"),
-        ({"type": "prompt", "prompt": "ok?"}, "`prompt`"),
-        ({"type": "agent", "prompt": "ok?"}, "`agent`"),
         ({"type": "mcp_tool", "server": "s", "tool": "t"}, "`mcp_tool`"),
         ({"type": "command", "command": "x", "shell": "powershell"}, "powershell"),
     ],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.model.hook import Command, Failure
+from tray.model.hook import Command, Failure, Http
 from tray.sources.entries import Found
 from tray.sources.starchild import read
 
@@ -86,9 +86,26 @@ def test_a_malformed_entry_takes_no_sibling_down(tmp_path: Path, entry: str, tol
     assert told in found.warnings[0]
 
 
-def test_an_http_hook_is_listed_and_says_what_is_missing(tmp_path: Path) -> None:
-    (hook,) = workspace(tmp_path, "hooks: [{event: on_stop, type: http, url: https://x.example}]").hooks
+def test_an_http_hook_posts_to_its_url(tmp_path: Path) -> None:
+    (hook,) = workspace(tmp_path, "hooks: [{event: on_stop, type: http, url: https://x.example/hook}]").hooks
 
-    assert isinstance(hook.action, Command)
-    assert hook.action.line == "POST https://x.example"
-    assert "`http`" in hook.inert
+    assert hook.action == Http(url="https://x.example/hook")
+    assert (hook.name, hook.inert, hook.timeout) == ("x.example", "", 20)
+
+
+LOCAL = "hooks:\n  - event: on_stop\n    type: http\n    url: http://127.0.0.1:8000/hook\n"
+
+
+def test_a_local_url_is_refused_with_its_line(tmp_path: Path) -> None:
+    found = workspace(tmp_path, LOCAL)
+
+    assert found.hooks == ()
+    assert "shell_hooks.yaml:4:" in found.warnings[0]
+    assert "this machine" in found.warnings[0]
+    assert "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL=1" in found.warnings[0]
+
+
+def test_the_hosts_variable_allows_the_one_local_place(tmp_path: Path) -> None:
+    (hook,) = workspace(tmp_path, LOCAL, STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL="1").hooks
+
+    assert hook.action == Http(url="http://127.0.0.1:8000/hook", allow_local=("127.0.0.1:8000",))

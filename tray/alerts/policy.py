@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tray.model.decision import Decision, Outcome, Status, Verdict
@@ -114,11 +114,6 @@ def alerts(event: Event, decision: Decision, rules: Rules = NO_RULES) -> tuple[A
 def refused(decision: Decision) -> bool:
     """The agent must go on: its stop was denied, and no hook stopped it altogether."""
     return decision.verdict is Verdict.DENY and decision.stop is None
-
-
-def told(rules: Rules, untold: Collection[str]) -> Rules:
-    """The user's rules, without the classes that the menu turned off."""
-    return {**rules, **{cls: AlertRule(notify=False, sound="none") for cls in untold}} if untold else rules
 
 
 # ---- the parts of an event's alerts: (class, body, urgency when it is not the class's own) ----
@@ -249,6 +244,14 @@ def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
     """A configuration cannot be read; the last good one stays in force."""
     body = f"The last good configuration stays in force · {message}"
     return _ours(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+
+
+def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
+    """Entries of other formats' files that yield no hook, or another one than was meant."""
+    more = f" · and {len(warnings) - 1} more, see `hooktray list`" if len(warnings) > 1 else ""
+    what, _, hint = warnings[0].partition("\n")
+    cure = f" · {hint.strip()}" if hint.strip() else ""
+    return _ours(AlertClass.INFORMATION, f"{what}{cure}{more}", rules, about="sources", urgency=Urgency.NORMAL)
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from tray.app import Stores, engine, roster, stores
+from tray.app import Stores, engine, llm, roster, stores
 from tray.cli.testing import did_you_mean
 from tray.engine import trial
 from tray.engine.roster import Standing
@@ -36,7 +36,9 @@ def try_hook(
     event = trial.synthetic(agent, name, body, environment=dict(os.environ), cwd=_cwd())
     if trial.asked(approved, event):
         nobody = trial.Nobody()
-        tried = trial.run(engine(kept, nobody, nobody.later, None, rows=nobody), approved, event)
+        tried = trial.run(
+            engine(kept, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody), approved, event
+        )
     else:
         tried = trial.unasked(approved, event)
     row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.word} if expect else {})

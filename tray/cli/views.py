@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tray.model.decision import Record
-from tray.model.hook import Rule
-from tray.text import printable, sanitise
+from tray.model.hook import Http, Prompt, Rule
+from tray.text import first_line, printable, sanitise
 
 if TYPE_CHECKING:
     from tray.engine.roster import Roster, Standing
@@ -145,7 +145,13 @@ def _standing(row: Mapping[str, Any]) -> str:
 
 def _runs(one: Standing) -> str:
     action = one.hook.action
-    return f"rule: {action.verdict.word}" if isinstance(action, Rule) else action.line
+    if isinstance(action, Rule):
+        return f"rule: {action.verdict.word}"
+    if isinstance(action, Http):
+        return f"POST {action.url}"
+    if isinstance(action, Prompt):
+        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text, 120)}"
+    return action.line
 
 
 def _what(row: Mapping[str, Any]) -> str:

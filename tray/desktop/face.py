@@ -89,7 +89,9 @@ class Face:
             recent=tuple(self.recent),
             questions=extras.questions(),
             approvals=tuple(self._approvals()),
-            requests=tuple(menu.Request(id=one.id, what=one.what, who=one.who) for one in self._controls.requests),
+            requests=tuple(
+                menu.Request(id=one.id, what=one.what, who=one.who, done=one.done) for one in self._controls.requests
+            ),
             hooks=tuple(self._hooks()),
             telling=replace(extras.telling(), off=switch.untold),
             offers=extras.offers(),

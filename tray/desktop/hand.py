@@ -10,7 +10,7 @@ from tray.desktop import menu
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
 from tray.engine.controls import Controls
-from tray.engine.review import review
+from tray.engine.review import written
 from tray.engine.roster import Roster
 from tray.errors import HooktrayError
 from tray.language import say
@@ -157,10 +157,7 @@ class Hand:
         if not digest:
             self._tell(standing.hook.name, standing.health)
             return
-        self._reviews.mkdir(mode=0o700, exist_ok=True)
-        path = self._reviews / f"{standing.hook.name.replace('/', '-')[:60]}-{digest[:8]}.txt"
-        path.write_text(review(standing, self._copies, os.environ), encoding="utf-8")
-        self._open_file(path)
+        self._open_file(written(standing, self._copies, os.environ, self._reviews))
 
     def _reason(self, record_id: str) -> None:
         """On its page; where there is none, in an alert."""

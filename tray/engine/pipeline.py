@@ -7,12 +7,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
-from tray.dialects.x_code_hooks import of_plugin
+from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account
-from tray.engine.ancestry import TEST, descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
 from tray.engine.ears import Ears, Later, Rows
@@ -20,22 +18,26 @@ from tray.engine.gates import gate
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
-from tray.engine.placeholders import running
 from tray.engine.plan import plan
+from tray.engine.protected import Places
+from tray.engine.protection import Protection
 from tray.engine.queue import over, together
-from tray.engine.runners.command import Background, Gone, Job, run
-from tray.engine.runners.environment import clean
+from tray.engine.runners.command import Background, Gone
+from tray.engine.runners.errand import CANCELLED, Work, run
+from tray.engine.scopes import Scopes
 from tray.engine.showing import shown
+from tray.engine.typed import Answers, answered, nobody
+from tray.engine.work import Works, read
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
-from tray.model.hook import Aside, Command, Hook, Rule
+from tray.model.hook import Aside, Hook, Rule
+from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
-CANCELLED = "cancelled"  # as a runner says it: nobody waits for the answer any more
 ONCE = "it had its turn in this session"
 
 log = logging.getLogger(__name__)
@@ -55,15 +57,21 @@ class Engine:
         ears: Ears,
         later: Later,
         background: Background | None,
+        llm: Callable[[], Llm | None],
         ending: Gone | None = None,
         offline: bool = False,
+        protection: Protection | None = None,
+        answers: Answers = nobody,
     ) -> None:
+        self._answers = answers
         self._ending = ending
+        self._protection = protection or Protection(places=Places())
         self._ledger = ledger
-        self._covering = Covering(copies)
+        self._works = Works(Covering(copies), llm)
         self._switch = switch
         self._loops = Loops(sessions)
         self._late = Late(sessions)
+        self._scopes = Scopes(sessions)
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -77,20 +85,24 @@ class Engine:
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
+        own = self._own(event)
+        if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
+            self._ears.arrived(event, answered=False)
+            return self._finish(event, fit(event, merge([own])), started)
         hooks = self._plan(event)
         if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, self._decision(event, []), started)
+            return self._finish(event, self._decision(event, [own] if own else []), started)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Answer:
-            said = self._finish(event, self.decide(event, waited, deadline, gone), started)
+            said = self._finish(event, self.decide(event, waited, deadline, gone, own), started)
             if apart:
                 self._go_beside(event, apart)
             return said
@@ -117,11 +129,13 @@ class Engine:
         self._finish(event, decision, started)
         return decision
 
-    def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
-        """The one merged decision, made such that this event can carry it back to its agent."""
+    def decide(
+        self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
+    ) -> Decision:
+        """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
-        waiting = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Job)}
+        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
         serial = not (event.told or spec(event.agent, event.name).observe_only)
         while waiting:
             jobs = together(waiting, hooks) if serial else waiting
@@ -130,7 +144,8 @@ class Engine:
             outcomes |= zip(running, self._run(event, hooks, running, deadline, gone), strict=True)
             outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
             waiting = {index: job for index, job in waiting.items() if index not in outcomes}
-        return self._decision(event, [outcomes[index] for index in range(len(turns))])
+        said = [outcomes[index] for index in range(len(turns))]
+        return self._decision(event, [own, *said] if own else said)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -158,14 +173,19 @@ class Engine:
         started = time.monotonic()
         event = parse(knock)
         self._loops.began(event)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
+        own = self._own(event)
+        return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
 
-    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
+    def _own(self, event: Event) -> Outcome | None:
+        """What we say ourselves, before any hook is asked."""
+        return answered(event, self._answers) or self._protection.judge(event)
+
+    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved], own: Outcome | None = None) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
-        busy = [failed(one.hook, Gate.BUSY.value) if isinstance(turn, Job) else turn for one, turn in pairs]
-        return self._decision(event, busy)
+        busy = [failed(one.hook, Gate.BUSY.value) if not isinstance(turn, Outcome) else turn for one, turn in pairs]
+        return self._decision(event, [own, *busy] if own else busy)
 
-    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Job | Outcome]:
+    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Work | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""
         switch = self._gate(event)
         spared = duplicates(hooks)
@@ -188,57 +208,35 @@ class Engine:
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return tuple(map(self._switched, plan(event, self._ledger.in_order())))
+        return tuple(map(self._switched, plan(event, self._ledger.in_order(), self._scopes.skills)))
 
     def _switched(self, one: Approved) -> Approved:
         """A hook that the menu switched off is one whose file says `enabled: false`."""
         return replace(one, hook=replace(one.hook, enabled=False)) if self._switch.is_off(one.hook.key) else one
 
-    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Job | Outcome:
+    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
         if reason is not None:
             return skipped(hook, reason)
-        if event.problem and (hook.match.tool or hook.match.pattern or isinstance(hook.action, Command)):
+        if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
             return failed(hook, event.problem)
         if isinstance(hook.action, Rule):
             if not self._loops.first(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE)
             return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
         try:
-            return self._job(event, hook, hook.action, approved.digest)
+            return self._works.work(event, hook, approved.digest)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
             return failed(hook, f"internal error: {type(error).__name__}")
 
-    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
-        dialect = DIALECTS[hook.dialect]
-        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
-        places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
-        said = dialect.environment(event)
-        if event.test:
-            own[TEST] = "1"
-        if command.storage:
-            Path(command.storage).mkdir(parents=True, exist_ok=True)
-        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
-        stdin = dialect.stdin(event)
-        if command.owner and hook.dialect == "x-code":
-            stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
-        return Job(
-            argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
-            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
-            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
-            stdin=stdin,
-            timeout=hook.timeout,
-            background=hook.background,
-        )
-
     def _run(
         self,
         event: Event,
         hooks: Sequence[Approved],
-        jobs: Mapping[int, Job],
+        jobs: Mapping[int, Work],
         deadline: float,
         gone: Gone | None,
     ) -> list[Outcome]:
@@ -260,7 +258,7 @@ class Engine:
 
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:
-            reading = DIALECTS[hook.dialect].read(event, result)
+            reading = read(event, hook, result)
             if hook.aside is not Aside.NO:
                 reading = self._late.heard(event, hook, result, reading)
         except Exception as error:  # the hook's turn
@@ -273,6 +271,7 @@ class Engine:
         """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
         answer = Answer() if event.told else render(event, decision)
         self._loops.ended(event, decision)
+        self._scopes.heard(event, decision)
         try:
             self._tell(event, decision, answer, started)
         except Exception:  # our bookkeeping; the answer stands

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tray.engine.runners.command import Job
+from tray.engine.runners.errand import Work
 from tray.model.decision import Outcome, Status, Verdict
 from tray.store.ledger import Approved
 
 SERIAL = "x-code"
 
 
-def together(waiting: Mapping[int, Job], hooks: Sequence[Approved]) -> dict[int, Job]:
+def together(waiting: Mapping[int, Work], hooks: Sequence[Approved]) -> dict[int, Work]:
     """The jobs that may start now: of each X-Code source the first that waits, and everything else."""
     taken: set[str] = set()
     jobs = {}
@@ -24,7 +24,7 @@ def together(waiting: Mapping[int, Job], hooks: Sequence[Approved]) -> dict[int,
     return jobs
 
 
-def over(waiting: Mapping[int, Job], hooks: Sequence[Approved], said: Mapping[int, Outcome]) -> dict[int, Outcome]:
+def over(waiting: Mapping[int, Work], hooks: Sequence[Approved], said: Mapping[int, Outcome]) -> dict[int, Outcome]:
     """The hooks that are not asked any more, because one before them in their source denied."""
     denied = {_line(hooks[index]) for index, one in said.items() if one.reading.verdict is Verdict.DENY} - {""}
     return {

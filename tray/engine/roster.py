@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tray.engine import confirming
+from tray.engine.confirming import Setting
 from tray.engine.covering import signature, survey
 from tray.engine.identity import settled
 from tray.errors import HooktrayError
@@ -35,21 +36,6 @@ class Standing:
     @property
     def waiting(self) -> bool:
         return self.state in (State.PENDING, State.CHANGED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """A setting that loosens a gate and counts only once confirmed (RULINGS 32)."""
-
-    key: str
-    text: str
-    digest: str
-    confirmed: bool
-    denied: bool
-
-    @property
-    def waiting(self) -> bool:
-        return not self.confirmed and not self.denied
 
 
 class Roster:
@@ -96,18 +82,16 @@ class Roster:
 
     def settings(self) -> tuple[Setting, ...]:
         """The settings in the file that need a confirmation."""
-        if self.configuration.settings.when_down != "allow":
-            return ()
-        text = "when_down: allow"
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        key = "setting:when_down"
-        book = self._ledger.book
-        confirmed = book.settings.get(key) == digest
-        return (Setting(key=key, text=text, digest=digest, confirmed=confirmed, denied=(key, digest) in book.denied),)
+        return confirming.gated(self.configuration.settings, self._ledger.book)
 
     def when_down(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""
-        return "allow" if any(one.confirmed for one in self.settings()) else "once"
+        return confirming.when_down(self.configuration.settings, self._ledger.book)
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """What the self-protection lets pass; nothing that no person confirmed."""
+        return confirming.exceptions(self.configuration.settings, self._ledger.book)
 
     def _survey(self, book: Book) -> tuple[Standing, ...]:
         standings = [self._standing(hook, place, book) for hook, place in _placed(self._hooks)]
@@ -222,4 +206,4 @@ def _health(hook: Hook, unit: Unit, in_force: str, book: Book) -> str:
 
 
 def _line(hook: Hook) -> str:
-    return getattr(hook.action, "line", "")
+    return getattr(hook.action, "line", "") or getattr(hook.action, "url", "")

@@ -65,6 +65,8 @@ class Match:
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
     project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
+    skill: tuple[str, ...] = ()  # asked only while the skill of one of these names is in force in the session
+    subagent: str = ""  # asked only inside this agent
     condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet (Claude's `if`)
 
 
@@ -92,7 +94,28 @@ class Rule:
 
 
 # What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
-LATER = frozenset({"aside", "condition", "once", "owner", "root", "status"})
+LATER = frozenset({"aside", "condition", "once", "owner", "root", "skill", "status", "subagent"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """A POST of the event. The variables that may stand in `headers` are the hook's `env`."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    allow_local: tuple[str, ...] = ()  # host:port that may be on this machine or in its networks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question to the language model of the settings; with `agent` the model may look into the project's files."""
+
+    text: str
+    model: str = ""  # "" = that of the settings
+    agent: bool = False
+
+
+Action = Command | Http | Prompt | Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +125,7 @@ class Hook:
     name: str
     source: Source
     match: Match
-    action: Command | Rule
+    action: Action
     dialect: str = "starchild"
     timeout: float = 20.0  # seconds
     failure: Failure = Failure.ALLOW
@@ -128,7 +151,7 @@ class Hook:
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
         for part in (fields, fields["match"], fields["action"]):
             for name in LATER & part.keys():
-                if part[name] in ("", False, Aside.NO):
+                if part[name] in ("", (), False, Aside.NO):
                     del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
@@ -141,8 +164,8 @@ def restore(definition: str) -> Hook:
         match = fields.pop("match")
         return Hook(
             source=Source(**fields.pop("source")),
-            match=Match(**match | {"agents": tuple(match["agents"])}),
-            action=_rule(action) if isinstance(action, Rule) else action,
+            match=Match(**match | {"agents": tuple(match["agents"]), "skill": tuple(match.get("skill", ()))}),
+            action=_typed(action),
             failure=Failure(fields.pop("failure")),
             aside=Aside(fields.pop("aside", Aside.NO)),
             env=tuple(fields.pop("env")),
@@ -153,11 +176,17 @@ def restore(definition: str) -> Hook:
         raise ValueError(f"not a hook's definition: {error!r}") from error
 
 
-ACTIONS: dict[str, type[Command] | type[Rule]] = {"Command": Command, "Rule": Rule}
+ACTIONS: dict[str, type[Action]] = {"Command": Command, "Http": Http, "Prompt": Prompt, "Rule": Rule}
 
 
-def _rule(rule: Rule) -> Rule:
-    return Rule(verdict=Verdict(rule.verdict), reason=rule.reason)
+def _typed(action: Action) -> Action:
+    """JSON knows neither enums nor tuples."""
+    if isinstance(action, Rule):
+        return Rule(verdict=Verdict(action.verdict), reason=action.reason)
+    if isinstance(action, Http):
+        headers = tuple((str(name), str(value)) for name, value in action.headers)
+        return Http(url=action.url, headers=headers, allow_local=tuple(action.allow_local))
+    return action
 
 
 def digest(definition: str, files: Mapping[str, str], pinned: Mapping[str, str]) -> str:

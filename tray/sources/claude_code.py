@@ -15,40 +15,64 @@ from pathlib import Path
 from typing import Any
 
 from tray.dialects import DIALECTS, claude_rules
-from tray.model.hook import Aside, Command, Failure
+from tray.errors import ConfigError
+from tray.model.hook import Action, Aside, Command, Failure
 from tray.settings import wrong
+from tray.sources import claude_web
 from tray.sources.entries import Found, Place, Sheet, pattern_problem
-from tray.strict import load_json
+from tray.strict import Document, load_json
 
 AGENT = "claude-code"
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
 TIMEOUT = 600.0  # seconds
 TIMEOUTS = {"MessageDisplay": 10.0, "UserPromptSubmit": 30.0}
 MILLISECONDS = 1000  # a larger number of seconds was meant as milliseconds, as the first versions had it
-OTHER_TYPES = {"agent": "prompt", "http": "url", "mcp_tool": "tool", "prompt": "prompt"}
+TYPES = ("command", "agent", "http", "mcp_tool", "prompt")
 NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure means nothing there
 CONDITIONAL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
-def read(path: Path, agents: Sequence[str]) -> Found:
+def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> Found:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
     document = load_json(path.read_bytes(), str(path), limit=SIZE)
     project = _project(path)
-    off = isinstance(document.value, dict) and document.value.get("disableAllHooks") is True
-    inert = f"`disableAllHooks: true` in {path}" if off else ""
-    sheet = Sheet(document, AGENT, agents=agents, project=project, inert=inert)
+    sheet = Sheet(
+        document, AGENT, agents=agents, project=project, inert=_off(document), plugin=plugin or _plugin(path)
+    )
     with sheet.entry():
-        hint = 'write {"hooks": {"PreToolUse": […]}}'
-        hooks = sheet.mapping((), document.value, hint).get("hooks") or {}
-        for event, groups in sheet.mapping(("hooks",), hooks, hint).items():
-            with sheet.entry():
-                _event(sheet, event, groups)
+        declared(sheet, (), document.value)
     return sheet.found()
 
 
-def _event(sheet: Sheet, event: str, groups: Any) -> None:
-    at: Place = ("hooks", event)
+def switched_off(path: Path) -> str:
+    """Why all hooks beside this settings file are inert; "" when they are not, or it cannot be read."""
+    try:
+        return _off(load_json(path.read_bytes(), str(path), limit=SIZE))
+    except (OSError, ConfigError):
+        return ""
+
+
+def _off(document: Document) -> str:
+    off = isinstance(document.value, dict) and document.value.get("disableAllHooks") is True
+    return f"`disableAllHooks: true` in {document.path}" if off else ""
+
+
+def declared(sheet: Sheet, at: Place, value: Any) -> None:
+    """The hooks of the mapping at this place, which holds them under `hooks`."""
+    hint = 'write {"hooks": {"PreToolUse": […]}}'
+    events(sheet, (*at, "hooks"), sheet.mapping(at, value, hint).get("hooks") or {})
+
+
+def events(sheet: Sheet, at: Place, value: Any) -> None:
+    for event, groups in sheet.mapping(at, value, 'write {"PreToolUse": […]}').items():
+        with sheet.entry():
+            # The end of a subagent is an event of its own: what its agent calls its Stop.
+            told = "SubagentStop" if sheet.subagent and event == "Stop" else event
+            _event(sheet, told, (*at, event), groups)
+
+
+def _event(sheet: Sheet, event: str, at: Place, groups: Any) -> None:
     sheet.match(at, event)  # an unknown event is told once, not for each of its hooks
     hint = 'write [{"matcher": "Bash", "hooks": […]}]'
     for index, group in enumerate(sheet.items(at, groups, hint)):
@@ -65,9 +89,8 @@ def _event(sheet: Sheet, event: str, groups: Any) -> None:
 def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> None:
     fields = sheet.mapping(at, value, 'write {"type": "command", "command": "…"}')
     kind = sheet.text(at, fields, "type")
-    if kind != "command" and kind not in OTHER_TYPES:
-        known = ", ".join(("command", *OTHER_TYPES))
-        raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {known}")
+    if kind not in TYPES:
+        raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(TYPES)}")
     subject = bool(DIALECTS[AGENT].EVENTS[event].subject)
     condition = _condition(sheet, at, fields)
     match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
@@ -81,13 +104,14 @@ def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> N
         lacking = "its matcher matches nothing"
     elif condition and event not in CONDITIONAL:
         lacking = f"its `if` can be met on {', '.join(CONDITIONAL)} alone"
-    aside = _aside(sheet, at, fields)
+    aside = _aside(sheet, at, fields) if kind == "command" else Aside.NO
     sheet.add(
         at,
         match,
         action,
-        timeout=_timeout(sheet, at, fields, event),
+        timeout=_timeout(sheet, at, fields, event, kind),
         failure=Failure.ALLOW if aside is not Aside.NO else _failure(sheet, at, fields, event),
+        env=claude_web.variables(sheet, at, fields) if kind == "http" else (),
         once=sheet.flag(at, fields, "once"),
         aside=aside,
         status=sheet.text(at, fields, "statusMessage"),
@@ -109,15 +133,19 @@ def _aside(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> Aside:
     return Aside.ASYNC if sheet.flag(at, fields, "async") else Aside.NO
 
 
-def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Command, str]:
+def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it runs, and what this version lacks to run it."""
     folder = str(sheet.path.parent)
+    if kind == "mcp_tool":
+        said = sheet.text(at, fields, "tool")
+        reason = "hooks of the type `mcp_tool` are not in this version: Hooktray has no MCP servers"
+        return Command(line=f"mcp_tool: {said}", folder=folder), reason
     if kind != "command":
-        said = sheet.text(at, fields, OTHER_TYPES[kind])
-        return Command(line=f"{kind}: {said}", folder=folder), f"hooks of the type `{kind}` are not in this version"
+        action, lacking = claude_web.action(sheet, at, fields, kind)
+        return action, lacking or _lacking(fields)
     line = sheet.command(at, fields)
     lacking = _lacking(fields)
-    root = _plugin(sheet.path)
+    root = sheet.plugin
     plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
     storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
     shell = fields.get("args") is None
@@ -148,10 +176,10 @@ def _found(line: str) -> str:
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
 
 
-def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str) -> float:
+def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
     seconds = sheet.number(at, fields, "timeout")
     if seconds is None:
-        return TIMEOUTS.get(event, TIMEOUT)
+        return claude_web.TIMEOUTS.get(kind) or TIMEOUTS.get(event, TIMEOUT)
     if seconds < MILLISECONDS:
         return seconds
     what = f"{seconds:g} is read as milliseconds: {seconds / 1000:g} s"

@@ -12,10 +12,11 @@ from typing import Any
 
 import regex
 
+from tray.addresses import endpoint
 from tray.dialects import DIALECTS, known, spec
 from tray.errors import ConfigError
 from tray.model.event import EventKind
-from tray.model.hook import Aside, Command, Failure, Hook, Match, Source
+from tray.model.hook import Action, Aside, Command, Failure, Hook, Http, Match, Prompt, Source
 from tray.settings import wrong
 from tray.sources.hooktray import script_name, unique
 from tray.strict import Document, nearest
@@ -39,10 +40,22 @@ class Sheet:
     """One declaring file while it is read. A malformed entry is told with its place and takes no sibling down."""
 
     def __init__(
-        self, document: Document, agent: str, *, agents: Sequence[str] = (), project: str = "", inert: str = ""
+        self,
+        document: Document,
+        agent: str,
+        *,
+        agents: Sequence[str] = (),
+        project: str = "",
+        inert: str = "",
+        plugin: Path | None = None,
+        skill: Sequence[str] = (),
+        subagent: str = "",
     ) -> None:
         self.document = document
         self.agent = agent
+        self.plugin = plugin  # the folder of the plugin that the file belongs to
+        self.subagent = subagent
+        self._skill = tuple(skill)
         self._agents = tuple(agents)
         self._project = project
         self._inert = inert
@@ -71,8 +84,8 @@ class Sheet:
             likely = nearest(event, events)
             hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(events)
             raise wrong(self.document, at, f"unknown event `{event}`", hint)
-        common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project,
-                  "condition": condition}  # fmt: skip
+        common: dict[str, Any] = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event}
+        common |= {"project": self._project, "condition": condition, "skill": self._skill, "subagent": self.subagent}
         kind = spec(self.agent, event).kind
         if kind is EventKind.OTHER:
             return Match(event=event, agents=(self.agent,), **common)
@@ -82,11 +95,12 @@ class Sheet:
         self,
         at: Place,
         match: Match,
-        action: Command,
+        action: Action,
         *,
         timeout: float,
         name: str = "",
         failure: Failure = Failure.ALLOW,
+        env: Sequence[str] = (),
         once: bool = False,
         aside: Aside = Aside.NO,
         status: str = "",
@@ -96,17 +110,18 @@ class Sheet:
         source = Source(kind=self.agent, path=self.document.path, line=mark.line if mark else 0)
         self._hooks.append(
             Hook(
-                name=(name or named(action.line))[:NAME],
+                name=(name or titled(match, action))[:NAME],
                 source=source,
                 match=match,
                 action=action,
                 dialect=self.agent,
                 timeout=timeout,
                 failure=failure,
+                env=tuple(env),
                 once=once,
                 aside=aside,
                 status=status,
-                inert=self._inert or inert or ("it is Hooktray's own relay" if RELAY.search(action.line) else ""),
+                inert=self._inert or inert or ("it is Hooktray's own relay" if _is_relay(action) else ""),
             )
         )
 
@@ -139,6 +154,13 @@ class Sheet:
             raise wrong(self.document, at, "a command hook needs a command", f"add `{key}`")
         return line
 
+    def texts(self, at: Place, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        """The list of texts under `key`; empty when it is not there."""
+        value = fields.get(key) or []
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise wrong(self.document, (*at, key), "expected a list of texts", "put each of them in quotes")
+        return tuple(value)
+
     def flag(self, at: Place, fields: Mapping[str, Any], key: str) -> bool:
         value = fields.get(key, False)
         if not isinstance(value, bool):
@@ -160,6 +182,19 @@ class Sheet:
             return shlex.split(line)
         except ValueError as error:
             raise wrong(self.document, at, f"cannot be split into words: {error}", "close the quotes") from None
+
+
+def _is_relay(action: Action) -> bool:
+    return isinstance(action, Command) and RELAY.search(action.line) is not None
+
+
+def titled(match: Match, action: Action) -> str:
+    """What a hook without a name of its own is called."""
+    if isinstance(action, Command):
+        return named(action.line)
+    if isinstance(action, Http):
+        return endpoint(action.url).host
+    return f"{match.native or match.event} {'agent' if isinstance(action, Prompt) and action.agent else 'prompt'}"
 
 
 def named(line: str) -> str:

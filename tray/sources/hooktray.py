@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 import regex
 
+from tray.addresses import endpoint
 from tray.dialects import DIALECTS, known
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
-from tray.model.hook import Command, Failure, Hook, Match, Rule, Source
+from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
 from tray.settings import convert, wrong
+from tray.sources.web import http, refused
 from tray.strict import Document, nearest
 
 KINDS = tuple(kind.value for kind in EventKind)
@@ -31,8 +33,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     agent: str | list[str] = []
     tool: str = ""
     matcher: str = ""
-    type: Literal["command", "rule"] = "command"
+    type: Literal["command", "rule", "http", "prompt", "agent"] = "command"
     command: str = ""
+    url: str = ""
+    headers: dict[str, str] = {}
+    allow_local: list[str] = []
+    prompt: str = ""
+    model: str = ""
     decision: Literal["allow", "ask", "deny", "block"] | None = None
     reason: str = ""
     name: str = ""
@@ -118,7 +125,13 @@ def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
         raise wrong(document, at, f"`{pattern}` is not a pattern: {error}", hint) from None
 
 
-def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Command | Rule:
+def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Action:
+    if entry.type == "http":
+        return _http(document, at, entry)
+    if entry.type in ("prompt", "agent"):
+        if not entry.prompt.strip():
+            raise wrong(document, at, f"a hook of the type `{entry.type}` needs a prompt", "add `prompt: …`")
+        return Prompt(text=entry.prompt, model=entry.model, agent=entry.type == "agent")
     if entry.type == "rule":
         if entry.decision is None:
             raise wrong(document, at, "a rule needs a decision", "add `decision: deny`, `ask` or `allow`")
@@ -134,9 +147,19 @@ def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Command | 
     return Command(line=entry.command, folder=folder, interpreter=(shutil.which(first) or "") if bare else "")
 
 
-def _name(entry: Entry, action: Command | Rule) -> str:
-    if isinstance(action, Rule):
-        return f"{entry.event} rule"
+def _http(document: Document, at: tuple[Any, ...], entry: Entry) -> Http:
+    action = http(document, at, entry.url, entry.headers, entry.allow_local)
+    if why := refused(action):
+        place = endpoint(entry.url).place
+        raise wrong(document, (*at, "url"), why, f'if that is meant, add `allow_local: ["{place}"]`')
+    return action
+
+
+def _name(entry: Entry, action: Action) -> str:
+    if isinstance(action, Rule | Prompt):
+        return f"{entry.event} {entry.type}"
+    if isinstance(action, Http):
+        return endpoint(action.url).host
     return script_name(entry.command)
 
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.model.hook import Command
+from tray.model.hook import Command, Http
 from tray.settings import wrong
 from tray.sources.entries import Found, Place, Sheet, pattern_problem
+from tray.sources.web import http, refused
 from tray.strict import load_yaml
 
 AGENT = "starchild"
@@ -21,12 +24,14 @@ TIMEOUT = 20.0  # seconds
 LONGEST = 120.0
 SWITCH = "agent.yaml"
 FORCED = "STARCHILD_SHELL_HOOKS"
+LOCAL = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
 
 
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> Found:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
     document = load_yaml(path.read_bytes(), str(path))
     off = environment.get(FORCED) != "1" and _off(path.parent / SWITCH)
+    allow = environment.get(LOCAL) == "1"
     inert = f"`shell_hooks.enabled: false` in {path.parent / SWITCH}" if off else ""
     sheet = Sheet(document, AGENT, agents=agents, inert=inert)
     hint = "write `hooks:` and a list below it"
@@ -35,7 +40,7 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> F
         for index, entry in enumerate(sheet.items(("hooks",), entries, hint)):
             with sheet.entry():
                 at = ("hooks", index)
-                _hook(sheet, at, sheet.mapping(at, entry, "begin each hook with `- event: …`"))
+                _hook(sheet, at, sheet.mapping(at, entry, "begin each hook with `- event: …`"), allow=allow)
     return sheet.found(path.parent / SWITCH)
 
 
@@ -49,7 +54,7 @@ def _off(path: Path) -> bool:
     return isinstance(switch, dict) and switch.get("enabled") is False
 
 
-def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> None:
+def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any], *, allow: bool) -> None:
     event = sheet.text(at, fields, "event")
     pattern = sheet.text(at, fields, "matcher")
     match = sheet.match(at, event, pattern=pattern)
@@ -59,8 +64,7 @@ def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> None:
     kind = sheet.text(at, fields, "type") or "command"
     timeout = _timeout(sheet, at, fields)
     if kind == "http":
-        action = Command(line=f"POST {sheet.command(at, fields, 'url')}", folder=str(workspace))
-        sheet.add(at, match, action, timeout=timeout, inert="hooks of the type `http` are not in this version")
+        sheet.add(at, match, _http(sheet, at, fields, allow=allow), timeout=timeout)
         return
     if kind != "command":
         raise wrong(sheet.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
@@ -69,6 +73,17 @@ def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> None:
     bare = "/" not in first and "\\" not in first
     program = (shutil.which(first) or "") if bare else ""
     sheet.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
+
+
+def _http(sheet: Sheet, at: Place, fields: Mapping[str, Any], *, allow: bool) -> Http:
+    """The host's variable allows local places; here that one place, and it becomes part of what is approved."""
+    action = http(sheet.document, at, sheet.text(at, fields, "url"))
+    if allow:
+        return replace(action, allow_local=(endpoint(action.url).place,))
+    if why := refused(action):
+        hint = f"if that is meant, start the tray with {LOCAL}=1"
+        raise wrong(sheet.document, (*at, "url"), why, hint)
+    return action
 
 
 def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> float:

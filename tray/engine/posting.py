@@ -1,0 +1,74 @@
+"""HTTP hooks: the event as a POST in the hook's own dialect, and what an answer means to that dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from tray import __version__
+from tray.addresses import endpoint
+from tray.dialects import DIALECTS, wire
+from tray.engine.runners.environment import clean
+from tray.engine.runners.http import Reply, Request, Resolve, lookup, send
+from tray.engine.runners.span import Span
+from tray.errors import HooktrayError
+from tray.model.decision import Result
+from tray.model.event import Event
+from tray.model.hook import Hook, Http
+
+VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+CONTROL = re.compile(r"[^\t\x20-\x7e]")
+STRICT = "claude-code"  # there an answer that is no JSON object is a failure, and plain text says nothing
+
+
+def post(event: Event, hook: Hook, action: Http, span: Span, resolve: Resolve = lookup) -> Result:
+    """What the server answers to one hook's event. Raises HooktrayError."""
+    return _result(hook.dialect, send(_request(event, hook, action), span, resolve))
+
+
+def _request(event: Event, hook: Hook, action: Http) -> Request:
+    try:
+        end = endpoint(action.url)
+    except ValueError as error:
+        raise HooktrayError(f"its URL: {error}") from error
+    body = DIALECTS[hook.dialect].stdin(event).removesuffix(b"\n")
+    kind = "application/json" if body.startswith((b"{", b"[")) else "text/plain; charset=utf-8"
+    usual = {
+        "Accept": "application/json, text/plain, */*",
+        "Content-Type": kind,
+        "User-Agent": f"hooktray/{__version__}",
+    }
+    own = {name: _filled(name, value, event.environment, hook.env) for name, value in action.headers}
+    named = {name.lower() for name in own}
+    kept = {name: value for name, value in usual.items() if name.lower() not in named}
+    return Request(endpoint=end, body=body, headers={**kept, **own}, local=end.place in action.allow_local)
+
+
+def _filled(name: str, text: str, environment: Mapping[str, str], wanted: Collection[str]) -> str:
+    """A header's value with the variables put in that the hook may see; any other is empty."""
+    seen = clean(environment, wanted=wanted, extra={}).environment
+    allowed = {each: value for each, value in seen.items() if each in wanted}
+    value = VARIABLE.sub(lambda found: allowed.get(found[1] or found[2], ""), text)
+    if CONTROL.search(value):
+        raise HooktrayError(f"the header {name} would hold a sign that no header can")
+    return value
+
+
+def _result(dialect: str, reply: Reply) -> Result:
+    if 300 <= reply.status < 400:
+        return Result(cause=f"answered {reply.status}: redirects are not followed")
+    if not 200 <= reply.status < 300:
+        return Result(cause=f"answered {reply.status}")
+    if dialect == STRICT and (problem := _no_object(reply.body)):
+        return Result(cause=f"answered {reply.status} with what is {problem}")
+    return Result(code=0, stdout=reply.body)
+
+
+def _no_object(body: bytes) -> str:
+    if not body.strip():
+        return ""
+    try:
+        wire.mapping(body)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,89 @@
+"""What one hook has to do for one event, made ready to run, and what came of it in the hook's own words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tray.dialects import DIALECTS
+from tray.dialects.x_code_hooks import of_plugin
+from tray.engine.ancestry import TEST
+from tray.engine.covering import Covering
+from tray.engine.placeholders import running
+from tray.engine.question import answered
+from tray.engine.runners.environment import clean
+from tray.engine.runners.errand import Errand, Work
+from tray.engine.runners.process import Job
+from tray.engine.runners.span import Span
+from tray.model.decision import Reading, Result
+from tray.model.event import Event
+from tray.model.hook import Command, Hook, Http, Prompt
+from tray.settings import Llm
+
+AGENT_TIME = 60.0  # seconds that an agent hook has at most
+
+
+class Works:
+    """Makes work of approved hooks. `llm` is the model that a person confirmed, if any."""
+
+    def __init__(self, covering: Covering, llm: Callable[[], Llm | None]) -> None:
+        self._covering = covering
+        self._llm = llm
+
+    def work(self, event: Event, hook: Hook, digest: str) -> Work:
+        """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
+        action = hook.action
+        if isinstance(action, Http):
+            return _request(event, hook, action)
+        if isinstance(action, Prompt):
+            return _question(event, hook, action, self._llm())
+        assert isinstance(action, Command)
+        return self._job(event, hook, action, digest)
+
+    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
+        dialect = DIALECTS[hook.dialect]
+        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
+        said = dialect.environment(event)
+        if event.test:
+            own[TEST] = "1"
+        if command.storage:
+            Path(command.storage).mkdir(parents=True, exist_ok=True)
+        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
+        stdin = dialect.stdin(event)
+        if command.owner and hook.dialect == "x-code":
+            stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
+        return Job(
+            argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
+            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
+            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
+            stdin=stdin,
+            timeout=hook.timeout,
+            background=hook.background,
+        )
+
+
+def _request(event: Event, hook: Hook, action: Http) -> Errand:
+    def ask(span: Span) -> Result:
+        from tray.engine.posting import post  # urllib3 is none of a command hook's business
+
+        return post(event, hook, action, span)
+
+    return Errand(ask=ask, timeout=hook.timeout)
+
+
+def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None) -> Errand:
+    def ask(span: Span) -> Result:
+        from tray.engine.asking import ask_model  # the openai library takes half a second
+
+        return ask_model(event, hook, action, llm, span)
+
+    return Errand(ask=ask, timeout=min(hook.timeout, AGENT_TIME) if action.agent else hook.timeout)
+
+
+def read(event: Event, hook: Hook, result: Result) -> Reading:
+    """What the hook said."""
+    if isinstance(hook.action, Prompt):
+        return answered(event, result)
+    return DIALECTS[hook.dialect].read(event, result)

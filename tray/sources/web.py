@@ -1,0 +1,70 @@
+"""HTTP hooks as any format declares them: a URL that may be asked, headers, and the places that are local."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tray.addresses import Endpoint, endpoint, local
+from tray.model.hook import Http
+from tray.settings import wrong
+from tray.strict import Document
+
+Place = tuple[str | int, ...]
+NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+CONTROL = re.compile(r"[^\t\x20-\x7e]")
+# They say how the request travels, which is not the hook's to say.
+OURS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+LOCAL = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
+
+
+def http(
+    document: Document, at: Place, url: str, headers: Mapping[str, Any] | None = None, allow_local: Sequence[Any] = ()
+) -> Http:
+    """The action of one entry, checked; a local URL is judged by `refused`. Raises ConfigError."""
+    end = reach(document, (*at, "url"), url)
+    for index, place in enumerate(allow_local):
+        if not isinstance(place, str) or not LOCAL.fullmatch(place):
+            what = f"expected host:port, got `{place}`"
+            raise wrong(document, (*at, "allow_local", index), what, f'write `allow_local: ["{end.place}"]`')
+    sent = tuple(_header(document, (*at, "headers"), name, value) for name, value in (headers or {}).items())
+    return Http(url=url, headers=sent, allow_local=tuple(place.lower() for place in allow_local))
+
+
+def reach(document: Document, at: Place, url: str) -> Endpoint:
+    """Where the URL leads, if it is one that may be asked at all."""
+    try:
+        return endpoint(url)
+    except ValueError as error:
+        raise wrong(document, at, str(error), "write it like `url: https://guard.example.com/hook`") from None
+
+
+def refused(action: Http) -> str:
+    """Why this URL is no public one, seen at once and not allowed by the hook; "" when there is no such reason."""
+    end = endpoint(action.url)
+    why = local(end.host)
+    return f"{end.host} is {why}" if why and end.place not in action.allow_local else ""
+
+
+def _header(document: Document, at: Place, name: Any, value: Any) -> tuple[str, str]:
+    if not isinstance(name, str) or not NAME.fullmatch(name) or name.lower() in OURS:
+        raise wrong(document, at, f"the header `{name}` cannot be set", "leave it out")
+    if not isinstance(value, str) or CONTROL.search(value):
+        raise wrong(document, (*at, name), "expected a line of plain text", "put it in quotes")
+    return name, value
