@@ -21,11 +21,13 @@ PATHS = {  # template in config/ -> where it stands below the desk's folder
     "bus.conf": "bus.conf",
     "dunstrc": "config/dunst/dunstrc",
     "gtk.ini": "config/gtk-3.0/settings.ini",
+    "lxqt.conf": "config/lxqt/panel.conf",
     "notifyd.xml": "config/xfce4/xfconf/xfce-perchannel-xml/xfce4-notifyd.xml",
     "openbox.xml": "config/openbox/rc.xml",
     "panel.xml": "config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml",
     "pulse.pa": "pulse.pa",
     "record": "record",
+    "tint2rc": "config/tint2/tint2rc",
 }
 FOLDERS = ("cache", "config", "data", "home", "log", "notifications", "run", "services", "state")
 

@@ -19,7 +19,8 @@ from PIL import ImageChops, ImageColor
 
 from desktop import panel_app
 from tray.desktop.artwork import IconState, colour
-from tray.desktop.icon import NO_MENU, NO_TRAY
+from tray.desktop.icon import NO_TRAY
+from tray.desktop.toolkit import NO_MENU
 
 __all__ = ["desk", "shared_desk"]
 WATCHER = "org.kde.StatusNotifierWatcher"

@@ -45,7 +45,7 @@ def _sentences(tree: ast.AST) -> Iterator[Entry]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ARGUMENTS:
             texts = [str(arg.value) for arg in node.args[: ARGUMENTS[node.func.id]] if isinstance(arg, ast.Constant)]
-            if texts:
+            if texts and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
                 yield Entry(texts[0], "".join(texts[1:]))
 
 
