@@ -22,6 +22,8 @@ NO_MENU = (
     " snixembed) on a D-Bus session"
 )
 
+log = logging.getLogger(__name__)
+
 Post = Callable[[Callable[[], None]], None]
 
 
@@ -91,7 +93,10 @@ class Pystray:
             # Two threads on one Xlib connection can wait for each other for ever (measured: one start in ten), so its
             # Xorg icon docks here, before anybody else uses the connection.
             self._icon.visible = True
-        self._icon.run(self._appear)
+        try:
+            self._icon.run(self._appear)
+        except Exception as error:  # noqa: BLE001 - its GTK icons call a notification server at their end, there or not
+            log.info("pystray: %s", error)
 
     def _appear(self, icon: Any) -> None:
         icon.visible = True
