@@ -24,9 +24,10 @@ def face(
     *,
     tell: Callable[[str, str], None],
     soon: Callable[[Callable[[], None]], None],
+    open_page: Callable[[], None],
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
-    extras = Extras(login=autostart(paths), open_configuration=partial(open_file, paths.config))
+    extras = Extras(login=autostart(paths), open_configuration=partial(open_file, paths.config), open_page=open_page)
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(
         face=shown,

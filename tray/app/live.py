@@ -25,6 +25,7 @@ from tray.alerts.sound import Player
 from tray.alerts.untold import told
 from tray.app import engine, llm, roster, stores
 from tray.app.face import face
+from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
 from tray.desktop.icon import Icon, choose
@@ -44,10 +45,11 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.sources import configuration
-from tray.threads import Chores, Ending, Loop
+from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
+LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
@@ -57,6 +59,7 @@ log = logging.getLogger(__name__)
 def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print) -> int:
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
+    sys.setswitchinterval(0.0005)  # a thread that computes holds an answer up for no longer
     lock = FileLock(paths.state / "lock")
     try:
         lock.acquire(timeout=0)
@@ -84,15 +87,18 @@ class App:
         configuration.start(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
+        self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
         self._kept = stores(paths, migrate=True, trouble=self._trouble)
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
+        threads = (self._loop, self._chores)
+        self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
         self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews)
+        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
         self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -129,7 +135,13 @@ class App:
 
     def _make_face(self, *, headless: bool) -> None:
         self._face, self._hand = face(
-            self._paths, self._kept, self._roster, self._controls, tell=self._herald.tell, soon=self._chores.do
+            self._paths,
+            self._kept,
+            self._roster,
+            self._controls,
+            tell=self._herald.tell,
+            soon=self._chores.do,
+            open_page=self._page.open,
         )
         self._icon: Icon = choose(
             self._loop.loop,
@@ -161,6 +173,7 @@ class App:
         for thread in list(self._observing):
             thread.join(5)
         self._background.close()
+        self._page.close()
         self._chores.close()
         self._face.close()
         self._announcer.close()
@@ -198,7 +211,8 @@ class App:
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
-        self._refresh()
+        self._page.heard(record)
+        self._lately.soon()
 
     def _start(self) -> None:
         self._face.wear(self._icon)
@@ -216,7 +230,8 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
-        for standing in self._roster.refresh():
+        self._roster.refresh()
+        for standing in self._roster.news():
             self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):

@@ -34,7 +34,8 @@ class Extras:
     show_held: Callable[[], None] = _nothing
     login: Login | None = None
     open_configuration: Callable[[], None] = _nothing
-    open_page: Callable[[str], None] | None = None  # takes a decision's id; "" = where the page begins
+    open_page: Callable[[], None] | None = None
+    open_decision: Callable[[str], None] | None = None  # the page of the decision with this id
     connect: Callable[[], None] | None = None
     doctor: Callable[[], None] | None = None
 

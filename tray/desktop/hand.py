@@ -9,12 +9,12 @@ from pathlib import Path
 from tray.desktop import menu
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
+from tray.engine.account import said
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.roster import Roster
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.model.decision import Record
 from tray.store.copies import Copies
 
 WAY = "tray"
@@ -133,7 +133,7 @@ class Hand:
             case menu.OpenConfiguration():
                 extras.open_configuration()
             case menu.OpenPage() if extras.open_page:
-                extras.open_page("")
+                extras.open_page()
             case menu.Connect() if extras.connect:
                 extras.connect()
             case menu.Doctor() if extras.doctor:
@@ -160,29 +160,12 @@ class Hand:
         self._open_file(written(standing, self._copies, os.environ, self._reviews))
 
     def _reason(self, record_id: str) -> None:
-        """On its page; where there is none, in an alert."""
-        if self._extras.open_page:
-            self._extras.open_page(record_id)
+        """On its own page; where there is none, in an alert."""
+        if self._extras.open_decision:
+            self._extras.open_decision(record_id)
             return
         record = next((one for one in self._face.recent if one.id == record_id), None)
         if record is None:
             return
         title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
         self._tell(title, said(record))
-
-
-def said(record: Record) -> str:
-    """One line on why a decision came out as it did."""
-    skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
-    if record.reason:
-        return f"{record.verdict.word}: {record.reason}"
-    if record.problem:
-        return record.problem
-    if skipped and len(skipped) == len(record.hooks):
-        return f"{len(skipped)} hooks skipped: {skipped[0].get('cause', '')}"
-    troubled = [hook for hook in record.hooks if hook.get("cause")]
-    if troubled:
-        return "; ".join(f"{hook['name']}: {hook['cause']}" for hook in troubled)
-    if not record.hooks:
-        return "No hook was asked"
-    return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tray.desktop import macos
+from tray.desktop import linux, macos
 from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item, Kind
@@ -45,6 +45,7 @@ class Pystray:
         self._picture = draw if complete else on_tile
         logging.getLogger("pystray._base").addFilter(_worth_saying)
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
+        self._let_go = (lambda: None) if complete else linux.give_own_connection(self._icon)
         self._main, self._calls = MainLoop(), MainLoop()
         self.post: Post = main if self._owns_main else self._main.post
         self._threads: list[threading.Thread] = []
@@ -77,6 +78,7 @@ class Pystray:
         self._calls.stop()
         for thread in self._threads:
             thread.join(PATIENCE)
+        self._let_go()
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         post = self.post if self._owns_main else self._calls.post
