@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,4 +87,5 @@ def give_own_connection(icon: Any) -> Callable[[], None]:
 
     icon._send_message = send
     icon._display.flush = lambda: flush() if on_loop() else None
-    return ours.close  # type: ignore[no-any-return]
+    close: Callable[[], None] = ours.close
+    return close
