@@ -45,7 +45,7 @@ class Pystray:
         self._picture = draw if complete else on_tile
         logging.getLogger("pystray._base").addFilter(_worth_saying)
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
-        self._let_go = (lambda: None) if complete else linux.give_own_connection(self._icon)
+        self._let_go: Callable[[], None] = _nothing if complete else linux.give_own_connection(self._icon)
         self._main, self._calls = MainLoop(), MainLoop()
         self.post: Post = main if self._owns_main else self._main.post
         self._threads: list[threading.Thread] = []
@@ -147,3 +147,7 @@ def fitting(text: str, units: int) -> str:
 def _worth_saying(record: logging.LogRecord) -> bool:
     """pystray shows a traceback whenever its tray is not there; `visible` says the same without alarm."""
     return record.msg != "Failed to dock icon"
+
+
+def _nothing() -> None:
+    """There is nothing to let go of."""
