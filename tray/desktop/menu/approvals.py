@@ -97,7 +97,7 @@ def _choices(one: Approval, key: str) -> Items:
 
 
 def _request(one: Request) -> Item:
-    key, what = below("approvals/request", one.id), clean(one.what, 60)
+    key, what = below("approvals/done" if one.done else "approvals/request", one.id), clean(one.what, 60)
     who = clean(one.who, 40, say("somebody"))
     if one.done:
         text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")
