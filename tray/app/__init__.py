@@ -18,6 +18,7 @@ from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
+from tray.engine.questions import Questions
 from tray.engine.runners.command import Background, Gone
 from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
@@ -73,6 +74,7 @@ def engine(
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
+    questions: Questions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
     answers: Answers = nobody,
 ) -> Engine:
@@ -92,6 +94,7 @@ def engine(
         llm=llm,
         ending=ending,
         offline=offline,
+        questions=questions,
         protection=Protection(places=kept.places, exceptions=exceptions),
         answers=answers,
     )
