@@ -105,10 +105,7 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
-        if asked:
-            slow()
-        hooks = plan(event, asked, self._scopes.skills)
+        hooks = self._plan(event, slow)
         switch = self._gate(event)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
@@ -242,8 +239,11 @@ class Engine:
         spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
-    def _plan(self, event: Event) -> tuple[Approved, ...]:
+    def _plan(self, event: Event, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
+        """Who is asked; `slow` is called first when that takes more than a look."""
         asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        if asked:
+            slow()
         return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
