@@ -121,6 +121,9 @@ def main(argv: Sequence[str]) -> int:
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
         answer = neutral(call.agent, call.event, body)
+    except SystemExit:  # told to end, maybe while a hook was being started: nobody else knows of it yet
+        _end_children()
+        raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
         answer = neutral(call.agent, call.event, body)
@@ -217,6 +220,14 @@ def _write(answer: Answer, *, framed: bool) -> None:
     for stream, content in ((sys.stdout, answer.stdout), (sys.stderr, answer.stderr)):
         stream.buffer.write(content)
         stream.flush()
+
+
+def _end_children() -> None:
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            child.kill()
 
 
 def _detach(after: Afterwards) -> None:

@@ -22,6 +22,9 @@ from tray.model.event import Knock
 LONG = 20.0  # seconds; every wait below ends far earlier unless something is broken
 
 
+After = Callable[[Callable[[], object]], object]
+
+
 class Recorder:
     """A service that writes down its knocks; the event's name says how it answers."""
 
@@ -36,13 +39,15 @@ class Recorder:
     def patience(self, agent: str, event: str) -> float:
         return 1.5 if event != "impatient" else 1 / 0
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: After, slow: object) -> Answer | Callable[[Gone], Answer]:
         self.knocks.append(knock)
         self.threads.append(threading.current_thread().name)
         if knock.event == "fails":
             raise RuntimeError("the service is broken")
         if knock.event == "code":
             return Answer(code=-9)
+        if knock.event == "afterwards":
+            after(self._afterwards)
         if knock.event == "large":
             return Answer(stdout=b"x" * 3_000_000)
         if knock.event == "deny":
@@ -50,6 +55,10 @@ class Recorder:
         if knock.event in ("work", "fails-later", "until-gone"):
             return lambda gone: self._work(knock, gone)
         return Answer(stdout=b"inline", stderr=b"err", code=2)
+
+    def _afterwards(self) -> None:
+        self.release.wait(LONG)
+        self.gone.set()
 
     def _work(self, knock: Knock, gone: Gone) -> Answer:
         self.threads.append(threading.current_thread().name)
@@ -181,7 +190,7 @@ from tray.model.decision import Answer
 
 class Service:
     def patience(self, agent, event): return 60.0
-    def answer(self, knock):
+    def answer(self, knock, after, slow):
         print(knock.event, flush=True)
         return Answer(stdout=knock.event.encode())
 

@@ -45,10 +45,11 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.sources import configuration
-from tray.threads import Chores, Ending, Loop
+from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
+LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
 
@@ -58,6 +59,7 @@ log = logging.getLogger(__name__)
 def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print) -> int:
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
+    sys.setswitchinterval(0.0005)  # a thread that computes holds an answer up for no longer
     lock = FileLock(paths.state / "lock")
     try:
         lock.acquire(timeout=0)
@@ -85,6 +87,7 @@ class App:
         configuration.start(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
+        self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
         self._kept = stores(paths, migrate=True, trouble=self._trouble)
         self._roster = roster(paths, self._kept)
@@ -203,7 +206,7 @@ class App:
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
-        self._refresh()
+        self._lately.soon()
 
     def _start(self) -> None:
         self._face.wear(self._icon)

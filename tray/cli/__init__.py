@@ -47,7 +47,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last place that can answer
-        return _failed(error)
+        return failed(error)
 
 
 def places(context: typer.Context) -> Paths:
@@ -57,7 +57,8 @@ def places(context: typer.Context) -> Paths:
     return paths
 
 
-def _failed(error: Exception) -> int:
+def failed(error: Exception) -> int:
+    """Our bug, or a usage error of the command line."""
     show = getattr(error, "show", None)  # a usage error of the command line
     if callable(show):
         show()

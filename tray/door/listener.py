@@ -42,8 +42,14 @@ class Service(Protocol):
     def patience(self, agent: str, event: str) -> float:
         """Seconds the relay may wait for its answer in all."""
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
-        """The answer at once, or the work that finds it; the work gets a thread of its own."""
+    def answer(
+        self, knock: Knock, after: Callable[[Callable[[], object]], object], slow: Callable[[], object]
+    ) -> Answer | Callable[[Gone], Answer]:
+        """The answer at once, or the work that finds it; the work gets a thread of its own.
+
+        What is given to `after` is done once the answer has left; it may not raise. `slow` is called before anything
+        that takes more than a moment.
+        """
 
     def busy(self, knock: Knock) -> Answer:
         """The answer when no thread is free."""
@@ -105,22 +111,24 @@ class Listener:
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
-            if not self._admit(connection, door.token):
-                connection.close()
+            self._admit(connection, door.token)
 
-    def _admit(self, connection: socket.socket, token: str) -> bool:
-        """True when the connection now belongs to another thread, which closes it."""
+    def _admit(self, connection: socket.socket, token: str) -> None:
+        """Serve the caller, unless it moves on to another thread, which then sees it off."""
         try:
             if connection.family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             peer = address.peer(connection)
         except OSError:
-            return False
+            connection.close()
+            return
         if not address.is_owner(peer):
             _log.warning("a process of user %d knocked and was sent away", peer.uid)
-            return False
+            connection.close()
+            return
         caller = Caller(connection, peer, lambda lead, head: self._greet(lead, head, token))
-        return self._turn(caller, lambda: self._welcome(caller))
+        if not self._turn(caller, lambda: self._welcome(caller)):
+            caller.close()
 
     def _greet(self, lead: Lead, head: Head, token: str) -> float:
         shown = head.fields.get("token", "").encode("utf-8", "surrogateescape")
@@ -179,9 +187,10 @@ class Listener:
             return self._reply(caller, self._service.busy(knock))
         work: Callable[[Gone], Answer] | None = None
         try:
-            found = self._service.answer(knock)
+            found = self._service.answer(knock, caller.afterwards.append, caller.acknowledge)
             if isinstance(found, Answer):
                 return self._reply(caller, found)
+            caller.acknowledge()
             work = found
         finally:
             if work is None:
@@ -203,6 +212,7 @@ class Listener:
         return _see_off(caller, reply)
 
     def _lodge(self, rooms: Rooms, caller: Caller, part: Callable[[Caller], bool]) -> bool:
+        caller.acknowledge()
         return rooms.take() and rooms.start(caller, self._part(caller, part))
 
     def _part(self, caller: Caller, part: Callable[[Caller], bool]) -> Callable[[], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tray.model.decision import Gate
-from tray.model.hook import Hook
+from tray.model.hook import Hook, Rule
 
 
 def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
@@ -16,3 +16,8 @@ def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
     if not hook.enabled:
         return Gate.DISABLED
     return Gate.NESTED if nested else None
+
+
+def takes_time(hook: Hook, switch: Gate | None) -> bool:
+    """Whether its turn may be more than a look: nobody who answers others does that by the way."""
+    return switch is None and hook.enabled and not isinstance(hook.action, Rule)

@@ -13,8 +13,8 @@ from tray.engine.account import account
 from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
-from tray.engine.ears import Ears, Later, Rows
-from tray.engine.gates import gate
+from tray.engine.ears import After, Ears, Later, Rows, at_once
+from tray.engine.gates import gate, takes_time
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
@@ -78,8 +78,19 @@ class Engine:
         self._background = background
         self._offline = offline
 
-    def begin(self, knock: Knock, spent: float = 0.0) -> Answer | Callable[[Gone | None], Answer]:
-        """The answer at once when no hook has to run for it, else the work that leads to it."""
+    def begin(
+        self,
+        knock: Knock,
+        spent: float = 0.0,
+        *,
+        after: After = at_once,
+        slow: Callable[[], object] = lambda: None,
+    ) -> Answer | Callable[[Gone | None], Answer]:
+        """The answer at once when no process has to run for it, else the work that leads to it.
+
+        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
+        hooks to be looked at: their patterns and processes take time.
+        """
         started = time.monotonic() - spent
         event = parse(knock)
         if from_test(knock.pid, knock.environment):
@@ -89,25 +100,29 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        hooks = self._plan(event)
-        if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
+        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        if asked:
+            slow()
+        hooks = plan(event, asked, self._scopes.skills)
+        switch = self._gate(event)
+        if (hooks and switch is None) or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, self._decision(event, [own] if own else []), started)
+            return self._finish(event, self._decision(event, [own] if own else []), started, after)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Answer:
-            said = self._finish(event, self.decide(event, waited, deadline, gone, own), started)
+            said = self._finish(event, self.decide(event, waited, deadline, gone, own), started, after)
             if apart:
                 self._go_beside(event, apart)
             return said
 
-        return answer if waited else answer(None)
+        return answer if any(takes_time(one.hook, switch) for one in waited) else answer(None)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
@@ -207,7 +222,8 @@ class Engine:
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return plan(event, self._ledger.in_order(), self._scopes.skills)
+        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        return plan(event, asked, self._scopes.skills)
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
@@ -218,7 +234,8 @@ class Engine:
         if isinstance(hook.action, Rule):
             if not self._loops.first(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE)
-            return Outcome(hook=hook.name, status=Status.OK, reading=_rule(hook.action))
+            reading = Reading(verdict=hook.action.verdict, reason=hook.action.reason)
+            return Outcome(hook=hook.name, status=Status.OK, reading=reading)
         try:
             return self._works.work(event, hook, approved.digest)
         except HooktrayError as error:
@@ -262,24 +279,21 @@ class Engine:
         stderr = result.stderr.decode("utf-8", "replace")
         return settle(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
 
-    def _finish(self, event: Event, decision: Decision, started: float) -> Answer:
-        """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
+    def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
+        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""
         answer = Answer() if event.told else render(event, decision)
+        ms, at = (time.monotonic() - started) * 1000, time.time()
+        commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
         self._loops.ended(event, decision)
         self._scopes.heard(event, decision)
-        try:
-            self._tell(event, decision, answer, started)
-        except Exception:  # our bookkeeping; the answer stands
-            log.exception("%s of %s could not be written down", event.name, event.agent)
+
+        def tell() -> None:
+            try:
+                record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                self._rows.append(record, commit=commit)
+                self._ears.decided(event, decision, record)
+            except Exception:  # our bookkeeping; the answer stands
+                log.exception("%s of %s could not be written down", event.name, event.agent)
+
+        (at_once if commit else after)(tell)
         return answer
-
-    def _tell(self, event: Event, decision: Decision, answer: Answer, started: float) -> None:
-        ms = (time.monotonic() - started) * 1000
-        record = account(event, decision, answer, at=time.time() - ms / 1000, ms=ms, offline=self._offline)
-        refusing = decision.verdict > Verdict.ALLOW or decision.stop is not None
-        self._rows.append(record, commit=refusing or decision.rewrite is not None)
-        self._ears.decided(event, decision, record)
-
-
-def _rule(rule: Rule) -> Reading:
-    return Reading(verdict=rule.verdict, reason=rule.reason)

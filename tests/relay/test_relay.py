@@ -1,4 +1,4 @@
-"""The portable relay as agents run it: a process of its own, a real door, and where it finds that."""
+"""The relay as agents run it: a process of its own, a real door, and where it finds that."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from relays import (
     LONG,
-    RELAY,
     Agent,
     Recorder,
     opened,
@@ -22,17 +20,6 @@ from relays import (
 
 from tray.door.listener import Listener
 from tray.model.event import PAYLOAD_LIMIT
-
-
-@pytest.fixture
-def agent(tmp_path: Path) -> Agent:
-    return Agent(tmp_path / "home")
-
-
-@pytest.fixture
-def tray(agent: Agent) -> Iterator[Recorder]:
-    with opened(agent) as service:
-        yield service
 
 
 def test_the_answer_becomes_output_and_exit_code(agent: Agent, tray: Recorder) -> None:
@@ -107,27 +94,6 @@ def test_sixty_four_relays_at_once_are_all_answered(agent: Agent, tray: Recorder
     assert len({knock.id for knock in tray.knocks}) == 64
 
 
-def test_the_relay_imports_next_to_nothing(agent: Agent, tray: Recorder) -> None:
-    command = agent.command("shelley", "echo")
-    command[1:1] = ["-X", "importtime"]
-
-    lines = run(command).stderr.decode().splitlines()
-    modules = {line.rpartition("|")[2].strip() for line in lines}
-
-    assert {"_socket", "select"} <= modules
-    assert modules.isdisjoint(
-        {"site", "socket", "subprocess", "json", "re", "argparse", "struct", "threading", "tray"}
-    )
-
-
-def test_the_command_can_call_the_relay_in_its_own_process(agent: Agent, tray: Recorder) -> None:
-    code = "import sys; from tray.relay import main; sys.exit(main(sys.argv[1:]))"
-
-    done = run([sys.executable, "-c", code, "--home", str(agent.home), "claude-code", "Stop"])
-
-    assert said(done) == (b"out\0\xff", b"err", 2)
-
-
 @pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_do_not_confuse_it(agent: Agent, tray: Recorder, redirection: str) -> None:
     done = run(["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *agent.command("claude-code", "Stop")])
@@ -151,29 +117,29 @@ def test_the_home_is_given_by_option_or_variable(agent: Agent, tray: Recorder, w
     home = [word.format(home=agent.home) for word in words]
     env = {} if words else {"HOOKTRAY_HOME": str(agent.home)}
 
-    done = run([sys.executable, "-I", "-S", str(RELAY), *home, "claude-code", "Stop"], env=env)
+    done = run([*agent.words, *home, "claude-code", "Stop"], env=env)
 
     assert done.returncode == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the state folder of Linux")
 @pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "HOME"])
-def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, variable: str) -> None:
+def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay: list[str], variable: str) -> None:
     base = tmp_path if variable == "XDG_STATE_HOME" else tmp_path / ".local" / "state"
     (base / "hooktray").mkdir(mode=0o700, parents=True)
     listener = Listener(base / "hooktray" / "door.sock", Recorder())
     listener.start()
     env = {"XDG_STATE_HOME": "", "HOOKTRAY_HOME": "", variable: str(tmp_path)}
 
-    done = run([sys.executable, "-I", "-S", str(RELAY), "claude-code", "Stop"], env=env)
+    done = run([*relay, "claude-code", "Stop"], env=env)
 
     listener.close()
     assert done.returncode == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_a_path_too_long_for_a_socket_works(tmp_path: Path) -> None:
-    agent = Agent(tmp_path / ("deep" * 30))
+def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) -> None:
+    agent = Agent(tmp_path / ("deep" * 30), relay)
     listener = Listener(agent.state / "door.sock", Recorder())
     listener.start()
 

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from relays import (
     LONG,
-    RELAY,
     Agent,
     Recorder,
-    opened,
     run,
     said,
 )
-
-
-@pytest.fixture
-def agent(tmp_path: Path) -> Agent:
-    return Agent(tmp_path / "home")
-
-
-@pytest.fixture
-def tray(agent: Agent) -> Iterator[Recorder]:
-    with opened(agent) as service:
-        yield service
 
 
 def nobody(agent: Agent, case: str) -> None:
@@ -103,16 +88,16 @@ def test_a_whole_answer_counts_even_if_once_fails_afterwards(agent: Agent) -> No
         ["é" * 1000, "\n"],
     ],
 )
-def test_a_usage_error_is_silent(tmp_path: Path, words: list[str]) -> None:
-    done = run([sys.executable, "-I", "-S", str(RELAY), *words], env={"HOOKTRAY_HOME": str(tmp_path)})
+def test_a_usage_error_is_silent(tmp_path: Path, relay: list[str], words: list[str]) -> None:
+    done = run([*relay, *words], env={"HOOKTRAY_HOME": str(tmp_path)})
 
     assert said(done) == (b"", b"", 0)
 
 
-def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path) -> None:
+def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path, relay: list[str]) -> None:
     words = ["shelley", "system-prompt", "--verbose"]
 
-    done = run([sys.executable, "-I", "-S", str(RELAY), *words], b"prompt", env={"HOOKTRAY_HOME": str(tmp_path)})
+    done = run([*relay, *words], b"prompt", env={"HOOKTRAY_HOME": str(tmp_path)})
 
     assert said(done) == (b"prompt", b"", 0)
 
@@ -140,31 +125,6 @@ def test_an_interrupted_relay_shows_no_traceback(agent: Agent, tray: Recorder) -
         relay.send_signal(signal.SIGINT)
         assert relay.stderr.read() == b""
         assert relay.wait(LONG) == -signal.SIGINT
-
-
-EARLY = """
-import os, runpy, sys
-
-def interrupt(event, args):
-    if event == "import" and args[0] in ("_socket", "select"):
-        os.kill(os.getpid(), {signal})
-
-sys.addaudithook(interrupt)
-runpy.run_path(sys.argv.pop(1), run_name="__main__")
-"""
-
-
-def test_a_relay_that_is_interrupted_while_it_starts_shows_no_traceback() -> None:
-    code = EARLY.format(signal=int(signal.SIGINT))
-
-    assert said(run([sys.executable, "-I", "-S", "-c", code, str(RELAY)])) == (b"", b"", -signal.SIGINT)
-
-
-def test_where_interrupts_are_ignored_the_relay_ignores_them(agent: Agent, tray: Recorder) -> None:
-    code = f"import os, signal; signal.signal(2, signal.SIG_IGN); {EARLY.format(signal=2)}"
-    command = [sys.executable, "-I", "-S", "-c", code, *agent.command("claude-code", "Stop")[3:]]
-
-    assert said(run(command)) == (b"out\0\xff", b"err", 2)
 
 
 def test_an_agent_that_never_closes_our_stdin_gets_its_neutral_answer(agent: Agent, tray: Recorder) -> None:

@@ -19,7 +19,6 @@ from relays import LONG, Agent, opened, run, said
 from tray.door.frames import decode_answer, encode_answer
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT
-from tray.relay import PAYLOAD_LIMIT as RELAY_LIMIT
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 CALL = json.dumps(PRE_TOOL_USE).encode()
@@ -28,10 +27,10 @@ SESSION_END = b'{"session_id":"s","cwd":"/","hook_event_name":"SessionEnd","reas
 
 
 @pytest.fixture
-def agent(house: House) -> Agent:
+def agent(house: House, relay: list[str]) -> Agent:
     """An agent whose tray has just ended."""
     assert house.paths.home is not None
-    agent = Agent(house.paths.home)
+    agent = Agent(house.paths.home, relay)
     agent.when_down(command=[sys.executable, "-I", "-m", "tray", "once"])
     return agent
 
@@ -128,10 +127,6 @@ def test_an_observed_event_lets_the_relay_go_while_its_hooks_run_on(
     (tmp_path / "go").touch()
     wait(lambda: house.stores.journal.count() == 1, "the row")
     assert house.stores.journal.recent(1)[0].hooks[0]["status"] == "ok"
-
-
-def test_the_relay_knows_the_limit_of_a_payload() -> None:
-    assert RELAY_LIMIT == PAYLOAD_LIMIT
 
 
 def test_without_a_tray_a_system_prompt_over_the_limit_comes_back(house: House, agent: Agent) -> None:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,14 +20,12 @@ from relays import (
     ANSWER,
     CHILD,
     LONG,
-    RELAY,
     Agent,
     Impostor,
     Recorder,
     frame_of,
     hangs_after,
     never_reads,
-    opened,
     replies,
     run,
     said,
@@ -35,18 +33,6 @@ from relays import (
 
 from tray.door import frames
 from tray.door.frames import LEAD_SIZE
-
-
-@pytest.fixture
-def agent(tmp_path: Path) -> Agent:
-    return Agent(tmp_path / "home")
-
-
-@pytest.fixture
-def tray(agent: Agent) -> Iterator[Recorder]:
-    with opened(agent) as service:
-        yield service
-
 
 FAILURES: dict[str, Callable[[socket.socket], object]] = {
     "closes at once": lambda connection: None,
@@ -104,7 +90,7 @@ def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
 def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
     agent.when_down()
 
-    run([sys.executable, "-I", "-S", str(RELAY), "claude-code"], env={"HOOKTRAY_HOME": str(agent.home)})
+    run([*agent.words, "claude-code"], env={"HOOKTRAY_HOME": str(agent.home)})
 
     found = agent.once()
     assert found is not None
