@@ -1,4 +1,4 @@
-"""Writes the manual page and the completions of the shells out of the command line: `python docs/manual.py [--check]`."""
+"""Writes the manual page and the shells' completions out of the command line: `python docs/manual.py [--check]`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ COMPLETIONS = {
     Shell.POWERSHELL: "hooktray.ps1",
     Shell.ZSH: "_hooktray",
 }
+SPELLED = {"\\": "\\e", "-": "\\-", "'": "\\(aq", '"': "\\(dq", "…": "..."}
 HEAD = f""".\\" Written by docs/manual.py out of the command line itself.
 .TH HOOKTRAY 1 "" "Hooktray {__version__}" "User commands"
 .SH NAME
@@ -38,13 +39,13 @@ hooktray \\- one tray for every coding agent\\(aqs hooks
 .I AGENT
 .RI [ EVENT ]
 .SH DESCRIPTION
-Hooktray receives the lifecycle events of several coding agents, runs the hooks that you approved for them, answers each
-agent in its own dialect, raises an alert and a sound for what came out, and keeps a journal of every decision.
+Hooktray receives the lifecycle events of several coding agents, runs the hooks that you approved for them, answers
+each agent in its own dialect, raises an alert and a sound for what came out, and keeps a journal of every decision.
 Without a command it starts the tray.
 """
 RELAY = """.SS "relay AGENT [EVENT]"
-What an agent runs: the event on its standard input goes to the tray, the tray\\(aqs answer to standard output, standard error
-and the exit code. Without a tray the one\\-shot engine answers. AGENT is one of {agents}.
+What an agent runs: the event on its standard input goes to the tray, the tray\\(aqs answer to standard output, standard
+error and the exit code. Without a tray the one\\-shot engine answers. AGENT is one of {agents}.
 .B hooktray\\-relay
 is the same, and quicker.
 """
@@ -95,7 +96,9 @@ def page() -> str:
 
 def files() -> dict[Path, str]:
     """Everything that follows from the command line, by its place."""
-    scripts = {ROOT / "installers" / "completions" / name: f"{script(shell)}\n" for shell, name in COMPLETIONS.items()}
+    scripts = {
+        ROOT / "installers" / "completions" / name: f"{script(shell)}\n" for shell, name in COMPLETIONS.items()
+    }
     return {ROOT / "docs" / "hooktray.1": page(), **scripts}
 
 
@@ -127,7 +130,9 @@ def _text(text: str) -> str:
 
 def _plain(text: str) -> str:
     """What means itself: neither an escape nor a hyphen that a search would miss."""
-    return text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace('"', "\\(dq").replace("…", "...")
+    return (
+        text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace('"', "\\(dq").replace("…", "...")
+    )
 
 
 def main(argv: list[str]) -> int:

@@ -40,7 +40,7 @@ def lines(payload: Path) -> tuple[str, str]:
     folders = {parent for path in files for parent in path.parents} - {Path()}
     install, remove = [], []
     for path in files:
-        install += [f'SetOutPath "{_inside(path.parent)}"', f'File "{_quoted(str(payload / path))}"']
+        install += [f'SetOutPath "{_inside(path.parent)}"', f'File "{payload / path}"']
         remove.append(f'Delete "{_inside(path)}"')
     remove += [f'RMDir "{_inside(folder)}"' for folder in sorted(folders, reverse=True)]
     return "\n".join(install) + "\n", "\n".join(remove) + "\n"

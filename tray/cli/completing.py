@@ -28,7 +28,7 @@ def completion(shell: Annotated[Shell, typer.Argument(help="For which shell.")])
 
 def script(shell: Shell) -> str:
     """It asks the program itself at each Tab, so it never falls behind."""
-    from typer.completion import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     return get_completion_script(prog_name="hooktray", complete_var=VARIABLE, shell=shell)
 
@@ -36,6 +36,6 @@ def script(shell: Shell) -> str:
 def prepare() -> None:
     """The library learns the shells' ways only when it offers to install itself, which we do not want."""
     if VARIABLE in os.environ:
-        from typer.completion import completion_init
+        from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
