@@ -44,8 +44,8 @@ each agent in its own dialect, raises an alert and a sound for what came out, an
 Without a command it starts the tray.
 """
 RELAY = """.SS "relay AGENT [EVENT]"
-What an agent runs: the event on its standard input goes to the tray, the tray\\(aqs answer to standard output, standard
-error and the exit code. Without a tray the one\\-shot engine answers. AGENT is one of {agents}.
+What an agent runs: the event on its standard input goes to the tray, the tray\\(aqs answer to standard output,
+standard error and the exit code. Without a tray the one\\-shot engine answers. AGENT is one of {agents}.
 .B hooktray\\-relay
 is the same, and quicker.
 """

@@ -46,6 +46,7 @@ class Hall:
             recent=(),
             tell=lambda title, text: self.told.append((title, text)),
             open_file=self.opened.append,
+            open_page=lambda: None,
             soon=self.at_once,
         )
         self.face.wear(self.icon)

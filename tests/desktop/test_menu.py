@@ -22,6 +22,7 @@ from tray.desktop.menu import (
     Kind,
     MenuState,
     Mute,
+    OpenPage,
     Pause,
     Problem,
     Quit,
@@ -81,10 +82,11 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         "Pause",
         "Recent decisions",
         "Approvals",
+        "Open page",
         "Mute sounds",
         "Quit",
     ]
-    assert [row.action for row in rows if row.action] == [Toggle(), Mute(), Quit()]
+    assert [row.action for row in rows if row.action] == [Toggle(), OpenPage(), Mute(), Quit()]
 
 
 def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_rest() -> None:
@@ -348,7 +350,7 @@ def test_any_state_gives_a_sound_menu(state: MenuState) -> None:
     everything = list(every(rows))
 
     assert rows == menu(state)
-    assert len(rows) <= 9
+    assert len(rows) <= 10
     assert len({item.id for item in everything}) == len(everything)
     for item in everything:
         assert bool(item.label) is (item.kind is not Kind.SEPARATOR)

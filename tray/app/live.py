@@ -24,6 +24,7 @@ from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
 from tray.app import engine, llm, roster, stores
+from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
 from tray.desktop.face import Face
@@ -93,10 +94,12 @@ class App:
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
+        threads = (self._loop, self._chores)
+        self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
         self._make_face(paths.state / "reviews", headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews)
+        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
         self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -138,6 +141,7 @@ class App:
             tell=self._herald.tell,
             open_file=open_file,
             soon=self._chores.do,
+            open_page=self._page.open,
         )
         self._icon: Icon = choose(
             self._loop.loop,
@@ -169,6 +173,7 @@ class App:
         for thread in list(self._observing):
             thread.join(5)
         self._background.close()
+        self._page.close()
         self._chores.close()
         self._face.close()
         self._announcer.close()
@@ -206,6 +211,7 @@ class App:
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
         self._herald.decided(event, decision, record)
         self._face.add(record)
+        self._page.heard(record)
         self._lately.soon()
 
     def _start(self) -> None:
@@ -224,7 +230,8 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
-        for standing in self._roster.refresh():
+        self._roster.refresh()
+        for standing in self._roster.news():
             self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):

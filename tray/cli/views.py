@@ -16,6 +16,7 @@ from tray.model.hook import Http, Prompt, Rule
 from tray.text import first_line, printable, sanitise
 
 if TYPE_CHECKING:
+    from tray.connect.connections import Connection
     from tray.engine.roster import Roster, Standing
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
@@ -137,6 +138,24 @@ def account(record: Record) -> str:
     lines.append(f"The agent was told: {told or 'nothing'} (exit {record.answer.get('code', 0)})")
     lines.append(f"Payload ({record.masked} values masked, SHA-256 {record.digest[:12]}): {record.payload.strip()}")
     return printable("\n".join(lines))
+
+
+def print_connections(found: Sequence[Connection]) -> None:
+    rows = [
+        (
+            one.agent,
+            "yes" if one.installed else "no",
+            f"{len(one.events)} events" if one.connected else "no",
+            one.trust.split(":")[0] or "unknown",
+            {True: "yes", False: "no", None: "not tried"}[one.firing],
+            _clock(one.heard) if one.heard else "never",
+        )
+        for one in found
+    ]
+    _table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
+    for one in found:
+        for text in filter(None, (one.problem, *one.advice)):
+            print(f"{one.agent}: {printable(text)}")
 
 
 def _standing(row: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from tray.desktop import menu
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
 from tray.desktop.words import clock
+from tray.engine.account import said
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.roster import REMOVED, Roster, Standing
@@ -42,6 +43,7 @@ class Face:
         tell: Callable[[str, str], None],
         open_file: Callable[[Path], None],
         soon: Callable[[Callable[[], None]], None],
+        open_page: Callable[[], None],
     ) -> None:
         self._controls = controls
         self._roster = roster
@@ -52,6 +54,7 @@ class Face:
         self._tell = tell
         self._open_file = open_file
         self._soon = soon
+        self._open_page = open_page
         self._icon: Icon | None = None
         self._resume: threading.Timer | None = None
 
@@ -139,6 +142,8 @@ class Face:
             case menu.Problem():
                 lines = self._roster.configuration.problem.splitlines()
                 self._tell("The last good configuration stays in force", "; ".join(line.strip() for line in lines))
+            case menu.OpenPage():
+                self._open_page()
             case menu.Quit():
                 if self._icon:
                     self._icon.stop()
@@ -191,23 +196,6 @@ def _approval(one: Standing) -> menu.Approval:
         removed=one.digest == REMOVED,
         missing=not one.digest and "there is no such" in one.health,
     )
-
-
-def said(record: Record) -> str:
-    """One line on why a decision came out as it did."""
-    skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
-    if record.reason:
-        return f"{record.verdict.word}: {record.reason}"
-    if record.problem:
-        return record.problem
-    if skipped and len(skipped) == len(record.hooks):
-        return f"{len(skipped)} hooks skipped: {skipped[0].get('cause', '')}"
-    troubled = [hook for hook in record.hooks if hook.get("cause")]
-    if troubled:
-        return "; ".join(f"{hook['name']}: {hook['cause']}" for hook in troubled)
-    if not record.hooks:
-        return "No hook was asked"
-    return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
 
 
 def _look(state: menu.MenuState) -> IconState:

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tray.desktop.words import clean, clock, row, short
+from tray.desktop.words import clean, clock, counted, part, row, short
 from tray.model.decision import Record
 from tray.model.hook import State
 from tray.text import sanitise
@@ -84,11 +84,17 @@ class Mute:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenPage:
+    """Show the page in the browser."""
+
+
+@dataclass(frozen=True, slots=True)
 class Quit:
     """End the tray."""
 
 
-Action = Toggle | Pause | Resume | Reason | Problem | Review | Approve | Deny | Revoke | Grant | Dismiss | Mute | Quit
+Asking = Reason | Problem | Review | Approve | Deny | Revoke | Grant | Dismiss
+Action = Toggle | Pause | Resume | Asking | Mute | OpenPage | Quit
 
 
 class Kind(enum.Enum):
@@ -160,7 +166,8 @@ def menu(state: MenuState) -> tuple[Item, ...]:
         Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=state.enabled, action=Toggle()),
         _submenu("pause", _paused(state).capitalize() or "Pause", _pauses(state), enabled=state.enabled),
         _submenu("recent", "Recent decisions", _recent(state)),
-        _submenu("approvals", _waiting(len(state.approvals) + len(state.requests)), _approvals(state)),
+        _submenu("approvals", counted("Approvals", len(state.approvals) + len(state.requests)), _approvals(state)),
+        _click("page", "Open page", OpenPage()),
         _separator("line/end"),
         Item(id="mute", kind=Kind.CHECK, label="Mute sounds", checked=state.muted, action=Mute()),
         _click("quit", "Quit", Quit()),
@@ -215,13 +222,9 @@ def _recent(state: MenuState) -> tuple[Item, ...]:
     if not rows:
         return (_label("recent/none", "No decisions yet"),)
     return tuple(
-        _click(f"recent/{_part(record.id)}", row(record, state.now), Reason(record.id))
+        _click(f"recent/{part(record.id)}", row(record, state.now), Reason(record.id))
         for record in reversed(rows.values())
     )
-
-
-def _waiting(count: int) -> str:
-    return f"Approvals ({count})" if count else "Approvals"
 
 
 def _approvals(state: MenuState) -> tuple[Item, ...]:
@@ -245,7 +248,7 @@ def _unique(rows: Iterable[Item]) -> list[Item]:
 
 
 def _approval(one: Approval) -> Item:
-    key, label = f"approvals/ledger/{_part(one.kind)}/{_part(one.key)}", _wanted(one)
+    key, label = f"approvals/ledger/{part(one.kind)}/{part(one.key)}", _wanted(one)
     choices = _choices(one, key)
     return _submenu(key, label, choices) if choices else _label(key, label)
 
@@ -269,7 +272,7 @@ def _runs(one: Approval) -> bool:
 
 def _choices(one: Approval, key: str) -> tuple[Item, ...]:
     """The digest is part of each click's id: a click can only mean the bytes that the row named."""
-    exact = _part(one.digest)
+    exact = part(one.digest)
     review = _click(f"{key}/review/{exact}", "Review", Review(one.key, one.digest))
     approve, deny = Approve(one.key, one.digest), Deny(one.key, one.digest)
     if one.removed:
@@ -289,12 +292,7 @@ def _choices(one: Approval, key: str) -> tuple[Item, ...]:
 
 
 def _request(one: Request) -> Item:
-    key = f"approvals/request/{_part(one.id)}"
+    key = f"approvals/request/{part(one.id)}"
     allow, dismiss, by = ("Undo", "Keep", "done at") if one.done else ("Allow", "Dismiss", "asked by")
     choices = _click(f"{key}/allow", allow, Grant(one.id)), _click(f"{key}/dismiss", dismiss, Dismiss(one.id))
     return _submenu(key, f"{clean(one.what, 60)} · {by} {clean(one.who, 40, 'somebody')}", choices)
-
-
-def _part(name: str) -> str:
-    """One name as one part of a path."""
-    return name.replace("%", "%25").replace("/", "%2F")

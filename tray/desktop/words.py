@@ -49,6 +49,16 @@ def row(record: Record, now: float) -> str:
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 
 
+def counted(word: str, count: int) -> str:
+    """The word, and how many; nothing to count says nothing."""
+    return f"{word} ({count})" if count else word
+
+
+def part(name: str) -> str:
+    """One name as one part of a path."""
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
 def short(problem: str) -> str:
     """What is wrong with a file, without its folder and the key's path: the line is enough to find both."""
     line = problem.strip().split("\n")[0]

@@ -1,4 +1,4 @@
-"""The account of one event for the journal: redacted, bounded, with what was masked."""
+"""The account of one event for the journal: redacted, bounded, with what was masked; and a line on why."""
 
 from __future__ import annotations
 
@@ -41,6 +41,23 @@ def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: 
         offline=offline,
         test=event.test,
     )
+
+
+def said(record: Record) -> str:
+    """One line on why a decision came out as it did."""
+    skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
+    if record.reason:
+        return f"{record.verdict.word}: {record.reason}"
+    if record.problem:
+        return record.problem
+    if skipped and len(skipped) == len(record.hooks):
+        return f"{len(skipped)} hooks skipped: {skipped[0].get('cause', '')}"
+    troubled = [hook for hook in record.hooks if hook.get("cause")]
+    if troubled:
+        return "; ".join(f"{hook['name']}: {hook['cause']}" for hook in troubled)
+    if not record.hooks:
+        return "No hook was asked"
+    return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
 
 
 def _payload(body: bytes) -> tuple[str, int]:

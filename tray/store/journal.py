@@ -86,6 +86,7 @@ class Journal:
         limit: int = 50,
         before: str = "",
         *,
+        after: str = "",
         agent: str = "",
         event: str = "",
         session: str = "",
@@ -94,9 +95,14 @@ class Journal:
         project: str = "",
         text: str = "",
     ) -> list[Record]:
-        """The newest rows that fit; the next page begins `before` the id of the last row of this one."""
-        filters = {"before": before, "agent": agent, "event": event, "session": session, "verdict": verdict}
-        sql, values = rows.query(limit, filters | {"hook": hook, "project": project, "text": text})
+        """The newest rows that fit; the next page begins `before` the id of the last row of this one.
+
+        `after` an id: only what came in since.
+        """
+        filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
+        sql, values = rows.query(
+            limit, filters | {"verdict": verdict, "hook": hook, "project": project, "text": text}
+        )
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
 

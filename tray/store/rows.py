@@ -25,6 +25,7 @@ INSERT = (
 KINDS = frozenset(kind.value for kind in EventKind)
 CONDITIONS = {
     "before": "seq < (SELECT seq FROM journal WHERE id = :before)",
+    "after": "seq > (SELECT seq FROM journal WHERE id = :after)",
     "agent": "agent = :agent",
     "event": "event = :event",
     "kind": "kind = :kind",
