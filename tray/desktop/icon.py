@@ -132,6 +132,10 @@ class Pystray:
     name = "pystray"
 
     def __init__(self, pystray: Any, act: Callable[[Action], None]) -> None:
+        if sys.platform == "win32":
+            from tray.desktop import windows
+
+            windows.identify("Hooktray")
         self._pystray, self._act = pystray, act
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
         self.reason = "" if complete else NO_MENU
@@ -196,6 +200,10 @@ class Pystray:
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         self._icon.icon = self._picture(state, PICTURE_SIZE)
+        if sys.platform == "darwin":
+            from tray.desktop import macos
+
+            macos.template(self._icon)
         self._icon.title = sanitise(tooltip, TOOLTIP_LIMIT)
         self._icon.menu = self._rows(items)
 
