@@ -18,6 +18,7 @@ from tray.cli import commands
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = "usr/lib/hooktray"
+pytestmark = pytest.mark.xdist_group("deb")  # one worker builds it, once
 
 
 @pytest.fixture(scope="module")

@@ -133,9 +133,10 @@ class Pystray:
 
     def __init__(self, pystray: Any, act: Callable[[Action], None]) -> None:
         if sys.platform == "win32":
+            from tray.alerts.policy import APP
             from tray.desktop import windows
 
-            windows.identify("Hooktray")
+            windows.identify(APP)
         self._pystray, self._act = pystray, act
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
         self.reason = "" if complete else NO_MENU
