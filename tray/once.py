@@ -87,7 +87,8 @@ class Afterwards:
 
     def write_rows(self) -> None:
         while self.rows and self.journal:
-            self.journal.append_now(self.rows.pop(0), wait=1.0)
+            if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
+                self.journal.lost()
 
     def run(self) -> None:
         """The hooks that nobody waits for, then their rows."""

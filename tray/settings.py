@@ -54,6 +54,14 @@ class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow: list[str] = []
 
 
+class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much the journal keeps; the oldest decisions go first."""
+
+    days: Annotated[float, msgspec.Meta(gt=0, le=36500)] = 90.0
+    rows: Annotated[int, msgspec.Meta(ge=100, le=10_000_000)] = 200_000
+    megabytes: Annotated[float, msgspec.Meta(ge=1, le=1_000_000)] = 500.0
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything hooktray.yaml says besides `hooks:`."""
 
@@ -61,6 +69,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     when_down: Literal["once", "allow"] = "once"
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
+    journal: Kept = Kept()
     llm: Llm | None = None
     protection: Exceptions = Exceptions()
     sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
@@ -151,7 +160,7 @@ def _culprit(value: Any, inner: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
 
 
 def _fields(kind: type, inner: tuple[Any, ...]) -> tuple[str, ...]:
-    struct = {"alerts": AlertRule, "llm": Llm}.get(str(inner[0]), kind) if inner else kind
+    struct = {"alerts": AlertRule, "journal": Kept, "llm": Llm}.get(str(inner[0]), kind) if inner else kind
     return tuple(field.name for field in msgspec.structs.fields(struct))
 
 
@@ -166,6 +175,7 @@ REMEDIES = {
     ">= ": "write a larger number",
     "> ": "write a larger number",
     "<= ": "write a smaller number",
+    "`int": "write a whole number",
     "`bool": "write `true` or `false`",
     "`float": "write seconds, for example `timeout: 10`",
     "one of": "write one of these words",

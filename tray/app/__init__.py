@@ -26,6 +26,7 @@ from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
+from tray.store.retention import Limits, Retention
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
@@ -49,12 +50,18 @@ class Stores:
 
 
 def stores(
-    paths: Paths, *, migrate: bool, offline: bool = False, trouble: Callable[[str], None] = log.warning
+    paths: Paths,
+    *,
+    migrate: bool,
+    offline: bool = False,
+    trouble: Callable[[str], None] = log.warning,
+    limits: Callable[[], Limits] = Limits,
 ) -> Stores:
+    """`limits`: how much the journal keeps; only the tray's deletes anything."""
     database = open_db(paths.database, migrate=migrate)
     return Stores(
         database=database,
-        journal=Journal(database, offline=offline, trouble=trouble),
+        journal=Journal(database, offline=offline, trouble=trouble, retention=Retention(limits)),
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
@@ -121,3 +128,9 @@ def roster(paths: Paths, kept: Stores) -> Roster:
     from tray.sources import configuration
 
     return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
+
+
+def limits(found: Roster) -> Limits:
+    """How much the journal keeps, as the file says it at this moment."""
+    kept = found.configuration.settings.journal
+    return Limits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)

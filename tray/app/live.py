@@ -23,7 +23,7 @@ from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
-from tray.app import engine, llm, roster, stores
+from tray.app import engine, limits, llm, roster, stores
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
@@ -49,7 +49,6 @@ from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
-KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
@@ -90,7 +89,7 @@ class App:
         self._chores = Chores("chores")
         self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
-        self._kept = stores(paths, migrate=True, trouble=self._trouble)
+        self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=lambda: limits(self._roster))
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
@@ -138,6 +137,7 @@ class App:
             copies=self._kept.copies,
             reviews=reviews,
             recent=self._kept.journal.recent(10),
+            lost=lambda: self._kept.journal.dropped,
             tell=self._herald.tell,
             open_file=open_file,
             soon=self._chores.do,
@@ -224,7 +224,7 @@ class App:
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         self._roster.tidy()
-        self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
+        self._kept.journal.tidy()
         self._kept.sessions.prune(KEPT_SESSIONS)
 
     def _refresh(self) -> None:

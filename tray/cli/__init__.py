@@ -28,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 
 def commands() -> typer.Typer:
     """The command line with all of its commands."""
-    from tray.cli import asking, completing, connecting, reading, running, testing  # noqa: F401 - they add theirs
+    from tray.cli import asking, completing, connecting, history, reading, running, testing  # noqa: F401 - they add
 
     completing.prepare()
     return app

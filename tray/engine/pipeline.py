@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tray.dialects import fit, neutral, parse, render, spec
-from tray.engine.account import account
+from tray.engine.account import account, timed
 from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
@@ -92,7 +92,7 @@ class Engine:
         hooks to be looked at: their patterns and processes take time.
         """
         started = time.monotonic() - spent
-        event = parse(knock)
+        event = replace(parse(knock), ledger=self._ledger.book.version)
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
@@ -148,6 +148,7 @@ class Engine:
         self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
+        began = time.monotonic()
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
@@ -160,7 +161,8 @@ class Engine:
             outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
             waiting = {index: job for index, job in waiting.items() if index not in outcomes}
         said = [outcomes[index] for index in range(len(turns))]
-        return self._decision(event, [own, *said] if own else said)
+        decision = self._decision(event, [own, *said] if own else said)
+        return replace(decision, span=(began, time.monotonic()))
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -182,10 +184,16 @@ class Engine:
         deadline = time.monotonic() + (approved.hook.timeout + 5 if found.observe_only else found.deadline)
         return self._run(event, [approved], {0: turn}, deadline, None)[0]
 
+    def rehearse(self, event: Event, may: Callable[[Hook], bool]) -> Decision:
+        """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
+        hooks = [one for one in self._plan(event) if may(one.hook)]
+        deadline = time.monotonic() + spec(event.agent, event.name).deadline
+        return self.decide(event, hooks, deadline, None, self._own(event))
+
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
-        event = parse(knock)
+        event = replace(parse(knock), ledger=self._ledger.book.version)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
@@ -290,6 +298,7 @@ class Engine:
         def tell() -> None:
             try:
                 record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                record = timed(record, decision, started)
                 self._rows.append(record, commit=commit)
                 self._ears.decided(event, decision, record)
             except Exception:  # our bookkeeping; the answer stands
