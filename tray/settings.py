@@ -48,6 +48,12 @@ class Llm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     api_key_env: str = ""  # the variable of the tray's own environment that holds the key; "" = it wants none
 
 
+class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the self-protection lets agents do all the same, once a person has confirmed it."""
+
+    allow: list[str] = []
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything hooktray.yaml says besides `hooks:`."""
 
@@ -56,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
     llm: Llm | None = None
+    protection: Exceptions = Exceptions()
     sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
 
 

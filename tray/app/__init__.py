@@ -6,14 +6,20 @@ Here are the parts that the one-shot engine and the reading commands share with 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import tray
 from tray.engine import confirming
 from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
+from tray.engine.protected import Places
+from tray.engine.protection import Protection
 from tray.engine.roster import Roster
 from tray.engine.runners.command import Background, Gone
+from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
 from tray.settings import Llm
 from tray.sources import configuration
@@ -36,6 +42,7 @@ class Stores:
     ledger: Ledger
     switch: Switch
     copies: Copies
+    places: Places  # what is protected from agents
     sessions: Sessions
 
 
@@ -49,6 +56,7 @@ def stores(
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
+        places=protected(paths, os.environ),
         sessions=Sessions(database),
     )
 
@@ -63,6 +71,8 @@ def engine(
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
+    exceptions: Callable[[], Sequence[str]] = tuple,
+    answers: Answers = nobody,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
@@ -80,6 +90,19 @@ def engine(
         llm=llm,
         ending=ending,
         offline=offline,
+        protection=Protection(places=kept.places, exceptions=exceptions),
+        answers=answers,
+    )
+
+
+def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
+    """Our folders, and our program where it is installed; a checkout stays open to those who work on it."""
+    program = Path(tray.__file__).parent
+    installed = (str(program),) if program.parent.name in ("site-packages", "dist-packages") else ()
+    return Places(
+        own=(str(paths.config.parent), str(paths.state), str(paths.logs), *installed),
+        home=environment.get("HOME") or str(Path.home()),
+        x_code=environment.get("X_CODE_HOME", ""),
     )
 
 

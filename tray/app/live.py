@@ -7,13 +7,12 @@ import faulthandler
 import functools
 import logging
 import os
-import signal
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from filelock import FileLock, Timeout
 
@@ -26,16 +25,20 @@ from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
 from tray.app import engine, llm, roster, stores
 from tray.app.service import Service
+from tray.app.signals import ended_by
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action
 from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
+from tray.door.terminal import Terminals
+from tray.door.typed import Typed
 from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
+from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.turns import Turns
 from tray.model.decision import Decision, Record
@@ -44,10 +47,6 @@ from tray.paths import Paths
 from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop
 
-if sys.platform == "win32":
-    SIGNALS = (signal.SIGTERM, signal.SIGINT)
-else:
-    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
@@ -92,7 +91,10 @@ class App:
         self._make_alerts()
         self._make_engine()
         self._make_face(paths.state / "reviews", headless=headless)
-        requests = Requests(self._controls, self._shown)
+        self._terminals = Terminals(lambda pid: not self._trusts(pid))
+        reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
+        requests = Requests(self._controls, self._shown, self._terminals, reviews)
+        self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
@@ -110,7 +112,10 @@ class App:
 
     def _make_engine(self) -> None:
         model = functools.partial(llm, self._paths, self._kept)
-        self._engine = engine(self._kept, self, self._spawn, self._background, llm=model, ending=self._ending)
+        self._engine = engine(
+            self._kept, self, self._spawn, self._background, llm=model, ending=self._ending,
+            exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
+        )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
@@ -134,7 +139,7 @@ class App:
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._opened,
+            self._changed,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -145,7 +150,7 @@ class App:
         self._listener.start()
         self._write_relay_conf()
         self._chores.do(self._start)
-        with _signals(self._icon.stop):
+        with ended_by(self._icon.stop):
             self._icon.run()
 
     def close(self) -> None:
@@ -154,6 +159,7 @@ class App:
         Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
+        self._terminals.close()
         self._listener.close()
         self._turns.close()
         self._ending.close()
@@ -226,9 +232,6 @@ class App:
     def _changed(self) -> None:
         self._chores.do(self._refresh)
 
-    def _opened(self) -> None:
-        self._chores.do(self._refresh)
-
     def _trusts(self, pid: int) -> bool:
         """Whether a click from this process can be a person's: no hook and no agent is above it."""
         return not descends_from_hook(pid, os.getpid()) and not self._agents.above(pid)
@@ -284,18 +287,3 @@ class App:
 
 def _browse(url: str) -> None:
     webbrowser.open(url)
-
-
-@contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Iterator[None]:
-    """They end the tray in order, also when its terminal is closed."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        stop()
-
-    before = {number: signal.signal(number, handle) for number in SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -1,8 +1,10 @@
-"""The commands that ask the running tray: on, off, pause, approve, revoke, deny. All but `on` need a person there."""
+"""The commands that ask the running tray: on, off, pause, approve, revoke, deny. All but `on` need a person.
+
+They only ask. A person at this terminal is asked by the tray, which writes to it and reads from it by itself.
+"""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -12,7 +14,9 @@ import typer
 from tray.cli import app, places
 from tray.errors import HooktrayError
 
-HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's name, or its command.")]
+LIMIT = 75.0  # seconds: the tray may ask a person at this terminal, who has 60
+
+HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's command, URL or name.")]
 
 
 @app.command()
@@ -23,7 +27,7 @@ def on(context: typer.Context) -> None:
 
 @app.command()
 def off(context: typer.Context) -> None:
-    """Ask to switch all hooks off; you grant it in the tray's menu."""
+    """Switch all hooks off: you confirm it here, or in the tray's menu."""
     _ask(context, {"op": "off"})
 
 
@@ -32,7 +36,9 @@ def pause(
     context: typer.Context,
     how_long: Annotated[str, typer.Argument(metavar="30m|1h|tomorrow", help="For how long.")],
 ) -> None:
-    """Ask to pause all hooks; you grant it in the tray's menu."""
+    """Pause all hooks: you confirm it here, or in the tray's menu."""
+    from tray.engine.controls import seconds
+
     _ask(context, {"op": "pause", "seconds": seconds(how_long)})
 
 
@@ -40,34 +46,24 @@ def pause(
 def approve(
     context: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command or name.")
+        list[str], typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command, URL or name.")
     ],
 ) -> None:
-    """Ask to approve a hook; you grant it in the tray's menu, after reading it."""
+    """Approve a hook, after reading it: in the tray's menu; here only where there is no icon."""
     event, hook = _named(words)
     _ask(context, {"op": "approve", "event": event, "hook": hook})
 
 
 @app.command()
 def revoke(context: typer.Context, hook: HookName) -> None:
-    """Ask to take a hook's approval back; you grant it in the tray's menu."""
+    """Take a hook's approval back: you confirm it here, or in the tray's menu."""
     _ask(context, {"op": "revoke", "hook": hook})
 
 
 @app.command()
 def deny(context: typer.Context, hook: HookName) -> None:
-    """Ask to turn a hook down; you grant it in the tray's menu."""
+    """Turn a hook down: you confirm it here, or in the tray's menu."""
     _ask(context, {"op": "deny", "hook": hook})
-
-
-def seconds(text: str) -> float | None:
-    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
-    if text == "tomorrow":
-        return None
-    found = re.fullmatch(r"(\d{1,4})([smh])", text)
-    if not found or int(found[1]) == 0:
-        raise HooktrayError(f"`{text}` is no length of time", hint="write 30m, 1h or tomorrow")
-    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
 
 
 def _named(words: list[str]) -> tuple[str, str]:
@@ -83,7 +79,8 @@ def _named(words: list[str]) -> tuple[str, str]:
 def _ask(context: typer.Context, request: Mapping[str, Any]) -> None:
     from tray.door.control import ask
 
-    answer = ask(places(context).socket, request)
+    answer = ask(places(context).socket, request, LIMIT)
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
-    print(answer.get("done") or f"{answer.get('asked')}\n  {answer.get('hint', '')}")
+    why = f"  Not here: {answer['why']}.\n" if answer.get("why") else ""
+    print(answer.get("done") or f"{answer.get('asked')}\n{why}  {answer.get('hint', '')}")

@@ -35,7 +35,11 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "running": answer is not None,
         "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
         "icon": (answer or {}).get("icon") or None,
-        "problem": "\n".join(filter(None, (proposals.configuration.problem, *proposals.configuration.warnings)))
+        "problem": "\n".join(
+            filter(
+                None, (proposals.configuration.problem, kept.ledger.book.broken, *proposals.configuration.warnings)
+            )
+        )
         or None,
     }
     print(json.dumps(found)) if as_json else print_status(found, proposals.configuration)

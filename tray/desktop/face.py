@@ -14,7 +14,7 @@ from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
 from tray.desktop.words import clock
 from tray.engine.controls import Controls
-from tray.engine.review import review
+from tray.engine.review import written
 from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.model.decision import Record
@@ -95,7 +95,9 @@ class Face:
             problem=self._roster.configuration.problem,
             recent=tuple(self._recent),
             approvals=tuple(self._approvals()),
-            requests=tuple(menu.Request(id=one.id, what=one.what, who=one.who) for one in self._controls.requests),
+            requests=tuple(
+                menu.Request(id=one.id, what=one.what, who=one.who, done=one.done) for one in self._controls.requests
+            ),
         )
 
     def act(self, action: menu.Action) -> None:
@@ -148,10 +150,7 @@ class Face:
         if not digest:
             self._tell(standing.hook.name, standing.health)
             return
-        self._reviews.mkdir(mode=0o700, exist_ok=True)
-        path = self._reviews / f"{standing.hook.name.replace('/', '-')[:60]}-{digest[:8]}.txt"
-        path.write_text(review(standing, self._copies, os.environ), encoding="utf-8")
-        self._open_file(path)
+        self._open_file(written(standing, self._copies, os.environ, self._reviews))
 
     def _reason(self, record_id: str) -> None:
         record = next((one for one in self._recent if one.id == record_id), None)

@@ -133,6 +133,7 @@ class Request:
     id: str
     what: str
     who: str
+    done: bool = False  # it was done at a terminal: it can be undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,11 +290,9 @@ def _choices(one: Approval, key: str) -> tuple[Item, ...]:
 
 def _request(one: Request) -> Item:
     key = f"approvals/request/{_part(one.id)}"
-    return _submenu(
-        key,
-        f"{clean(one.what, 60)} · asked by {clean(one.who, 40, 'somebody')}",
-        (_click(f"{key}/allow", "Allow", Grant(one.id)), _click(f"{key}/dismiss", "Dismiss", Dismiss(one.id))),
-    )
+    allow, dismiss, by = ("Undo", "Keep", "done at") if one.done else ("Allow", "Dismiss", "asked by")
+    choices = _click(f"{key}/allow", allow, Grant(one.id)), _click(f"{key}/dismiss", dismiss, Dismiss(one.id))
+    return _submenu(key, f"{clean(one.what, 60)} · {by} {clean(one.who, 40, 'somebody')}", choices)
 
 
 def _part(name: str) -> str:

@@ -16,9 +16,9 @@ LIMIT = 5.0  # seconds
 HUNG = "it may be hung or of another version: end it and start `hooktray run`"
 
 
-def ask(path: Path, request: Mapping[str, Any]) -> Mapping[str, Any]:
+def ask(path: Path, request: Mapping[str, Any], limit: float = LIMIT) -> Mapping[str, Any]:
     """The tray's reply. DoorError when no tray listens at `path`, when it does not reply, or when it says no."""
-    until = time.monotonic() + LIMIT
+    until = time.monotonic() + limit
     connection, token = _connect(path)
     with connection:
         try:
@@ -29,7 +29,7 @@ def ask(path: Path, request: Mapping[str, Any]) -> Mapping[str, Any]:
             rest = _receive(connection, frames.answer_size(start) - frames.REPLY_SIZE, until)
         except TimeoutError:
             raise DoorError(
-                f"the tray did not reply within {LIMIT:g} seconds",
+                f"the tray did not reply within {limit:g} seconds",
                 hint=HUNG,
             ) from None
         except (OSError, FrameError) as error:

@@ -40,9 +40,16 @@ def llm(settings: Settings, book: Book) -> Llm | None:
     return settings.llm if _confirmed("llm", settings, book) else None
 
 
+def exceptions(settings: Settings, book: Book) -> tuple[str, ...]:
+    """What the self-protection lets pass; nothing that no person confirmed."""
+    return tuple(settings.protection.allow) if _confirmed("protection", settings, book) else ()
+
+
 def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.when_down == "allow":
         yield "when_down", "when_down: allow"
+    if settings.protection.allow:
+        yield "protection", f"protection: allow {', '.join(settings.protection.allow)}"
     if settings.llm is not None:
         key = f", key from {settings.llm.api_key_env}" if settings.llm.api_key_env else ""
         yield "llm", f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"

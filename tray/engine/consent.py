@@ -11,6 +11,8 @@ from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.store.ledger import Act, Ledger
 
+ASKED, UNDOS = 20, 4  # anybody can ask; nobody shall push what can be undone out of sight by asking
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -20,6 +22,7 @@ class Request:
     what: str
     who: str
     grant: Callable[[], None]
+    done: bool = False  # it was done, and to grant it is to undo it
 
 
 class Consent:
@@ -65,12 +68,32 @@ class Consent:
     def ask(self, what: str, who: str, grant: Callable[[], None]) -> Request:
         """Put a request before the user; the same words asked twice are one request."""
         with self._lock:
-            known = next((one for one in self.requests if one.what == what), None)
+            known = next((one for one in self.requests if one.what == what and not one.done), None)
             if known:
                 return known
             request = Request(id=str(next(self._numbers)), what=what, who=who, grant=grant)
-            self.requests = (*self.requests[-19:], request)
+            asked = [one for one in self.requests if not one.done]
+            self.requests = (*asked[1 - ASKED :], request, *(one for one in self.requests if one.done))
             return request
+
+    def done(self, what: str, who: str, undo: Callable[[], None]) -> None:
+        """Put before the user what was done elsewhere, so that it can be taken back."""
+        with self._lock:
+            request = Request(id=str(next(self._numbers)), what=what, who=who, grant=undo, done=True)
+            others = tuple(one for one in self.requests if not one.done)
+            earlier = [one for one in self.requests if one.done and one.what != what]
+            self.requests = (*others, *earlier[1 - UNDOS :], request)
+
+    @property
+    def version(self) -> int:
+        """The number of the ledger's last row."""
+        return self._ledger.book.version
+
+    def undo(self, version: int, way: str) -> None:
+        """Take one row of the ledger back."""
+        if not self._ledger.undo(version, way):
+            raise HooktrayError("it has been decided anew since", hint="`hooktray list` shows where each hook stands")
+        self._roster.refresh()
 
     def answer(self, id: str, *, yes: bool) -> Request | None:
         """Grant or dismiss a request; None when it is no longer there."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from tray.engine.consent import Consent, Request
 from tray.engine.roster import REMOVED, Roster, Standing
+from tray.errors import HooktrayError
 from tray.store.switch import State, Switch
+
+TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
+UNDO = "undo"
 
 
 class Controls:
@@ -38,8 +43,9 @@ class Controls:
         return self._switch.state()
 
     def turn(self, on: bool, way: str) -> None:
+        before = self._switch.state()
         self._switch.turn(on, way)
-        self._said("Hooks are on" if on else "Hooks are off", way)
+        self._said("Hooks are on" if on else "Hooks are off", way, lambda: self._switch.restore(before, UNDO))
 
     def toggle(self, way: str) -> None:
         self.turn(not self._switch.state().enabled, way)
@@ -47,8 +53,10 @@ class Controls:
     def pause(self, seconds: float | None, way: str) -> float:
         """Pause all hooks for so many seconds, or until tomorrow; returns until when."""
         until = tomorrow(time.time()) if seconds is None else time.time() + seconds
+        before = self._switch.state()
         self._switch.pause(until, way=way)
-        self._said(f"Hooks are paused until {time.strftime('%H:%M', time.localtime(until))}", way)
+        said = f"Hooks are paused until {time.strftime('%H:%M', time.localtime(until))}"
+        self._said(said, way, lambda: self._switch.restore(before, UNDO))
         return until
 
     def resume(self, way: str) -> None:
@@ -63,22 +71,24 @@ class Controls:
         """Approve a hook's exact bytes, or confirm a setting."""
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, way, yes=True)
-            self._said(f"{key.removeprefix('setting:')} is confirmed", way)
+            self._said(f"{key.removeprefix('setting:')} is confirmed", way, self._taking_back())
             return
         standing = self._consent.approve(key, digest, way)
         word = "revoked" if digest == REMOVED else f"approved ({digest[:8]})"
-        self._said(f"{standing.hook.name} is {word}", way)
+        self._said(f"{standing.hook.name} is {word}", way, self._taking_back())
 
     def deny(self, key: str, digest: str, way: str) -> None:
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, way, yes=False)
         else:
             self._consent.deny(key, digest, way)
+        if way == TERMINAL:
+            self._said(f"{key.rpartition('#')[2]} is denied", way, self._taking_back())
         self._changed()
 
     def revoke(self, key: str, way: str) -> None:
         standing = self._consent.revoke(key, way)
-        self._said(f"{standing.hook.name} is revoked", way)
+        self._said(f"{standing.hook.name} is revoked", way, self._taking_back())
 
     def ask(self, what: str, who: str, grant: Callable[[], None]) -> None:
         self._consent.ask(what, who, grant)
@@ -92,7 +102,17 @@ class Controls:
         self._roster.refresh()
         return self._roster.find(word)
 
-    def _said(self, what: str, way: str) -> None:
+    def hooks(self) -> tuple[Standing, ...]:
+        return self._roster.standings
+
+    def _taking_back(self) -> Callable[[], None]:
+        version = self._consent.version
+        return lambda: self._consent.undo(version, UNDO)
+
+    def _said(self, what: str, way: str, undo: Callable[[], None] | None = None) -> None:
+        """What was typed at a terminal can be taken back in the menu."""
+        if undo is not None and way == TERMINAL:
+            self._consent.done(what, "a terminal", undo)
         self._switched(what, way)
         self._changed()
 
@@ -101,3 +121,13 @@ def tomorrow(now: float) -> float:
     """The next local midnight after `now`, in seconds since the epoch."""
     day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
     return (day + timedelta(days=1)).timestamp()
+
+
+def seconds(text: str) -> float | None:
+    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
+    if text == "tomorrow":
+        return None
+    found = re.fullmatch(r"(\d{1,4})([smh])", text)
+    if not found or int(found[1]) == 0:
+        raise HooktrayError(f"`{text}` is no length of time", hint="write 30m, 1h or tomorrow")
+    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]

@@ -19,10 +19,13 @@ from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
 from tray.engine.plan import plan
+from tray.engine.protected import Places
+from tray.engine.protection import Protection
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone
 from tray.engine.runners.errand import CANCELLED, Work, run
 from tray.engine.showing import shown
+from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works, read
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
@@ -56,8 +59,12 @@ class Engine:
         llm: Callable[[], Llm | None],
         ending: Gone | None = None,
         offline: bool = False,
+        protection: Protection | None = None,
+        answers: Answers = nobody,
     ) -> None:
+        self._answers = answers
         self._ending = ending
+        self._protection = protection or Protection(places=Places())
         self._ledger = ledger
         self._works = Works(Covering(copies), llm)
         self._switch = switch
@@ -76,20 +83,24 @@ class Engine:
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
+        own = self._own(event)
+        if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
+            self._ears.arrived(event, answered=False)
+            return self._finish(event, fit(event, merge([own])), started)
         hooks = self._plan(event)
         if hooks or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, self._decision(event, []), started)
+            return self._finish(event, self._decision(event, [own] if own else []), started)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Answer:
-            said = self._finish(event, self.decide(event, waited, deadline, gone), started)
+            said = self._finish(event, self.decide(event, waited, deadline, gone, own), started)
             if apart:
                 self._go_beside(event, apart)
             return said
@@ -116,8 +127,10 @@ class Engine:
         self._finish(event, decision, started)
         return decision
 
-    def decide(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> Decision:
-        """The one merged decision, made such that this event can carry it back to its agent."""
+    def decide(
+        self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
+    ) -> Decision:
+        """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
@@ -129,7 +142,8 @@ class Engine:
             outcomes |= zip(running, self._run(event, hooks, running, deadline, gone), strict=True)
             outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
             waiting = {index: job for index, job in waiting.items() if index not in outcomes}
-        return self._decision(event, [outcomes[index] for index in range(len(turns))])
+        said = [outcomes[index] for index in range(len(turns))]
+        return self._decision(event, [own, *said] if own else said)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -156,12 +170,17 @@ class Engine:
         started = time.monotonic()
         event = parse(knock)
         self._loops.began(event)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event)), started)
+        own = self._own(event)
+        return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
 
-    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved]) -> Decision:
+    def _own(self, event: Event) -> Outcome | None:
+        """What we say ourselves, before any hook is asked."""
+        return answered(event, self._answers) or self._protection.judge(event)
+
+    def _refuse_to_run(self, event: Event, hooks: Sequence[Approved], own: Outcome | None = None) -> Decision:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
         busy = [failed(one.hook, Gate.BUSY.value) if not isinstance(turn, Outcome) else turn for one, turn in pairs]
-        return self._decision(event, busy)
+        return self._decision(event, [own, *busy] if own else busy)
 
     def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Work | Outcome]:
         """Each hook's way through the gates: what it has to run, or what came out without that."""

@@ -21,6 +21,14 @@ def review(standing: Standing, copies: Copies, environment: Mapping[str, str]) -
     return printable("\n".join(lines)) + "\n"
 
 
+def written(standing: Standing, copies: Copies, environment: Mapping[str, str], folder: Path) -> Path:
+    """The same as a file below `folder`, to be opened or read at a terminal."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{standing.hook.name.replace('/', '-')[:60]}-{standing.digest[:8]}.txt"
+    path.write_text(review(standing, copies, environment), encoding="utf-8")
+    return path
+
+
 def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
     hook = standing.hook
     yield f"{hook.name}, declared in {hook.source}"

@@ -88,6 +88,11 @@ class Roster:
         """What relays shall do without us; `allow` only when a person confirmed it."""
         return confirming.when_down(self.configuration.settings, self._ledger.book)
 
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """What the self-protection lets pass; nothing that no person confirmed."""
+        return confirming.exceptions(self.configuration.settings, self._ledger.book)
+
     def _survey(self, book: Book) -> tuple[Standing, ...]:
         standings = [self._standing(hook, place, book) for hook, place in _placed(self._hooks)]
         declared = {one.key for one in standings}

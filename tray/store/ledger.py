@@ -5,19 +5,24 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tray.model.hook import Hook, Rule, restore
 from tray.store.db import Database
+
+HEAD = "ledger.head"  # the number and the link of the last row
 
 
 class Act(enum.StrEnum):
     APPROVE = "approve"
     REVOKE = "revoke"
     DENY = "deny"
+    UNDO = "undo"  # of the row whose number stands in `definition`, as if it had never been written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,10 @@ class Book:
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
 
+READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
+Row = tuple[int, float, str, str, str, str, str, str, str]
+
+
 class Ledger:
     """The book of approvals. Reads come from memory; each act is on disk before it counts."""
 
@@ -51,6 +60,7 @@ class Ledger:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
+        self._head = database.path.with_name(HEAD)
         self.book = self._load()
 
     def act(self, act: Act, key: str, digest: str, *, definition: str, position: tuple[int, int], way: str) -> Book:
@@ -64,8 +74,19 @@ class Ledger:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (*row, _link(last[0] if last else "", row)),
                 )
+                link = connection.execute("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
+            _note(self._head, f"{link[0]} {link[1]}\n")
             self.book = self._load()
             return self.book
+
+    def undo(self, version: int, way: str) -> bool:
+        """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
+        rows = _standing(self._rows())
+        row = next((one for one in rows if one[0] == version), None)
+        if row is None or any(one[0] > version and one[3] == row[3] for one in rows):
+            return False
+        self.act(Act.UNDO, row[3], row[4], definition=str(version), position=(0, 0), way=way)
+        return True
 
     def arrange(self, positions: Mapping[str, tuple[int, int]]) -> None:
         """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""
@@ -85,22 +106,22 @@ class Ledger:
         """The hooks in force: rules first, then by the place where they were declared."""
         return self.book.order
 
+    def _rows(self) -> list[Row]:
+        with self._database.connect() as connection:
+            return [tuple(row) for row in connection.execute(READ).fetchall()]
+
     def _load(self) -> Book:
         with self._database.connect() as connection:
-            rows = connection.execute(
-                "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
-            ).fetchall()
+            rows = connection.execute(READ).fetchall()
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         sound, broken = _sound([tuple(row) for row in rows])
+        broken = broken or _older(sound, self._head)
         return _fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
 def _link(previous: str, row: tuple[object, ...]) -> str:
     """Each row's chain value covers the one before it, so that a row cannot be taken out or put in between."""
     return hashlib.sha256(json.dumps([previous, *row]).encode()).hexdigest()
-
-
-Row = tuple[int, float, str, str, str, str, str, str, str]
 
 
 def _sound(rows: list[Row]) -> tuple[list[Row], str]:
@@ -113,14 +134,38 @@ def _sound(rows: list[Row]) -> tuple[list[Row], str]:
     return rows, ""
 
 
+def _standing(rows: list[Row]) -> list[Row]:
+    """The rows without those that were taken back, and without the rows that did so."""
+    undone = {row[5] for row in rows if row[2] == Act.UNDO}
+    return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
+
+
+def _older(rows: list[Row], head: Path) -> str:
+    """What is wrong when the last row that we wrote is not there: somebody put an earlier ledger in its place."""
+    try:
+        known = head.read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return "" if not rows else "what the ledger's last row should be is not written down any more"
+    if known in ([str(row[0]), row[8]] for row in reversed(rows)):
+        return ""
+    return "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+
+
+def _note(head: Path, text: str) -> None:
+    """Beside the database, so that whoever puts an old one in its place is noticed; it stops nobody."""
+    draft = head.with_name(f"{head.name}.{os.getpid()}")
+    draft.write_text(text, encoding="ascii")
+    draft.chmod(0o600)
+    draft.replace(head)
+
+
 def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
     approved: dict[str, Approved] = {}
     settings: dict[str, str] = {}
     revoked: dict[str, str] = {}
     denied: set[tuple[str, str]] = set()
-    version = 0
-    for seq, at, act, key, digest, definition, position, way, _ in rows:
-        version = seq
+    version = rows[-1][0] if rows else 0
+    for _, at, act, key, digest, definition, position, way, _ in _standing(rows):
         if act == Act.DENY:
             denied.add((key, digest))
             continue

@@ -82,6 +82,11 @@ class Switch:
         """End every pause."""
         self._change([("DELETE FROM pause", ())], "resume", way)
 
+    def restore(self, state: State, way: str) -> None:
+        """Back to how it stood, its pauses included; the sounds stay as they are."""
+        pauses = [(PAUSE, (one.agent, one.session, one.until)) for one in state.pauses]
+        self._change([(SET, ("enabled", int(state.enabled))), ("DELETE FROM pause", ()), *pauses], "undo", way)
+
     def mute(self, on: bool, way: str = "") -> None:
         self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", way)
 

@@ -1,0 +1,198 @@
+"""What agents may do about Hooktray through their tools, and what they may only talk about."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tray.engine.protected import Places
+from tray.engine.protection import Protection
+from tray.model.decision import Verdict
+from tray.model.event import Event, EventKind, Tool
+
+PLACES = Places(
+    own=("/home/u/.config/hooktray", "/home/u/.local/state/hooktray"), home="/home/u", x_code="/srv/x", port=8123
+)
+CLAUDE = "~/.claude/settings.json"
+DENIED = [
+    "hooktray off",
+    "hooktray  pause 30m",
+    "/home/u/.venv/bin/hooktray approve tool_before ./x.sh",
+    "hooktray --home /tmp/x revoke guard",
+    "hook'tray' off",
+    'h"ook"tray o\\ff',
+    "hook\\\ntray off",
+    "sh -c 'hooktray off'",
+    'bash -lc "cd /tmp && hooktray deny guard"',
+    "bash -c \"sh -c 'hooktray off'\"",
+    "env -i HOME=/x hooktray off",
+    "FOO=1 nohup setsid hooktray off &",
+    "sudo -u me timeout 5 hooktray off",
+    "python -m tray off",
+    "python3 -I -m tray --home /x approve a b",
+    "python3 -Im tray off",
+    "eval 'hooktray off'",
+    "x=hooktray; $x off",
+    "a=hook b=tray; ${a}${b} off",
+    "cmd=off; hooktray $cmd",
+    "ls; hooktray off",
+    "true && hooktray off || false",
+    "(hooktray off)",
+    "echo $(hooktray off)",
+    'echo "$(hooktray off)"',
+    "echo `hooktray off`",
+    "echo hooktray off | sh",
+    "xargs hooktray revoke < names",
+    "find . -name x -exec hooktray off ';'",
+    "bash <<EOF\nhooktray off\nEOF",
+    "script -qec 'hooktray off' /dev/null",
+    "tmux send-keys 'hooktray off' Enter",
+    "hookt*y off",
+    "python -c 'from tray.store.ledger import Ledger'",
+    "if true; then hooktray off; fi",
+    "hooktray disconnect claude-code",
+    f"echo '{{}}' > {CLAUDE}",
+    f"cat <<EOF > {CLAUDE}\n{{}}\nEOF",
+    "echo '{}' > $HOME/.claude/settings.json",
+    "echo '{}' >> \"${HOME}/.claude/settings.local.json\"",
+    "cd ~/.claude && echo '{}' > settings.json",
+    "cd .. && tee .claude/settings.json < x",
+    "sed -i s/a/b/ .claude/settings.json",
+    "rm -rf ~/.local/state/hooktray",
+    "rm -rf ~/.local/state",
+    "mv .claude/hooks /tmp",
+    "cp evil.yaml ~/.config/hooktray/hooktray.yaml",
+    "ln -s ~/.claude/settings.json /tmp/x",
+    "sqlite3 ~/.local/state/hooktray/hooktray.db 'delete from ledger'",
+    "curl --unix-socket ~/.local/state/hooktray/door.sock http://x/",
+    "curl -X POST http://127.0.0.1:8123/approve",
+    "truncate -s0 /work/config/shell_hooks.yaml",
+    "tee config/agent.yaml < x",
+    "echo x > ~/.config/shelley/hooks/end-of-turn",
+    "rm ~/.config/autostart/hooktray.desktop",
+    "cp x /srv/x/plugins/cache/a/b/1/hooks.json",
+    "chmod 777 ~/.x-code/plugins/cache/a/b/1/hooks/hooks.json",
+]
+UNCLEAR = [
+    "python fix.py ~/.claude/settings.json",
+    "hooktray $word",
+    "alias h=hooktray",
+    "hooktray off 'unclosed",
+    "make note MSG='please run hooktray off now'",
+    "ln -s /usr/bin/hooktray /tmp/x",
+]
+FREE = [
+    "hooktray list",
+    "hooktray log --json | jq .",
+    "hooktray status && hooktray why abc",
+    "hooktray on",
+    "hooktray test Stop --agent claude-code",
+    "cat ~/.claude/settings.json",
+    "grep -r PreToolUse .claude/settings.json",
+    "cp ~/.claude/settings.json /tmp/backup.json",
+    "jq .hooks ~/.claude/settings.json > /tmp/out.json",
+    "ls -la ~/.config/hooktray",
+    "sqlite3 -readonly ~/.local/state/hooktray/hooktray.db 'select 1'",
+    "git commit -m 'Say how hooktray off works'",
+    "git log --grep 'hooktray approve'",
+    "echo 'to pause: hooktray pause 30m'",
+    "rg 'hooktray approve' docs",
+    "pip install hooktray",
+    "cd hooktray && pytest -q",
+    "vim src/settings.py",
+    "npm run build --prefix ~/array/hooks",
+    "sed -n 1,5p ~/.claude/settings.json",
+    "cat docs/hooks.md > /tmp/x",
+    "rm -rf build/hooks",
+    "git push --off",
+]
+
+
+def event(tool: str, input: dict[str, Any], agent: str = "claude-code") -> Event:
+    return Event(
+        id="1", agent=agent, name="x", kind=EventKind.TOOL_BEFORE, cwd="/home/u/p", tool=Tool(name=tool, input=input)
+    )
+
+
+def verdict(found: Event, *allow: str) -> Verdict:
+    said = Protection(places=PLACES, exceptions=lambda: allow).judge(found)
+    return said.reading.verdict if said else Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        *((line, Verdict.DENY) for line in DENIED),
+        *((line, Verdict.ASK) for line in UNCLEAR),
+        *((line, Verdict.ABSTAIN) for line in FREE),
+    ],
+)
+@pytest.mark.parametrize(("agent", "tool"), [("claude-code", "Bash"), ("x-code", "shell"), ("starchild", "bash")])
+def test_a_command_is_judged_by_what_it_does(agent: str, tool: str, line: str, expected: Verdict) -> None:
+    assert verdict(event(tool, {"command": line}, agent)).word == expected.word
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "key"),
+    [
+        ("claude-code", "Write", "file_path"),
+        ("claude-code", "MultiEdit", "file_path"),
+        ("starchild", "write_file", "path"),
+        ("starchild", "edit_file", "filename"),
+        ("x-code", "writeFile", "filePath"),
+        ("x-code", "edit", "path"),
+    ],
+)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/home/u/p/.claude/settings.json",
+        ".claude/settings.local.json",
+        "../.config/hooktray/hooktray.yaml",
+        "~/.claude/hooks/guard.sh",
+        "/home/u/p/x/../.claude/settings.json",
+        "/w/config/shell_hooks.yaml",
+        "/home/u/.Claude/Settings.json",
+    ],
+)
+def test_no_agent_writes_what_declares_its_hooks(agent: str, tool: str, key: str, path: str) -> None:
+    assert verdict(event(tool, {key: path, "content": "{}"}, agent)) is Verdict.DENY
+
+
+@pytest.mark.parametrize("tool", ["Read", "Grep", "mcp__fs__read_file"])
+def test_every_agent_may_read_them(tool: str) -> None:
+    assert verdict(event(tool, {"path": "/home/u/.claude/settings.json"})) is Verdict.ABSTAIN
+
+
+def test_a_tool_that_nobody_knows_is_asked_about() -> None:
+    assert verdict(event("mcp__fs__write_file", {"path": "/home/u/.claude/settings.json"})) is Verdict.ASK
+    assert verdict(event("mcp__term__run", {"command": "hooktray off"})) is Verdict.DENY
+    assert verdict(event("mcp__web__fetch", {"url": "http://localhost:8123/x"})) is Verdict.DENY
+
+
+def test_writing_about_hooks_in_a_file_of_ones_own_is_free() -> None:
+    text = "Run `hooktray off`, then edit ~/.claude/settings.json"
+
+    assert verdict(event("Write", {"file_path": "/home/u/p/README.md", "content": text})) is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("allow", ["hooktray pause", "hooktray p*"])
+def test_an_exception_lets_just_that_pass(allow: str) -> None:
+    assert verdict(event("Bash", {"command": "hooktray pause 1h"}), allow) is Verdict.ABSTAIN
+    assert verdict(event("Bash", {"command": "hooktray pause 1h; hooktray off"}), allow) is Verdict.DENY
+    assert verdict(event("Write", {"file_path": CLAUDE}), "~/.claude/*.json") is Verdict.ABSTAIN
+
+
+def test_an_ordinary_call_costs_next_to_nothing() -> None:
+    protection = Protection(places=PLACES)
+    ordinary = event("Bash", {"command": "cd src && pytest -q tests/unit | tail -5", "description": "Run the tests"})
+
+    def once() -> float:
+        started = time.perf_counter()
+        for _ in range(100):
+            protection.judge(ordinary)
+        return (time.perf_counter() - started) / 100
+
+    assert min(once() for _ in range(20)) < 100e-6  # about 5 us; a loaded machine may take longer

@@ -1,0 +1,70 @@
+"""`/hooks …` typed into an agent is answered by the tray, and no prompt loosens a gate."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from house import House
+
+from tray.engine.typed import typed
+from tray.model.event import Event, EventKind
+
+
+def prompt(text: str, kind: EventKind = EventKind.PROMPT, topic: str = "") -> Event:
+    return Event(id="1", agent="claude-code", name="x", kind=kind, prompt=text, topic=topic)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("/hooks", ()),
+        ("  /hooks list \n", ("list",)),
+        ("/hooks approve turn_end ./done.sh", ("approve", "turn_end", "./done.sh")),
+        ("/hooksmith", None),
+        ("please /hooks list", None),
+        ("/hooks " + "x" * 600, None),
+        ("", None),
+    ],
+)
+def test_only_a_whole_prompt_is_a_command(text: str, words: tuple[str, ...] | None) -> None:
+    assert typed(prompt(text)) == words
+
+
+@pytest.mark.parametrize("agent_says", ["off", "/hooks off"])
+def test_a_slash_command_is_one_too(agent_says: str) -> None:
+    assert typed(prompt(agent_says, EventKind.SLASH_COMMAND, "hooks")) == ("off",)
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "payload"),
+    [
+        ("claude-code", "UserPromptSubmit", {"prompt": "/hooks off"}),
+        ("x-code", "UserPromptSubmit", {"prompt": "/hooks off"}),
+        ("starchild", "pre_llm_call", {"last_user_message": "/hooks off"}),
+        ("shelley", "chat-message", {"message": "/hooks off"}),
+        ("shelley", "slash/hooks", {"command": "hooks", "args": "off", "raw_message": "/hooks off"}),
+    ],
+)
+def test_it_never_reaches_the_model_where_it_can_be_blocked(
+    house: House, agent: str, event: str, payload: dict[str, Any]
+) -> None:
+    answer = house.knock(agent, event, payload)
+
+    assert b"not running" in answer.stdout + answer.stderr
+    assert house.last.verdict.word == "deny"
+    assert house.stores.switch.state().enabled
+
+
+def test_other_prompts_pass(house: House) -> None:
+    assert house.knock("claude-code", "UserPromptSubmit", {"prompt": "fix the hooks"}).stdout == b""
+
+
+def test_protection_holds_while_hooks_are_off(house: House) -> None:
+    house.stores.switch.turn(False, "test")
+
+    said = house.tool("hooktray approve tool_before ./x.sh")
+
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "tray's menu" in json.dumps(said)

@@ -1,0 +1,216 @@
+"""T07: another user at the door, with everything lying around that could let him in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import stat
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torture.frame import Tally
+from tray.door import address
+from tray.door.address import Peer
+from tray.door.listener import Gone, Listener
+from tray.errors import DoorError, HooktrayError
+from tray.model.decision import Answer
+from tray.model.event import Knock
+from tray.paths import locate
+
+TITLE = "another user at the door"
+NOBODY = 65534
+
+
+class Porch:
+    """Stands behind the door and remembers who was let in."""
+
+    def __init__(self) -> None:
+        self.met: list[int] = []
+
+    def patience(self, agent: str, event: str) -> float:
+        return 5.0
+
+    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+        self.met.append(knock.pid)
+        return Answer()
+
+    def busy(self, knock: Knock) -> Answer:
+        return Answer()
+
+    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+        return Answer()
+
+    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+        self.met.append(peer.uid)
+        return {"done": "in"}
+
+
+def torture(tally: Tally) -> None:
+    if sys.platform == "win32" or os.getuid() != 0:
+        tally.not_run.append("a second user: that takes root")
+    else:
+        tally.folder.chmod(0o755)  # the way to the door is open; only the door itself is closed
+        _connects(tally, opened=False)
+        _connects(tally, opened=True)
+        _control(tally)
+    for number in range(tally.many(5, 30)):
+        for trap in TRAPS:
+            _trap(tally, trap, tally.folder / f"{trap.__name__}{number}")
+
+
+def _connects(tally: Tally, *, opened: bool) -> None:
+    """With `opened` even the folder and the socket let everybody in: what is left is the word of the kernel."""
+    home = tally.folder / f"home{opened:d}"
+    before = os.umask(0)
+    try:
+        paths = locate(str(home))
+        paths.prepare()
+        porch = Porch()
+        door = Listener(paths.socket, porch)
+        door.start()
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE(place.stat().st_mode) for place in (paths.state, paths.socket)]
+    tally.keep("umask 0 opens nothing", modes == [0o700, 0o600])
+    if opened:
+        for place in (home, paths.state):
+            place.chmod(0o755)
+        paths.socket.chmod(0o777)
+    try:
+        inside = _as_nobody(paths.socket, tally.many(50, 500))
+    finally:
+        door.close()
+    for number, answered in enumerate(inside):
+        tally.attack(f"connect {number}, opened={opened}", not answered and not porch.met)
+
+
+def _control(tally: Tally) -> None:
+    """The same visitors at a socket in a folder for everybody, without a look at who they are."""
+    folder = tally.folder / "control"
+    folder.mkdir(mode=0o755)
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(folder / "door.sock"))
+        (folder / "door.sock").chmod(0o777)
+        door.listen(8)
+        tally.control("an open socket", any(_as_nobody(folder / "door.sock", 1, serve=door)))
+
+
+def _as_nobody(path: Path, times: int, serve: socket.socket | None = None) -> list[bool]:
+    """Whether anything came back to each of so many visits of another user."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # no exception may leave this branch: it is a copy of the whole program
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            os.write(writer, bytes(_visit(path) for _ in range(times)))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    if serve is not None:
+        connection, _ = serve.accept()
+        with connection:
+            connection.sendall(b"welcome")
+    with open(reader, "rb") as stream:  # noqa: PTH123 - a pipe
+        said = stream.read()
+    os.waitpid(child, 0)
+    return [bool(one) for one in said] if len(said) == times else [True] * times
+
+
+def _visit(path: Path) -> bool:
+    from tray.door import frames
+
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as visitor:
+        visitor.settimeout(2)
+        visitor.connect(str(path))
+        with contextlib.suppress(OSError):
+            visitor.sendall(frames.encode_control({"op": "on"}, ""))
+        return bool(visitor.recv(1))
+    return False
+
+
+# ---- what somebody may have laid in our way; each says whether the defence held, and the control whether it fell
+
+
+def _trap(tally: Tally, trap: Callable[[Path], tuple[bool, bool]], folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    held, fell = trap(folder)
+    tally.attack(trap.__name__, held)
+    tally.control(trap.__name__, fell)
+
+
+def link_for_a_folder(folder: Path) -> tuple[bool, bool]:
+    (folder / "elsewhere").mkdir()
+    (folder / "home").mkdir()
+    (folder / "home" / "state").symlink_to(folder / "elsewhere")
+    fell = (folder / "home" / "state").is_dir()  # who follows links finds a folder
+    try:
+        locate(str(folder / "home")).prepare()
+    except HooktrayError:
+        return not any((folder / "elsewhere").iterdir()), fell
+    return False, fell
+
+
+def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
+    prize = folder / "prize"
+    prize.write_text("mine")
+    (folder / "door.sock").symlink_to(prize)
+    try:
+        door = address.listen(folder / "door.sock", loopback=False)
+    except DoorError:
+        return prize.read_text() == "mine", (folder / "door.sock").exists()
+    door.socket.close()
+    return False, True
+
+
+def file_for_a_socket(folder: Path) -> tuple[bool, bool]:
+    (folder / "door.sock").write_text("not yours")
+    with contextlib.suppress(DoorError):
+        address.listen(folder / "door.sock", loopback=False).socket.close()
+    held = (folder / "door.sock").is_file()
+    (folder / "door.sock").unlink(missing_ok=True)  # the careless way, which loses somebody's file
+    return held, not (folder / "door.sock").exists()
+
+
+def stale_socket(folder: Path) -> tuple[bool, bool]:
+    """A dead tray's socket: the next one takes its place, where a plain bind cannot."""
+    path = folder / "door.sock"
+    with socket.socket(socket.AF_UNIX) as old:
+        old.bind(str(path))
+    with socket.socket(socket.AF_UNIX) as careless:
+        fell = careless.connect_ex(str(path)) != 0
+        with contextlib.suppress(OSError):
+            careless.bind(str(path))
+            fell = False
+    door = address.listen(path, loopback=False)
+    with contextlib.closing(door.socket):
+        held = stat.S_IMODE(path.stat().st_mode) == 0o600 and _reachable(path)
+    return held, fell
+
+
+def open_folder(folder: Path) -> tuple[bool, bool]:
+    folder.chmod(0o777)
+    try:
+        address.listen(folder / "door.sock", loopback=False).socket.close()
+    except DoorError:
+        return True, stat.S_IMODE(folder.stat().st_mode) == 0o777
+    return False, True
+
+
+def _reachable(path: Path) -> bool:
+    connection, _ = address.connect(path, 2)
+    connection.close()
+    return True
+
+
+TRAPS: tuple[Callable[[Path], tuple[bool, bool]], ...] = (
+    file_for_a_socket,
+    link_for_a_folder,
+    link_for_a_socket,
+    open_folder,
+    stale_socket,
+)

@@ -1,0 +1,20 @@
+"""The quick form of every torture program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torture.frame import Program, programs
+
+
+@pytest.mark.parametrize("program", programs(), ids=lambda program: str(program.id))
+def test_everything_holds_and_every_control_falls(program: Program) -> None:
+    argv = [sys.executable, str(Path(__file__).parent), "--quick", program.id]
+
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,126 @@
+"""Asks a person at a terminal: the tray itself writes the question and a challenge there, and reads what is typed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from tray.door.witness import look, started, waits
+from tray.engine.people import judge
+from tray.errors import HooktrayError
+from tray.text import printable
+
+PATIENCE = 60.0  # seconds for an answer
+TICK = 0.2  # seconds between two looks at the caller, while a question is open
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
+LENGTH = 6
+
+
+class Terminals:
+    """One question at a time. `untrusted` knows the processes below agents and hooks."""
+
+    def __init__(self, untrusted: Callable[[int], bool], *, patience: float = PATIENCE) -> None:
+        self._untrusted = untrusted
+        self._patience = patience
+        self._one = threading.Lock()
+        self._closing = threading.Event()
+
+    def refuses(self, pid: int) -> str:
+        """Why this process is no person at a terminal; "" when it is."""
+        return judge(look(pid, self._untrusted))
+
+    def confirms(self, pid: int, question: str) -> bool:
+        """Whether the person there typed the challenge. Raises HooktrayError when nobody could be asked."""
+        if not self._one.acquire(blocking=False):
+            raise HooktrayError("another question is open at a terminal", hint="answer that one first")
+        try:
+            since = started(pid)
+            scene = look(pid, self._untrusted)
+            if not since or scene.terminal is None or judge(scene):
+                return False
+            with _opened(scene.terminal.path) as terminal:
+                right = self._ask(terminal, question, lambda: waits(pid, since))
+            return right and started(pid) == since and not self.refuses(pid)
+        finally:
+            self._one.release()
+
+    def close(self) -> None:
+        """Whoever is being asked is left alone."""
+        self._closing.set()
+
+    def _ask(self, terminal: int, question: str, there: Callable[[], bool]) -> bool:
+        """A new challenge each time, and what was typed before it was shown does not count."""
+        challenge = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+        _forget_typed(terminal)
+        text = f"{printable(question)}\n\nType {challenge} to do it; anything else leaves all as it is: "
+        _write(terminal, text)
+        typed = self._line(terminal, there)
+        right = secrets.compare_digest(typed.strip().encode(), challenge.encode())
+        _write(terminal, "" if typed.endswith("\n") else "\n")
+        return right
+
+    def _line(self, terminal: int, there: Callable[[], bool]) -> str:
+        until = time.monotonic() + self._patience
+        typed = b""
+        while time.monotonic() < until and there() and not self._closing.is_set():
+            if not _readable(terminal, TICK):
+                continue
+            try:
+                part = os.read(terminal, 256)
+            except OSError:  # hung up
+                break
+            typed += part
+            if not part or len(typed) > 256 or typed.endswith((b"\n", b"\r")):
+                break
+        return typed.decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[int]:
+    if sys.platform == "win32":
+        raise HooktrayError("there are no terminals to ask at here", hint="use the tray's menu")
+    try:
+        terminal = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise HooktrayError(f"{path}: cannot ask there: {error.strerror}", hint="use another terminal") from error
+    try:
+        if not os.isatty(terminal):
+            raise HooktrayError(f"{path}: is no terminal", hint="use another one")
+        yield terminal
+    finally:
+        os.close(terminal)
+
+
+def _forget_typed(terminal: int) -> None:
+    if sys.platform != "win32":
+        import termios
+
+        with contextlib.suppress(termios.error):
+            termios.tcflush(terminal, termios.TCIFLUSH)
+
+
+def _write(terminal: int, text: str) -> None:
+    """A terminal that takes nothing is not waited for."""
+    data = text.replace("\n", "\r\n").encode()
+    until = time.monotonic() + 2
+    while data and time.monotonic() < until:
+        try:
+            data = data[os.write(terminal, data) :]
+        except BlockingIOError:
+            select.select([], [terminal], [], TICK)
+        except OSError:
+            return
+
+
+def _readable(terminal: int, seconds: float) -> bool:
+    if sys.platform == "win32":
+        return False
+    poll = select.poll()
+    poll.register(terminal, select.POLLIN | select.POLLHUP)
+    return bool(poll.poll(seconds * 1000))

@@ -1,0 +1,203 @@
+"""Whether a request comes from a person at a terminal: a pure judgement of what the kernel shows of its caller.
+
+A terminal alone proves nothing: any program can make one and type into it. So whoever holds its other end is judged
+as well as the caller, and what cannot be seen is no person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Set by agents for what they run; HOOK_SOURCE_DIR is what we set for hooks.
+MARKERS = names(
+    "AIDER_MODEL AI_AGENT AMP_THREAD_ID CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_PROJECT_DIR CLINE_ACTIVE "
+    "CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED CODEX_THREAD_ID COPILOT_AGENT_SESSION_ID CURSOR_AGENT "
+    "GEMINI_CLI GOOSE_TERMINAL HOOK_SOURCE_DIR OPENCODE OPENCODE_CLIENT QWEN_CODE SHELLEY_CONVERSATION_ID "
+    "STARCHILD_SESSION_ID X_CODE_PLUGIN_ROOT"
+)
+AGENTS = names(
+    "aider amp claude cline codex copilot crush cursor-agent droid gemini goose opencode qwen shelley starchild "
+    "x-code xc xcode-cli"
+)
+# Programs that draw a terminal for a person, and take nothing that another program types (without its desktop).
+EMULATORS = names(
+    "alacritty cool-retro-term deepin-terminal foot footclient gnome-terminal-server kgx lxterminal mate-terminal "
+    "mlterm ptyxis-agent qterminal rxvt sakura st terminology urxvt xfce4-terminal xterm"
+)
+# Whoever may talk to one of these may type into everything it holds.
+MULTIPLEXERS = names("abduco byobu dtach dvtm kitty konsole screen tmux wezterm-gui zellij")
+# Let somebody else's code into a terminal program, before it has begun.
+INJECTIONS = names(
+    "GIO_EXTRA_MODULES GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH LD_PRELOAD PERL5LIB PERL5OPT "
+    "QT_PLUGIN_PATH URXVT_PERL_LIB"
+)
+LOGINS = frozenset({"login", "sshd", "sshd-session"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One process, as the kernel shows it."""
+
+    pid: int
+    parent: int
+    uid: int
+    name: str  # of its program's file, else what it calls itself
+    words: tuple[str, ...] = ()  # its command line
+    session: int = 0
+    group: int = 0
+    foreground: int = 0  # the group that its terminal listens to
+    environment: frozenset[str] | None = frozenset()  # names; None = not shown to us
+    system: bool = False  # its program's file belongs to the system and not to the user
+    origin: str = ""  # SSH_CONNECTION: the address it came from and the one it came to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terminal:
+    """The caller's controlling terminal."""
+
+    path: str
+    ours: bool  # it belongs to the tray's own user
+    console: bool = False  # the machine's own, which nobody holds
+    holders: tuple[tuple[Seen, ...], ...] = ()  # each who holds its other end, with those above
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Everything that a judgement rests on. `caller` begins with the caller itself, then those above it."""
+
+    uid: int
+    caller: tuple[Seen, ...] = ()
+    terminal: Terminal | None = None
+    known: frozenset[int] = frozenset()  # the processes of `caller` and of the holders with a hook or an agent above
+    beside: tuple[str, ...] = ()  # agents that sit at the same terminal
+    elsewhere: bool = False  # the caller sees other files or processes than the tray does
+
+
+def judge(scene: Scene) -> str:
+    """Why this is not a person at a terminal; "" when it is, as far as anybody can see."""
+    return next((reason for check in CHECKS if (reason := check(scene))), "")
+
+
+def _visible(scene: Scene) -> str:
+    if not scene.caller:
+        return "the system does not show who asks"
+    return "the caller lives in a container of its own" if scene.elsewhere else ""
+
+
+def _no_agent(scene: Scene) -> str:
+    return next((reason for one in scene.caller if (reason := _agent(one, scene))), "")
+
+
+def _agent(one: Seen, scene: Scene) -> str:
+    if one.pid in scene.known:
+        return f"{_called(one)} belongs to an agent or a hook"
+    spoken = {PurePath(word).name for word in one.words[:2]} | {one.name}
+    if spoken & AGENTS:
+        return f"{_called(one)} is an agent"
+    marks = sorted((one.environment or frozenset()) & MARKERS)
+    return f"{_called(one)} was started by an agent: {marks[0]} is set" if marks else ""
+
+
+def _seen_through(scene: Scene) -> str:
+    """A process can hide its environment and its files; only a login, which the system itself started, may."""
+    ours = (one for one in scene.caller if one.uid == scene.uid and one.pid != 1)
+    hidden = next((one for one in ours if one.environment is None), None)
+    if hidden is None or _login(hidden, scene.caller):
+        return ""
+    return f"{_called(hidden)} hides what it is"
+
+
+def _at_terminal(scene: Scene) -> str:
+    if scene.terminal is None:
+        return "it has no terminal"
+    if not scene.terminal.ours:
+        return f"{scene.terminal.path} belongs to another user"
+    caller = scene.caller[0]
+    return "" if caller.group == caller.foreground else "it runs in the background of its terminal"
+
+
+def _alone(scene: Scene) -> str:
+    return f"an agent sits at the same terminal: {scene.beside[0]}" if scene.beside else ""
+
+
+def _led(scene: Scene) -> str:
+    """The session begins with a shell whose parent holds the terminal, or logged the user in."""
+    leader = next((one for one in scene.caller if one.pid == one.session), None)
+    if leader is None or leader.session != scene.caller[0].session:
+        return "its session has lost its first process"
+    above = next((one for one in scene.caller if one.pid == leader.parent), None)
+    if above is None:
+        return "the system does not show who began its session"
+    holders = scene.terminal.holders if scene.terminal else ()
+    if _login(above, scene.caller) or any(above.pid == chain[0].pid for chain in holders):
+        return ""
+    return f"its session was begun by {_called(above)}, which does not hold the terminal"
+
+
+def _held(scene: Scene) -> str:
+    terminal = scene.terminal
+    assert terminal is not None
+    if terminal.console:
+        return ""
+    if not terminal.holders:
+        return "" if _logged_in(scene) else "the system does not show who holds the other end of its terminal"
+    return next((reason for chain in terminal.holders if (reason := _holder(chain, scene))), "")
+
+
+def _holder(chain: tuple[Seen, ...], scene: Scene) -> str:
+    one = chain[0]
+    if _login(one, chain):
+        return ""
+    if one.name in MULTIPLEXERS:
+        return f"{_called(one)} lets every program of yours type into its terminals; use one outside of it"
+    if one.name not in EMULATORS or not one.system:
+        return f"the other end of its terminal is held by {_called(one)}, which is no terminal that we know"
+    if one.environment is None or one.environment & INJECTIONS:
+        return f"{_called(one)} runs with code that is not its own"
+    return next((reason for above in chain if (reason := _agent(above, scene))), "")
+
+
+def _from_afar(scene: Scene) -> str:
+    """Whoever can log in from this very machine needs no person for it."""
+    for one in scene.caller:
+        client, *_, server = [*one.origin.split(), "", ""][:3] if one.origin else ("", "")
+        if client and (client == server or client.startswith("127.") or client == "::1"):
+            return "it logged in from this machine itself"
+    return ""
+
+
+def _logged_in(scene: Scene) -> bool:
+    return any(_login(one, scene.caller) for one in scene.caller)
+
+
+def _login(one: Seen, chain: tuple[Seen, ...]) -> bool:
+    """A login of the system's own: root's, or the user's half of it, below root's and not merely below init."""
+    if one.name not in LOGINS:
+        return False
+    if one.uid == 0 and one.system:
+        return True
+    above = next((other for other in chain if other.pid == one.parent), None)
+    return above is not None and above.uid == 0 and above.pid != 1 and above.name in LOGINS and above.system
+
+
+def _called(one: Seen) -> str:
+    return f"{one.name} ({one.pid})"
+
+
+CHECKS: tuple[Callable[[Scene], str], ...] = (
+    _visible,
+    _no_agent,
+    _at_terminal,
+    _alone,
+    _held,
+    _led,
+    _seen_through,
+    _from_afar,
+)

@@ -1,0 +1,72 @@
+"""Which files are protected from agents: ours, and those in which agents' own hooks are declared."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePath
+
+# Matched against a whole path in lower case with forward slashes; what stands first is what people are told.
+HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a hook setting of Claude Code", re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
+    ("a plugin's hooks", re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
+    ("a hook setting of Claude Code", re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
+    ("a plugin of X-Code", re.compile(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)")),
+    ("a plugin of X-Code", re.compile(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
+    ("a hook setting of Starchild", re.compile(r".*/shell_hooks\.ya?ml|.*/config/agent\.ya?ml")),
+    ("Shelley's hooks", re.compile(r".*/shelley/hooks(?:/.*)?")),
+    (
+        "Hooktray's start at login",
+        re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
+    ),
+)
+
+
+@lru_cache(maxsize=8)
+def hints(places: Places) -> tuple[str, ...]:
+    """Further words without one of which a text names none of our places."""
+    paths = [PurePath(place) for place in (*places.own, places.x_code) if place]
+    names = {path.name.lower() for path in (*paths, *(path.parent for path in paths)) if path.name}
+    return (*names, *((str(places.port),) if places.port else ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """`own` are our folders and files; `home` is the user's; `port` is the page's, 0 when there is none."""
+
+    own: tuple[str, ...] = ()
+    home: str = ""
+    x_code: str = ""  # X_CODE_HOME
+    port: int = 0
+
+    def full(self, path: str) -> str:
+        """With the user's home in place of `~`."""
+        return self.home + path[1:] if path.startswith("~/") or path == "~" else path
+
+    def absolute(self, path: str, cwd: str) -> str:
+        return os.path.normpath(PurePath(cwd or "/") / self.full(path.removeprefix("file://")))
+
+    def kind(self, path: str, cwd: str) -> str:
+        """What this path is to us; "" when it is nothing of ours."""
+        if not path or "\0" in path:
+            return ""
+        whole = self.absolute(path, cwd)
+        if any(whole == place or whole.startswith(place.rstrip("/") + "/") for place in self.own):
+            return "Hooktray's own"
+        if self.x_code and re.fullmatch(re.escape(self.x_code) + r"/plugins(/.*)?/(hooks|plugin)\.json", whole):
+            return "a plugin of X-Code"
+        low = whole.lower().replace("\\", "/")
+        return next((kind for kind, pattern in HOOK_FILES if pattern.fullmatch(low)), "")
+
+    def holds(self, path: str, cwd: str) -> bool:
+        """Whether something of ours lies below this folder, so that to remove it is to remove ours."""
+        whole = self.absolute(path, cwd).rstrip("/") + "/"
+        return any(place.startswith(whole) for place in self.own)
+
+    def page(self, text: str) -> bool:
+        return (
+            bool(self.port)
+            and re.search(rf"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):{self.port}\b", text) is not None
+        )

@@ -1,0 +1,227 @@
+"""What a shell line does to Hooktray or to an agent's hook settings, as far as its words tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import groupby
+from pathlib import PurePath
+
+from tray.engine.protected import Places
+from tray.engine.shell_line import Word, words
+from tray.model.decision import Verdict
+
+DEPTH = 5
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+VERBS = names("adopt approve connect deny disconnect off pause release revoke")
+FREE = names(
+    "check config connections doctor export help list log on open paths relay replay schema stats status test why"
+)
+SHELLS = names(
+    "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "
+    "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
+)
+PYTHONS = re.compile(r"(?:python|pypy)[\d.]*")
+# They show, compare or say; none of them runs or writes what it names.
+READERS = names(
+    "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
+    "ls lsof man md5sum more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree true "
+    "type uniq wc which whereis xxd"
+)
+TALKERS = names("commit grep log show diff add blame status tag stash")  # of git
+WRITERS = names(
+    "chattr chmod chown cp dd ed ex install ln mv nano patch rename rm rmdir rsync sed setfacl shred sqlite3 tee "
+    "touch truncate unlink vi vim"
+)
+REACHING = names("curl nc ncat netcat socat wget websocat")
+CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+INNER = re.compile(r"\$\(|`|<\(")
+HOME = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
+TEXT = re.compile(
+    r"<<-?\s*(?P<quote>['\"]?)(?P<mark>\w+)(?P=quote)(?P<rest>[^\n]*)\n(?P<text>.*?)(?:\n\s*(?P=mark)\b|\Z)",
+    re.DOTALL,
+)
+FED = re.compile(r"(?:^|[\s/;&|(])(?:ba|da|z|k|a)?sh\b")  # a shell that is given a text
+CODE = re.compile(r"\b(?:from|import)\s+tray\b|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`subject` is what an exception may name: `hooktray off`, or the path."""
+
+    verdict: Verdict
+    what: str
+    subject: str
+
+
+def shell_call(line: str, cwd: str, places: Places, depth: int = 0) -> Iterator[Finding]:
+    """Everything in this line that is not an agent's business."""
+    if places.page(line):
+        yield Finding(Verdict.DENY, "Hooktray's own page is for a person:", "page")
+    if depth > DEPTH:
+        yield Finding(Verdict.ASK, "too many shells inside each other;", "shell")
+        return
+    line, texts = _without_texts(HOME.sub(lambda _: places.home, line.replace("\\\n", "")))
+    for text in texts:
+        yield from shell_call(text, cwd, places, depth + 1)
+    try:
+        found = words(line, _variables(line, places, cwd))
+    except ValueError:
+        if CODE.search(line):
+            yield Finding(Verdict.ASK, "a line that cannot be read speaks of Hooktray;", "shell")
+        return
+    piped = re.search(r"\|\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:/\S*/)?(?:ba|da|z|k)?sh\b", line) is not None
+    for _, group in groupby(found, key=lambda word: word.command):
+        command = list(group)
+        yield from _command(command, cwd, places, depth, piped)
+        cwd = _moved(command, cwd, places)
+
+
+def _without_texts(line: str) -> tuple[str, list[str]]:
+    """The line without what stands between `<<EOF` and `EOF`, and those of these texts that a shell is given."""
+    given: list[str] = []
+
+    def taken(found: re.Match[str]) -> str:
+        if FED.search(line[: found.start()].rpartition("\n")[2]):
+            given.append(found["text"])
+        return f" {found['rest']}\n"
+
+    return TEXT.sub(taken, line), given
+
+
+def _variables(line: str, places: Places, cwd: str) -> dict[str, str]:
+    """What the line itself sets, and what every shell knows."""
+    known = {"HOME": places.home, "PWD": cwd}
+    for name, value in re.findall(
+        r"(?:^|[\s;&|(])(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|()]*)", line
+    ):
+        plain = value.strip("\"'")
+        known[name] = re.sub(r"\$\{?(\w+)\}?", lambda found: known.get(found[1], found[0]), plain)
+    return known
+
+
+def _moved(command: Sequence[Word], cwd: str, places: Places) -> str:
+    if len(command) > 1 and command[0].text in ("cd", "pushd"):
+        return places.absolute(command[1].text, cwd)
+    return cwd
+
+
+def _command(command: Sequence[Word], cwd: str, places: Places, depth: int, piped: bool) -> Iterator[Finding]:
+    texts = [word.text for word in command]
+    leader = _leader(texts)
+    says = leader in READERS or (leader == "git" and bool(TALKERS & set(texts[:4])))
+    if not says or piped:
+        yield from _cli(texts, sure=leader not in WRITERS)
+    yield from _inside(command, leader, cwd, places, depth, says and not piped)
+    for word in command:
+        yield from _path(word, texts, leader, cwd, places)
+
+
+def _leader(texts: Sequence[str]) -> str:
+    """The program that a command is about: behind assignments, `sudo`, `env -i` and their like."""
+    skipping = names("builtin command doas env exec ionice nice nohup setsid stdbuf sudo time timeout")
+    for text in texts:
+        name = PurePath(text).name
+        if (
+            re.match(r"[A-Za-z_]\w*=", text)
+            or name in skipping
+            or text.startswith("-")
+            or re.fullmatch(r"[\d.]+[smh]?", text)
+        ):
+            continue
+        return name
+    return ""
+
+
+def _cli(texts: Sequence[str], *, sure: bool) -> Iterator[Finding]:
+    """Our command, by whatever path, and what it is told to do."""
+    for index in range(len(texts)):
+        behind = _behind(texts, index)
+        if behind is None:
+            continue
+        verb = _verb(behind)
+        if verb in VERBS:
+            verdict = Verdict.DENY if sure else Verdict.ASK
+            yield Finding(verdict, f"`hooktray {verb}` is for a person:", f"hooktray {verb}")
+        elif (verb and verb not in FREE and verb != "run") or (
+            not verb and _leader(texts) in ("xargs", "parallel", "alias", "ln", "cp")
+        ):
+            yield Finding(Verdict.ASK, "it cannot be seen what `hooktray` is told to do here;", "hooktray")
+
+
+def _behind(texts: Sequence[str], index: int) -> Sequence[str] | None:
+    """The words behind our command when it stands at `index`; None when it does not."""
+    name = PurePath(texts[index].rpartition("=")[2]).name.removesuffix(".exe")
+    if name == "hooktray" or (set(name) & set("*?[") and fnmatchcase("hooktray", name) and "hook" in name):
+        return texts[index + 1 :]
+    if texts[index] in ("-m", "-Im", "-Sm", "-ISm") and texts[index + 1 : index + 2] in (["tray"], ["tray.__main__"]):
+        return texts[index + 2 :]
+    return texts[index + 1 :] if re.fullmatch(r"-\w*mtray(\.__main__)?", texts[index]) else None
+
+
+def _verb(behind: Sequence[str]) -> str:
+    rest = iter(behind)
+    for text in rest:
+        if text == "--home":
+            next(rest, None)
+        elif not text.startswith("-"):
+            return text
+    return ""
+
+
+def _inside(
+    command: Sequence[Word], leader: str, cwd: str, places: Places, depth: int, says: bool
+) -> Iterator[Finding]:
+    """Lines and code inside a word: of `sh -c`, of `eval`, of `$(…)` in quotes, of `python -c`."""
+    texts = [word.text for word in command]
+    for index, word in enumerate(command):
+        if INNER.search(word.text) and word.raw[:1] != "'":
+            yield from shell_call(_unwrapped(word.text), cwd, places, depth + 1)
+        elif leader in SHELLS and " " in word.text.strip():
+            yield from shell_call(word.text, cwd, places, depth + 1)
+        elif index and re.fullmatch(r"-\w*[ce]", texts[index - 1]) and not says and CODE.search(word.text):
+            verdict = Verdict.DENY if PYTHONS.fullmatch(leader) else Verdict.ASK
+            yield Finding(verdict, "code that drives Hooktray is for a person:", "hooktray")
+        elif not says and len(word.text.split()) > 1 and CODE.search(word.text):
+            yield Finding(Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray")
+
+
+def _unwrapped(text: str) -> str:
+    return re.sub(r"\$\(|<\(|[`)]", "\n", text)
+
+
+def _path(word: Word, texts: Sequence[str], leader: str, cwd: str, places: Places) -> Iterator[Finding]:
+    path = word.named or word.text
+    kind = places.kind(path, cwd)
+    if not kind and leader in ("rm", "mv", "chmod", "chown") and places.holds(path, cwd) and word.text != leader:
+        kind = "a folder with Hooktray's own files"
+    if not kind or not _touches(word, texts, leader):
+        return
+    sure = word.written or leader in WRITERS or (leader in REACHING and kind == "Hooktray's own")
+    verdict = Verdict.DENY if sure else Verdict.ASK
+    where = places.absolute(path, cwd)
+    yield Finding(verdict, f"{PurePath(path).name} is {kind}; changing it is for a person:", where)
+
+
+def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
+    """Whether the command may change what this word names."""
+    if word.written:
+        return True
+    if leader in READERS or PurePath(word.text).name == leader:
+        return False
+    if leader in ("cp", "install", "rsync"):
+        return word.text == texts[-1] or "-t" in texts
+    if leader == "sed":
+        return any(CHANGING.fullmatch(text) for text in texts[1:])
+    if leader == "find":
+        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-fprint") for text in texts)
+    if leader == "sqlite3":
+        return "-readonly" not in texts
+    return not (leader == "git" and TALKERS & set(texts[:4]))

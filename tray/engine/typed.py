@@ -1,0 +1,39 @@
+"""`/hooks …` typed into an agent: what was typed, so that it is answered here and never reaches the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tray.model.decision import Outcome, Reading, Status, Verdict
+from tray.model.event import Event, EventKind
+
+NAME = "hooktray"
+KINDS = frozenset({EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND})
+LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
+Answers = Callable[[tuple[str, ...], str], str]  # the words, and the agent they were typed into
+
+
+def typed(event: Event) -> tuple[str, ...] | None:
+    """The words behind `/hooks`; None when that is not what was typed."""
+    if event.kind not in KINDS or event.problem:
+        return None
+    slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
+    if slash and event.topic.removeprefix("/") == "hooks":
+        return tuple(event.prompt.removeprefix("/hooks").split()) if len(event.prompt) < LIMIT else None
+    text = event.prompt.strip()
+    words = text.split() if len(text) < LIMIT else []
+    return tuple(words[1:]) if words[:1] == ["/hooks"] else None
+
+
+def answered(event: Event, answers: Answers) -> Outcome | None:
+    """A refusal whose reason is the answer; None for every other event."""
+    words = typed(event)
+    if words is None:
+        return None
+    reading = Reading(verdict=Verdict.DENY, reason=answers(words, event.agent))
+    return Outcome(hook=NAME, status=Status.OK, reading=reading)
+
+
+def nobody(words: tuple[str, ...], agent: str) -> str:
+    """The answer where no tray runs."""
+    return "the tray is not running; `hooktray run` starts it"
