@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tray.dialects.fidelity import Row, rows
+from tray.dialects.fidelity import TOLD, Pair, Row, pairs, rows
 
 HEAD = """\
 # What each event can carry
@@ -17,6 +17,9 @@ A hook may say deny, ask, allow, rewrite something, add context, stop the agent,
 agent can carry is *carried*. What it cannot becomes *stricter*: it is made a denial. What is left is *dropped*, and
 the journal says so. An event that carries nothing is observe-only: the agent is answered at once.
 
+Behind each agent's events stands what becomes of a hook's words there, for hooks of each dialect: the event's name as
+such a hook hears it, and of all that it can say of that event what is carried, made a denial, or dropped.
+
 One event has no neutral answer: `WorktreeCreate` of Claude Code makes no worktree unless a hook prints its path
 (docs/turns.md).
 """
@@ -26,15 +29,30 @@ def page() -> str:
     parts = [HEAD]
     for agent, events in groupby(rows(), key=lambda row: row.agent):
         parts += [f"\n## {agent}\n\n", *_table(events)]
+        for dialect in TOLD:
+            found = [pair for pair in pairs() if (pair.agent, pair.dialect) == (agent, dialect)]
+            parts += [f"\n### Hooks of {dialect} on {agent}\n\n", *_pairs(found)]
     return "".join(parts)
 
 
 def _table(events: Iterable[Row]) -> Iterator[str]:
-    yield "| event | as hooks know it | carried | made a denial | seconds |\n| --- | --- | --- | --- | --- |\n"
+    yield "| event | as hooks know it | carried | made a denial | dropped | seconds |\n"
+    yield "| --- | --- | --- | --- | --- | --- |\n"
     for row in events:
         carried = ", ".join((*row.carried, *(f"`{extra}`" for extra in row.extras))) or "observe-only"
-        stricter = ", ".join(row.stricter) or "none"
-        yield f"| `{row.event}` | `{row.kind}` | {carried} | {stricter} | {row.timeout:g} |\n"
+        lost = f"{_words(row.stricter)} | {_words(row.dropped)}"
+        yield f"| `{row.event}` | `{row.kind}` | {carried} | {lost} | {row.timeout:g} |\n"
+
+
+def _pairs(found: Iterable[Pair]) -> Iterator[str]:
+    yield "| event | the hook hears | carried | made a denial | dropped |\n| --- | --- | --- | --- | --- |\n"
+    for pair in found:
+        became = " | ".join(map(_words, (pair.carried, pair.stricter, pair.dropped)))
+        yield f"| `{pair.event}` | `{pair.heard}` | {became} |\n"
+
+
+def _words(words: Iterable[str]) -> str:
+    return ", ".join(words) or "none"
 
 
 if __name__ == "__main__":

@@ -111,3 +111,18 @@ def test_events_of_the_time_without_a_tray_are_summed_up(herald: Herald, announc
     assert [alert.body for alert in announced.alerts] == [
         "2 events were answered while the tray was not running, 1 denied"
     ]
+
+
+def test_what_is_wrong_in_a_source_is_told_once(herald: Herald, announced: Announced) -> None:
+    first, second = "/p/settings.json:6:5: unknown event `Stopp`\n  did you mean `Stop`?", "/q.json:1:1: bad"
+
+    herald.warned([first])
+    herald.warned([first])
+    herald.warned([first, second, "/r.json:1:1: bad"])
+    herald.warned([])
+    herald.warned([first])
+
+    bodies = [alert.body for alert in announced.alerts]
+    assert bodies[0] == "/p/settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
+    assert bodies[1] == "/q.json:1:1: bad · and 1 more, see `hooktray list`"
+    assert bodies[2:] == bodies[:1]

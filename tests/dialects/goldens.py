@@ -1,40 +1,121 @@
-"""What hooks of the other dialects read of each recording, kept in goldens/<agent>.json; run it to write them."""
+"""What each recording becomes, byte for byte, in all directions; kept in goldens/, and written by running this.
+
+`stdin/` is what a hook of each other dialect reads; `events/` the words that a payload is read as;
+`answers/` what the agent is told when a hook of each dialect says one of outputs.json. An event that nobody could
+record yet stands there with the dialect's own sample.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from dialects import recordings as recorder
 
-from tray.dialects import DIALECTS
+from tray.dialects import DIALECTS, fidelity, render
+from tray.dialects.fidelity import Row
+from tray.model.decision import Decision, Reading, Result
+from tray.model.event import Event
 
 FOLDER = Path(__file__).parent / "goldens"
+OUTPUTS: dict[str, dict[str, dict[str, Any]]] = json.loads((FOLDER / "outputs.json").read_text(encoding="utf-8"))
+ROWS: dict[tuple[str, str], Row] = {(row.agent, row.event): row for row in fidelity.rows()}
+SAMPLE = "sample "
+FRAME = ("id", "agent", "payload", "body", "environment", "pid")  # of every Event, and nothing that parsing finds
 
 
-def recordings() -> Iterator[tuple[str, str]]:
-    for path in sorted(recorder.FOLDER.glob("*/*.json")):
-        yield path.parent.name, path.stem
+def recorded() -> list[tuple[str, str]]:
+    """Every recording: agent and name."""
+    return [(path.parent.name, path.stem) for path in sorted(recorder.FOLDER.glob("*/*.json"))]
 
 
-def written(agent: str, name: str, dialect: str) -> str:
-    return DIALECTS[dialect].stdin(recorder.recorded(agent, name)).decode()
+def cases() -> list[tuple[str, str]]:
+    """Every recording, and the sample of each event that has none."""
+    real = recorded()
+    known = {(agent, _family(recorder.address(agent, name))) for agent, name in real}
+    bare = [(agent, event) for agent, event in ROWS if (agent, event) not in known]
+    return [*real, *((agent, SAMPLE + event) for agent, event in bare)]
 
 
-def kept(agent: str) -> dict[str, str]:
-    goldens: dict[str, str] = json.loads((FOLDER / f"{agent}.json").read_text(encoding="utf-8"))
+def _family(event: str) -> str:
+    return "slash/<command>" if event.startswith("slash/") else event
+
+
+def event(agent: str, name: str) -> Event:
+    if name.startswith(SAMPLE):
+        return recorder.sampled(agent, name.removeprefix(SAMPLE))
+    return recorder.recorded(agent, name)
+
+
+def stdin(agent: str, name: str, dialect: str) -> str:
+    return DIALECTS[dialect].stdin(event(agent, name)).decode()
+
+
+def words(agent: str, name: str) -> dict[str, Any]:
+    """The fields of the Event that say something."""
+    found = event(agent, name)
+    return _filled(found, Event(id="", agent="", name="", kind=found.kind), FRAME) | {"kind": found.kind.value}
+
+
+def outputs(agent: str, name: str, dialect: str) -> dict[str, dict[str, Any]]:
+    """What a hook of this dialect may say of the event: for every event, and for its name as the hook hears it."""
+    heard = ROWS[agent, _family(event(agent, name).name)].heard[dialect]
+    table = OUTPUTS[dialect]
+    return table["*"] | table.get(_family(heard), {})
+
+
+def answered(agent: str, name: str, dialect: str, said: dict[str, Any]) -> dict[str, Any]:
+    """How the hook's words are read, and what the agent gets for them."""
+    asked = event(agent, name)
+    result = Result(
+        code=said.get("code", 0), stdout=said.get("out", "").encode(), stderr=said.get("err", "").encode()
+    )
+    reading = DIALECTS[dialect].read(asked, result)
+    shared = {field.name for field in dataclasses.fields(Decision)} - {"outcomes", "remarks"}
+    answer = render(asked, Decision(**{field: getattr(reading, field) for field in shared}))
+    told = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
+    return {"reading": _filled(reading, Reading()), "answer": {key: value for key, value in told.items() if value}}
+
+
+def _filled(value: Any, empty: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The fields that say something, as JSON holds them."""
+    names = [field.name for field in dataclasses.fields(value) if field.name not in without]
+    said = {name: getattr(value, name) for name in names if getattr(value, name) != getattr(empty, name)}
+    plain = {
+        name: dataclasses.asdict(each) if dataclasses.is_dataclass(each) and not isinstance(each, type) else each
+        for name, each in said.items()
+    }
+    filled: dict[str, Any] = json.loads(json.dumps(plain))
+    return filled
+
+
+def kept(kind: str, agent: str) -> dict[str, Any]:
+    goldens: dict[str, Any] = json.loads((FOLDER / kind / f"{agent}.json").read_text(encoding="utf-8"))
     return goldens
 
 
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
     for agent in DIALECTS:
-        names = [name for one, name in recordings() if one == agent]
+        names = [name for one, name in cases() if one == agent]
+        _write("events", agent, {name: words(agent, name) for name in names})
         others = [dialect for dialect in DIALECTS if dialect != agent]
-        goldens = {f"{dialect} {name}": written(agent, name, dialect) for name in names for dialect in others}
-        text = json.dumps(goldens, indent=1, ensure_ascii=False)
-        (FOLDER / f"{agent}.json").write_text(text + "\n", encoding="utf-8")
+        _write("stdin", agent, {f"{other} {name}": stdin(agent, name, other) for name in names for other in others})
+        answers = {
+            f"{dialect} {name}: {title}": answered(agent, name, dialect, said)
+            for name in names
+            for dialect in DIALECTS
+            for title, said in outputs(agent, name, dialect).items()
+        }
+        _write("answers", agent, answers)
+
+
+def _write(kind: str, agent: str, goldens: dict[str, Any]) -> None:
+    """One golden a line, so that a difference can be read."""
+    (FOLDER / kind).mkdir(parents=True, exist_ok=True)
+    rows = (f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in goldens.items())
+    (FOLDER / kind / f"{agent}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from dialects.readings import ran
 from dialects.recordings import sampled
 
 from tray.dialects import DIALECTS, fit, neutral, render
-from tray.dialects.fidelity import Row, rows
+from tray.dialects.fidelity import UNKNOWN, Row, pairs, rows, sayable
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Event
 
@@ -86,3 +87,57 @@ def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: Row) -> None:
     for dialect, key in (("claude-code", "hook_event_name"), ("starchild", "event"), ("x-code", "event")):
         if dialect != row.agent:
             assert json.loads(DIALECTS[dialect].stdin(event))[key] == row.heard[dialect]
+
+
+def test_all_sixteen_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> None:
+    found = list(pairs())
+    by_event = {(row.agent, row.event): row for row in ROWS}
+
+    assert len(found) == 4 * len(ROWS)
+    assert len({(pair.agent, pair.dialect) for pair in found}) == 16
+    for pair in found:
+        row = by_event[pair.agent, pair.event]
+        words = (*pair.carried, *pair.stricter, *pair.dropped)
+        assert sorted(words) == sorted(sayable(pair.dialect, pair.heard))
+        assert set(pair.carried) <= set(row.carried)
+        assert set(pair.stricter) <= set(row.stricter)
+
+
+SAYING = {
+    "claude-code": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "shelley": {"deny": ran(0, '{"message":"x"}'), "note": ran(0, "x"), "stop": ran(0, "")},
+    "starchild": {
+        "deny": ran(0, '{"decision":"block"}'),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"stopReason":"x"}'),
+    },
+    "x-code": {"deny": ran(0, '{"decision":"deny"}'), "note": ran(0, "x"), "stop": ran(0, "")},
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: str) -> None:
+    event = sampled("claude-code" if dialect != "claude-code" else "starchild", UNHEARD[dialect])
+    read = {word: DIALECTS[dialect].read(event, said) for word, said in SAYING[dialect].items()}
+
+    understood = {
+        "deny": read["deny"].verdict is Verdict.DENY,
+        "note": bool(read["note"].notes),
+        "stop": read["stop"].stop is not None,
+    }
+    (heard,) = {pair.heard for pair in pairs() if (pair.event, pair.dialect) == (event.name, dialect)}
+    assert heard not in DIALECTS[dialect].EVENTS
+    assert {word for word, found in understood.items() if found} == set(sayable(dialect, heard))
+    assert set(UNKNOWN) == set(DIALECTS)
+
+
+UNHEARD = {
+    "claude-code": "post_llm_call",
+    "shelley": "ConfigChange",
+    "starchild": "ConfigChange",
+    "x-code": "ConfigChange",
+}

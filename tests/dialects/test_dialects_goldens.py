@@ -1,34 +1,78 @@
-"""Every recording as a hook of every dialect reads it, byte for byte; goldens.py writes them."""
+"""Every recording in all directions, byte for byte; goldens.py writes them, people read the difference."""
 
 from __future__ import annotations
 
 import pytest
-from dialects.goldens import FOLDER, kept, recordings, written
-from dialects.recordings import recorded, wire
+from dialects import goldens
+from dialects.recordings import wire
 
 from tray.dialects import DIALECTS
 
-PAIRS = [(agent, name, dialect) for agent, name in recordings() for dialect in DIALECTS if dialect != agent]
-KEPT = {agent: kept(agent) for agent in DIALECTS}
+CASES = goldens.cases()
+IDS = ["-".join(one) for one in CASES]
+HEARD = [(agent, name, dialect) for agent, name in CASES for dialect in DIALECTS if dialect != agent]
+SAID = [
+    (agent, name, dialect, title)
+    for agent, name in CASES
+    for dialect in DIALECTS
+    for title in goldens.outputs(agent, name, dialect)
+]
+KEPT = {kind: {agent: goldens.kept(kind, agent) for agent in DIALECTS} for kind in ("answers", "events", "stdin")}
+ALL = 300  # in each direction at least
 
 
-@pytest.mark.parametrize(("agent", "name", "dialect"), PAIRS, ids=["-".join(pair) for pair in PAIRS])
-def test_a_hook_of_another_dialect_reads_these_bytes(agent: str, name: str, dialect: str) -> None:
-    assert written(agent, name, dialect) == KEPT[agent][f"{dialect} {name}"]
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
+def test_hooks_of_the_other_dialects_read_these_bytes(agent: str, name: str) -> None:
+    read = {f"{dialect} {name}": goldens.stdin(agent, name, dialect) for dialect in DIALECTS if dialect != agent}
+
+    assert read == {key: KEPT["stdin"][agent][key] for key in read}
 
 
-@pytest.mark.parametrize(("agent", "name"), list(recordings()), ids=["-".join(one) for one in recordings()])
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
 def test_a_hook_of_the_agents_own_dialect_reads_what_the_agent_sent(agent: str, name: str) -> None:
-    event = recorded(agent, name)
+    event = goldens.event(agent, name)
+    sent = event.body if name.startswith(goldens.SAMPLE) else wire(agent, name)
     read = DIALECTS[agent].stdin(event)
 
     if "tool_response" in event.payload:  # two older names of it stand behind all that was said
-        assert read.startswith(wire(agent, name).rstrip(b"}\n"))
+        assert read.startswith(sent.rstrip(b"}\n"))
         return
-    assert read == wire(agent, name)
+    assert read == sent
+
+
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
+def test_what_the_agent_sent_is_read_as_these_words(agent: str, name: str) -> None:
+    assert goldens.words(agent, name) == KEPT["events"][agent][name]
+
+
+@pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
+def test_what_hooks_say_is_read_so_and_told_to_the_agent_in_these_bytes(agent: str, name: str) -> None:
+    told = {
+        f"{dialect} {name}: {title}": goldens.answered(agent, name, dialect, said)
+        for dialect in DIALECTS
+        for title, said in goldens.outputs(agent, name, dialect).items()
+    }
+
+    assert told == {key: KEPT["answers"][agent][key] for key in told}
+
+
+def test_there_are_goldens_enough_in_both_directions_and_recordings_come_first() -> None:
+    towards_hooks = len(HEARD) + len(CASES)
+    towards_agents = len(SAID) + len(CASES)
+    real = [name for _, name in CASES if not name.startswith(goldens.SAMPLE)]
+
+    assert towards_hooks >= ALL
+    assert towards_agents >= ALL
+    assert len(real) >= 67
+    assert {agent for agent, _ in CASES} == set(DIALECTS)
 
 
 def test_no_golden_is_left_of_a_recording_that_is_gone() -> None:
     for agent in DIALECTS:
-        assert set(KEPT[agent]) == {f"{dialect} {name}" for one, name, dialect in PAIRS if one == agent}
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(DIALECTS)
+        names = {name for one, name in CASES if one == agent}
+        assert set(KEPT["events"][agent]) == names
+        assert set(KEPT["stdin"][agent]) == {f"{dialect} {name}" for one, name, dialect in HEARD if one == agent}
+        assert set(KEPT["answers"][agent]) == {
+            f"{dialect} {name}: {title}" for one, name, dialect, title in SAID if one == agent
+        }
+    assert {path.stem for path in goldens.FOLDER.glob("*/*.json")} == set(DIALECTS)

@@ -14,6 +14,7 @@ from tray.alerts.policy import (
     config_broken,
     information,
     pending,
+    source_problems,
     switched,
 )
 from tray.alerts.turns import Turns
@@ -44,6 +45,7 @@ class Herald:
         self._turns = Turns()
         self._early: dict[str, None] = {}
         self._needing: dict[tuple[str, str], tuple[str, ...]] = {}  # sessions that need the user -> their alerts
+        self._warned: frozenset[str] = frozenset()
         self._waiting: dict[str, str] = {}  # hooks that wait for the user's word -> their alert
 
     def arrived(self, event: Event) -> None:
@@ -83,6 +85,13 @@ class Herald:
 
     def broken(self, problem: str) -> None:
         self._announce([config_broken(problem.split("\n")[0], self._rules())])
+
+    def warned(self, warnings: Sequence[str]) -> None:
+        """What is wrong in the sources, as it stands now; what was told once is not told again."""
+        fresh = [warning for warning in warnings if warning not in self._warned]
+        self._warned = frozenset(warnings)
+        if fresh:
+            self._announce([source_problems(fresh, self._rules())])
 
     def offline(self, rows: Sequence[Record]) -> None:
         """What the one-shot engine decided while the tray was not running, summed up."""

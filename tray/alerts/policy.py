@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tray.model.decision import Decision, Outcome, Status, Verdict
@@ -244,6 +244,14 @@ def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
     """A configuration cannot be read; the last good one stays in force."""
     body = f"The last good configuration stays in force · {message}"
     return _ours(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+
+
+def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
+    """Entries of other formats' files that yield no hook, or another one than was meant."""
+    more = f" · and {len(warnings) - 1} more, see `hooktray list`" if len(warnings) > 1 else ""
+    what, _, hint = warnings[0].partition("\n")
+    cure = f" · {hint.strip()}" if hint.strip() else ""
+    return _ours(AlertClass.INFORMATION, f"{what}{cure}{more}", rules, about="sources", urgency=Urgency.NORMAL)
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:

@@ -226,6 +226,7 @@ class App:
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
+        self._herald.warned(self._roster.configuration.warnings)
         self._write_relay_conf()
         self._face.show()
 

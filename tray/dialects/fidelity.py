@@ -29,6 +29,17 @@ TOLD: dict[str, Callable[[Event], str]] = {
 }
 
 
+# What a hook can say of an event that its own agent does not have, and so hears under our name for it.
+UNKNOWN: dict[str, Can] = {
+    "claude-code": Can.DENY | Can.STOP | Can.NOTE,
+    "shelley": Can.NOTHING,
+    "starchild": Can.DENY | Can.NOTE,
+    "x-code": Can.NOTHING,
+}
+# What a hook can say besides what its own agent takes: Starchild's may answer a tool call in Claude Code's form.
+BESIDES: dict[tuple[str, str], Can] = {("starchild", "pre_tool_call"): Can.ALLOW | Can.ASK}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One event of one agent. `late`: its refusal is told to the model and withholds nothing."""
@@ -43,6 +54,42 @@ class Row:
     extras: tuple[str, ...]
     late: bool
     heard: Mapping[str, str]  # the event's name by the dialect of the hook that hears it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """What becomes of all that a hook of one dialect can say of one agent's event."""
+
+    agent: str
+    event: str
+    dialect: str
+    heard: str  # the event's name for the hook
+    carried: tuple[str, ...]
+    stricter: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def pairs() -> Iterator[Pair]:
+    """Every event of every agent, for hooks of every dialect."""
+    for row in rows():
+        for dialect, heard in row.heard.items():
+            said = sayable(dialect, heard)
+            yield Pair(
+                agent=row.agent,
+                event=row.event,
+                dialect=dialect,
+                heard=heard,
+                carried=tuple(word for word in row.carried if word in said),
+                stricter=tuple(word for word in row.stricter if word in said),
+                dropped=tuple(word for word in row.dropped if word in said),
+            )
+
+
+def sayable(dialect: str, heard: str) -> tuple[str, ...]:
+    """The words that a hook of this dialect has for an event of this name."""
+    spec = DIALECTS[dialect].EVENTS.get(heard)
+    can = (spec.can if spec else UNKNOWN[dialect]) | BESIDES.get((dialect, heard), Can.NOTHING)
+    return tuple(word for word, ability in WORDS.items() if ability in can)
 
 
 def rows() -> Iterator[Row]:

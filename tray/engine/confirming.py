@@ -41,7 +41,7 @@ def llm(settings: Settings, book: Book) -> Llm | None:
 
 
 def exceptions(settings: Settings, book: Book) -> tuple[str, ...]:
-    """What the self-protection lets pass; nothing that no person confirmed."""
+    """What the self-protection lets agents do; nothing that no person confirmed."""
     return tuple(settings.protection.allow) if _confirmed("protection", settings, book) else ()
 
 

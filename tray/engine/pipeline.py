@@ -24,6 +24,7 @@ from tray.engine.protection import Protection
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone
 from tray.engine.runners.errand import CANCELLED, Work, run
+from tray.engine.scopes import Scopes
 from tray.engine.showing import shown
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works, read
@@ -70,6 +71,7 @@ class Engine:
         self._switch = switch
         self._loops = Loops(sessions)
         self._late = Late(sessions)
+        self._scopes = Scopes(sessions)
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -205,7 +207,7 @@ class Engine:
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
     def _plan(self, event: Event) -> tuple[Approved, ...]:
-        return plan(event, self._ledger.in_order())
+        return plan(event, self._ledger.in_order(), self._scopes.skills)
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
@@ -264,6 +266,7 @@ class Engine:
         """Render, write down, tell the others. What cannot be written down never changes the answer (law 7)."""
         answer = Answer() if event.told else render(event, decision)
         self._loops.ended(event, decision)
+        self._scopes.heard(event, decision)
         try:
             self._tell(event, decision, answer, started)
         except Exception:  # our bookkeeping; the answer stands

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 import regex
 
-from tray.engine import conditions, subjects
+from tray.engine import conditions, scopes, subjects
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.store.ledger import Approved
@@ -20,22 +20,32 @@ BUDGET = 0.2  # seconds for all patterns of one event
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
-def plan(event: Event, approved: Sequence[Approved]) -> tuple[Approved, ...]:
-    """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone."""
-    search = Search(event)
+def plan(
+    event: Event, approved: Sequence[Approved], skills: Callable[[Event], frozenset[str]] = scopes.none
+) -> tuple[Approved, ...]:
+    """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone.
+
+    `skills` says which skills are in force in the event's session.
+    """
+    search = Search(event, skills)
     return tuple(one for one in approved if matches(one.hook.match, event, search))
 
 
 class Search:
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: Event, skills: Callable[[Event], frozenset[str]] = scopes.none) -> None:
         self._event = event
+        self._skills = skills
         self._left = BUDGET
 
     @cached_property
     def text(self) -> str:
         return text_of(self._event)
+
+    @cached_property
+    def skills(self) -> frozenset[str]:
+        return self._skills(self._event)
 
     def found(self, pattern: str, text: str) -> bool:
         """Whether the pattern is in the text; one that runs out of time counts as found."""
@@ -57,6 +67,10 @@ def matches(match: Match, event: Event, search: Search) -> bool:
         return False
     if event.problem:
         return True
+    if match.subagent and not scopes.inside(match.subagent, event):
+        return False
+    if match.skill and not scopes.in_force(match.skill, search.skills):
+        return False
     if not _tool_fits(match, event, search):
         return False
     if match.condition and not conditions.met(match, event, search.found):

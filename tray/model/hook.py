@@ -65,6 +65,8 @@ class Match:
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
     project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
+    skill: tuple[str, ...] = ()  # asked only while the skill of one of these names is in force in the session
+    subagent: str = ""  # asked only inside this agent
     condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet (Claude's `if`)
 
 
@@ -92,7 +94,7 @@ class Rule:
 
 
 # What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
-LATER = frozenset({"aside", "condition", "once", "owner", "root", "status"})
+LATER = frozenset({"aside", "condition", "once", "owner", "root", "skill", "status", "subagent"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +151,7 @@ class Hook:
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
         for part in (fields, fields["match"], fields["action"]):
             for name in LATER & part.keys():
-                if part[name] in ("", False, Aside.NO):
+                if part[name] in ("", (), False, Aside.NO):
                     del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
@@ -162,7 +164,7 @@ def restore(definition: str) -> Hook:
         match = fields.pop("match")
         return Hook(
             source=Source(**fields.pop("source")),
-            match=Match(**match | {"agents": tuple(match["agents"])}),
+            match=Match(**match | {"agents": tuple(match["agents"]), "skill": tuple(match.get("skill", ()))}),
             action=_typed(action),
             failure=Failure(fields.pop("failure")),
             aside=Aside(fields.pop("aside", Aside.NO)),

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from tray.dialects import DIALECTS, claude_rules
+from tray.errors import ConfigError
 from tray.model.hook import Action, Aside, Command, Failure
 from tray.settings import wrong
 from tray.sources import claude_web
 from tray.sources.entries import Found, Place, Sheet, pattern_problem
-from tray.strict import load_json
+from tray.strict import Document, load_json
 
 AGENT = "claude-code"
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
@@ -32,24 +33,46 @@ CONDITIONAL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionReq
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
-def read(path: Path, agents: Sequence[str]) -> Found:
+def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> Found:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
     document = load_json(path.read_bytes(), str(path), limit=SIZE)
     project = _project(path)
-    off = isinstance(document.value, dict) and document.value.get("disableAllHooks") is True
-    inert = f"`disableAllHooks: true` in {path}" if off else ""
-    sheet = Sheet(document, AGENT, agents=agents, project=project, inert=inert)
+    sheet = Sheet(
+        document, AGENT, agents=agents, project=project, inert=_off(document), plugin=plugin or _plugin(path)
+    )
     with sheet.entry():
-        hint = 'write {"hooks": {"PreToolUse": […]}}'
-        hooks = sheet.mapping((), document.value, hint).get("hooks") or {}
-        for event, groups in sheet.mapping(("hooks",), hooks, hint).items():
-            with sheet.entry():
-                _event(sheet, event, groups)
+        declared(sheet, (), document.value)
     return sheet.found()
 
 
-def _event(sheet: Sheet, event: str, groups: Any) -> None:
-    at: Place = ("hooks", event)
+def switched_off(path: Path) -> str:
+    """Why all hooks beside this settings file are inert; "" when they are not, or it cannot be read."""
+    try:
+        return _off(load_json(path.read_bytes(), str(path), limit=SIZE))
+    except (OSError, ConfigError):
+        return ""
+
+
+def _off(document: Document) -> str:
+    off = isinstance(document.value, dict) and document.value.get("disableAllHooks") is True
+    return f"`disableAllHooks: true` in {document.path}" if off else ""
+
+
+def declared(sheet: Sheet, at: Place, value: Any) -> None:
+    """The hooks of the mapping at this place, which holds them under `hooks`."""
+    hint = 'write {"hooks": {"PreToolUse": […]}}'
+    events(sheet, (*at, "hooks"), sheet.mapping(at, value, hint).get("hooks") or {})
+
+
+def events(sheet: Sheet, at: Place, value: Any) -> None:
+    for event, groups in sheet.mapping(at, value, 'write {"PreToolUse": […]}').items():
+        with sheet.entry():
+            # The end of a subagent is an event of its own: what its agent calls its Stop.
+            told = "SubagentStop" if sheet.subagent and event == "Stop" else event
+            _event(sheet, told, (*at, event), groups)
+
+
+def _event(sheet: Sheet, event: str, at: Place, groups: Any) -> None:
     sheet.match(at, event)  # an unknown event is told once, not for each of its hooks
     hint = 'write [{"matcher": "Bash", "hooks": […]}]'
     for index, group in enumerate(sheet.items(at, groups, hint)):
@@ -122,7 +145,7 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
         return action, lacking or _lacking(fields)
     line = sheet.command(at, fields)
     lacking = _lacking(fields)
-    root = _plugin(sheet.path)
+    root = sheet.plugin
     plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
     storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
     shell = fields.get("args") is None

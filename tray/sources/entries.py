@@ -40,10 +40,22 @@ class Sheet:
     """One declaring file while it is read. A malformed entry is told with its place and takes no sibling down."""
 
     def __init__(
-        self, document: Document, agent: str, *, agents: Sequence[str] = (), project: str = "", inert: str = ""
+        self,
+        document: Document,
+        agent: str,
+        *,
+        agents: Sequence[str] = (),
+        project: str = "",
+        inert: str = "",
+        plugin: Path | None = None,
+        skill: Sequence[str] = (),
+        subagent: str = "",
     ) -> None:
         self.document = document
         self.agent = agent
+        self.plugin = plugin  # the folder of the plugin that the file belongs to
+        self.subagent = subagent
+        self._skill = tuple(skill)
         self._agents = tuple(agents)
         self._project = project
         self._inert = inert
@@ -72,8 +84,8 @@ class Sheet:
             likely = nearest(event, events)
             hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(events)
             raise wrong(self.document, at, f"unknown event `{event}`", hint)
-        common = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event, "project": self._project,
-                  "condition": condition}  # fmt: skip
+        common: dict[str, Any] = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event}
+        common |= {"project": self._project, "condition": condition, "skill": self._skill, "subagent": self.subagent}
         kind = spec(self.agent, event).kind
         if kind is EventKind.OTHER:
             return Match(event=event, agents=(self.agent,), **common)

@@ -11,17 +11,18 @@ from tray.dialects import DIALECTS
 from tray.errors import ConfigError
 from tray.model.hook import Hook
 from tray.settings import unknown, wrong
-from tray.sources import claude_code, shelley, starchild, x_code
+from tray.sources import claude_places, shelley, starchild, x_code
 from tray.sources.entries import Found, failed
 from tray.strict import Document, nearest
 
 Reader = Callable[[Path, Sequence[str], Mapping[str, str]], Found]
 READERS: dict[str, Reader] = {
-    "claude-code": lambda path, agents, environment: claude_code.read(path, agents),
+    "claude-code": lambda path, agents, environment: claude_places.read(path, agents),
     "shelley": lambda path, agents, environment: shelley.read(path, agents),
     "starchild": starchild.read,
     "x-code": lambda path, agents, environment: x_code.read(path, agents),
 }
+PLUGIN_FILES = ("hooks.json", "plugin.json")
 WRITE = "write `- claude-code: ~/.claude/settings.json`"
 
 
@@ -85,7 +86,8 @@ def _once(hooks: Any) -> tuple[Hook, ...]:
 
 def _handler(hook: Hook) -> tuple[Any, ...]:
     action = hook.action
-    settings = hook.source.kind == "claude-code" and Path(hook.source.path).name != "hooks.json"
+    path = Path(hook.source.path)
+    settings = hook.source.kind == "claude-code" and path.suffix == ".json" and path.name not in PLUGIN_FILES
     if not settings or hook.inert:
         return (hook.key,)
     # Relative words mean other files beside another declaring file, and other projects have other guards.

@@ -1,0 +1,141 @@
+"""Every way in which a hook can go wrong, on events of every kind, in every dialect and by both failure policies."""
+
+from __future__ import annotations
+
+import pytest
+from dialects.recordings import sampled
+from dialects.test_dialects_hosts import heard
+
+from tray.dialects import DIALECTS, fit, render, spec
+from tray.engine.merge import merge, settle
+from tray.model.decision import Outcome, Result, Status, Verdict
+from tray.model.event import Can, Event
+from tray.model.hook import Command, Failure, Hook, Match, Source
+
+REFUSAL = b'{"decision":"block","reason":"no"}'
+WAYS: dict[str, Result] = {
+    "exit 1": Result(code=1, stderr=b"crash"),
+    "exit 2 without a word": Result(code=2),
+    "exit 2 with stderr": Result(code=2, stderr=b"no"),
+    "exit 2 with both": Result(code=2, stdout=b"hello", stderr=b"no"),
+    "exit 3 with a refusal": Result(code=3, stdout=REFUSAL),
+    "exit 126": Result(code=126, stderr=b"sh: not permitted"),
+    "exit 127": Result(code=127, stderr=b"sh: not found"),
+    "signal": Result(code=-11, stdout=REFUSAL),
+    "killed": Result(cause="killed by signal 9", stdout=REFUSAL),
+    "time-out": Result(cause="timed out", timed_out=True, stdout=REFUSAL),
+    "too much output": Result(cause="stdout over 1048576 bytes", stdout=REFUSAL),
+    "missing script": Result(cause="not found: ./guard.sh"),
+    "text": Result(code=0, stdout=b"hello"),
+    "half of an object": Result(code=0, stdout=b'{"decision":'),
+    "an array": Result(code=0, stdout=b"[1]"),
+    "wrong types": Result(code=0, stdout=b'{"decision":7,"message":7,"prompt":7}'),
+    "an unknown word": Result(code=0, stdout=b'{"decision":"perhaps"}'),
+    "no UTF-8": Result(code=0, stdout=b"\xff\xfe"),
+    "silence": Result(code=0),
+    "an empty object": Result(code=0, stdout=b"{}"),
+}
+# One sign for each way above. F: it has failed, and its policy speaks. D: it refused. C: its output is context.
+# R: its output replaces a text. W: it said nothing, and the user is warned. A dot: it said nothing.
+TOLD: dict[tuple[str, str, str], str] = {
+    ("claude-code", "claude-code", "PreToolUse"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "PostToolUse"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "Stop"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "SubagentStop"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "PreCompact"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "Notification"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "SessionStart"): "FDDDD FFFFFFF CCCFFC..",
+    ("claude-code", "claude-code", "UserPromptSubmit"): "FDDDD FFFFFFF CCCFFC..",
+    ("claude-code", "claude-code", "PermissionRequest"): "FFFF. FFFFFFF .W.FF...",
+    ("claude-code", "claude-code", "WorktreeCreate"): "DDDDD FFFFFFF RRRFFRFF",
+    ("claude-code", "shelley", "chat-message"): "FDDDD FFFFFFF CCCFFC..",
+    ("claude-code", "shelley", "end-of-turn"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "starchild", "pre_tool_call"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "starchild", "on_stop"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "x-code", "PreToolUse"): "FDDDD FFFFFFF .W.FF...",
+    ("claude-code", "x-code", "TurnComplete"): "FDDDD FFFFFFF .W.FF...",
+    ("shelley", "shelley", "chat-message"): "FFFFF FFFFFFF FFFF.F..",
+    ("shelley", "shelley", "new-conversation"): "FFFFF FFFFFFF FFFF.F..",
+    ("shelley", "shelley", "slash/files"): "FFFFF FFFFFFF RRRRRF.R",
+    ("shelley", "shelley", "system-prompt"): "FFFFF FFFFFFF RRRRRFFR",
+    ("shelley", "shelley", "end-of-turn"): "FFFFF FFFFFFF ........",
+    ("shelley", "claude-code", "PreToolUse"): "FFFFF FFFFFFF ........",
+    ("shelley", "claude-code", "UserPromptSubmit"): "FFFFF FFFFFFF FFFF.F..",
+    ("shelley", "claude-code", "Stop"): "FFFFF FFFFFFF ........",
+    ("shelley", "starchild", "on_user_message"): "FFFFF FFFFFFF FFFF.F..",
+    ("shelley", "x-code", "PreToolUse"): "FFFFF FFFFFFF ........",
+    ("starchild", "starchild", "pre_tool_call"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "starchild", "on_user_message"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "starchild", "on_stop"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "starchild", "post_tool_call"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "claude-code", "PreToolUse"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "claude-code", "Stop"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "shelley", "chat-message"): "FFDFF FFFFFFF WWWFFW..",
+    ("starchild", "x-code", "PreToolUse"): "FFDFF FFFFFFF WWWFFW..",
+    ("x-code", "x-code", "PreToolUse"): "FFFFF FFFFFFF WWWWWW.W",
+    ("x-code", "x-code", "PostToolUse"): "FFFFF FFFFFFF WWWWWW.W",
+    ("x-code", "x-code", "UserPromptSubmit"): "FFFFF FFFFFFF WWWWWW.W",
+    ("x-code", "x-code", "TurnComplete"): "FFFFF FFFFFFF ........",
+    ("x-code", "claude-code", "PreToolUse"): "FFFFF FFFFFFF WWWWWW.W",
+    ("x-code", "claude-code", "Stop"): "FFFFF FFFFFFF ........",
+    ("x-code", "shelley", "slash/files"): "FFFFF FFFFFFF WWWWWW.W",
+    ("x-code", "starchild", "pre_tool_call"): "FFFFF FFFFFFF WWWWWW.W",
+}
+
+
+def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
+    """The hook's turn as the engine settles it, once its process is through."""
+    action = Command(line="./guard.sh", folder="/")
+    source = Source(kind="hooktray", path="/h")
+    match = Match(event=event.kind.value)
+    hook = Hook(name="guard", source=source, match=match, action=action, dialect=dialect, failure=failure)
+    result = WAYS[way]
+    return settle(hook, DIALECTS[dialect].read(event, result), timed_out=result.timed_out, ms=1.0)
+
+
+def sign_of(found: Outcome) -> str:
+    reading = found.reading
+    if found.status in (Status.FAILED, Status.TIMED_OUT):
+        return "F"
+    if reading.verdict is Verdict.DENY:
+        return "D"
+    if reading.rewrite is not None:
+        return "R"
+    if reading.context:
+        return "C"
+    return "W" if reading.warning else "."
+
+
+@pytest.mark.parametrize("row", TOLD, ids="-".join)
+def test_this_is_what_it_means(row: tuple[str, str, str]) -> None:
+    dialect, agent, name = row
+    found = {way: outcome(sampled(agent, name), dialect, way, Failure.ALLOW) for way in WAYS}
+    signs = dict(zip(WAYS, TOLD[row].replace(" ", ""), strict=True))
+
+    assert {way: sign_of(each) for way, each in found.items()} == signs
+    for way, each in found.items():
+        assert (each.status is Status.TIMED_OUT) == (way == "time-out")
+        assert bool(each.cause) == (signs[way] in "FW"), way
+        assert each.reading.verdict is (Verdict.DENY if signs[way] == "D" else Verdict.ABSTAIN), way
+
+
+@pytest.mark.parametrize("failure", Failure)
+@pytest.mark.parametrize("row", TOLD, ids="-".join)
+def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
+    row: tuple[str, str, str], failure: Failure
+) -> None:
+    dialect, agent, name = row
+    event = sampled(agent, name)
+    for way, sign in zip(WAYS, TOLD[row].replace(" ", ""), strict=True):
+        decision = fit(event, merge([outcome(event, dialect, way, failure)]))
+
+        refused = heard(event, render(event, decision)).verdict == "deny"
+
+        uncarried = sign == "R" and decision.rewrite is None
+        wanted = sign == "D" or uncarried or (sign == "F" and failure is Failure.BLOCK)
+        assert refused == (wanted and Can.DENY in spec(agent, name).can), way
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(TOLD) * len(WAYS) >= 200
+    assert {dialect for dialect, _, _ in TOLD} == {agent for _, agent, _ in TOLD} == set(DIALECTS)

@@ -1,0 +1,119 @@
+"""Every answer as the agent's own loop reads it (tests/hosts): taken whole, without a complaint, and never looser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from dialects.recordings import sampled
+from dialects.test_dialects_fit import DECISIONS
+from hosts import claude_judge, shelley, starchild, x_code
+from hosts.process import Exit, Report
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, fit, neutral, outputs, render, spec, wire
+from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
+from tray.model.event import Can, Event
+
+JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
+    "claude-code": claude_judge.judge,
+    "shelley": shelley.judge,
+    "starchild": starchild.judge,
+    "x-code": x_code.judge,
+}
+EVENTS = [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+IDS = [f"{event.agent}-{event.name}" for event in EVENTS]
+ASKS_ANYWAY = ("Elicitation", "PermissionRequest")  # silence lets the user be asked
+TARGETS = {
+    Target.ANSWER: "answer",
+    Target.INPUT: "input",
+    Target.MESSAGE: "message",
+    Target.OUTPUT: "output",
+    Target.PROMPT: "prompt",
+}
+
+
+# Fields of an agent's own, as a hook's reading has let them through: with a value of the type that the agent wants.
+EXTRAS = st.sampled_from(
+    [
+        ("terminalSequence", "\a"),
+        ("sessionTitle", "t"),
+        ("watchPaths", ["/a"]),
+        ("suppressOriginalPrompt", True),
+        ("updatedPermissions", []),
+        ("cwd", "/tmp"),
+        ("slug", "s"),
+        ("no-such-field", 1),
+    ]
+)
+TYPED = st.builds(lambda decision, extra: replace(decision, extra=(extra,)), DECISIONS, EXTRAS) | DECISIONS.map(
+    lambda decision: replace(decision, extra=())
+)
+
+
+def heard(event: Event, answer: Answer) -> Report:
+    return JUDGES[event.agent](
+        event.name, event.body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    )
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=IDS)
+def test_the_neutral_answer_changes_nothing_and_is_no_cause_for_complaint(event: Event) -> None:
+    expected = Report(warnings=["printed no path"]) if event.name == "WorktreeCreate" else Report()
+
+    assert heard(event, neutral(event.agent, event.name, event.body)) == expected
+
+
+@settings(max_examples=700)
+@given(st.sampled_from(EVENTS), TYPED)
+def test_whatever_is_decided_the_agent_has_nothing_to_complain_of(event: Event, decision: Decision) -> None:
+    answer = render(event, decision)
+
+    if event.name == "WorktreeCreate" and answer == Answer():
+        return  # nobody named a path: the agent makes no worktree, as without us
+    assert heard(event, answer).warnings == []
+
+
+@settings(max_examples=700)
+@given(st.sampled_from(EVENTS), TYPED)
+def test_what_the_agent_reads_is_never_looser_than_what_was_decided(event: Event, decision: Decision) -> None:
+    can, report = spec(event.agent, event.name).can, heard(event, render(event, decision))
+
+    refused = report.verdict == "deny" or report.stop
+    if decision.verdict is Verdict.DENY and Can.DENY in can:
+        assert refused
+    if decision.verdict is Verdict.ASK and Can.DENY in can:
+        assert refused or report.verdict == "ask" or event.name in ASKS_ANYWAY
+    if decision.stop is not None and (Can.STOP | Can.DENY) & can:
+        assert refused
+    if decision.rewrite and Can.DENY in can:
+        assert refused or arrived(event, decision.rewrite, report)
+    assert report.verdict != "allow" or decision.verdict is Verdict.ALLOW
+
+
+def arrived(event: Event, rewrite: Rewrite, report: Report) -> bool:
+    """Whether the agent uses this value; one that changes nothing need not be told."""
+    found = report.changes.get(TARGETS[rewrite.target])
+    if rewrite.target is Target.PROMPT and found is None:
+        return str(rewrite.value) == event.prompt
+    if event.agent == "x-code" and rewrite.target is Target.OUTPUT:
+        return found is not None and str(found) == outputs.shown(rewrite.value)
+    if rewrite.target is Target.PROMPT:
+        return str(found).startswith(str(rewrite.value).encode("utf-8", "replace").decode())  # context may follow it
+    value = json.loads(wire.dumps(rewrite.value))  # as it travels
+    same: bool = found == value or str(found) == str(value).strip()
+    return same
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(EVENTS), TYPED)
+def test_what_fits_arrives_with_its_reason_and_context(event: Event, decision: Decision) -> None:
+    fitted, report = fit(event, decision), heard(event, render(event, decision))
+
+    if report.verdict == "deny" and fitted.reason.isascii() and fitted.reason and event.name[:4] != "Elic":
+        assert fitted.reason in report.reason
+    if fitted.context.isascii() and fitted.context and report.verdict != "deny" and not report.stop:
+        assert fitted.context in str(report.changes)

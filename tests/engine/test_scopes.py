@@ -1,0 +1,180 @@
+"""A skill's hooks are asked while the skill is in force in the session, an agent's while the agent is at work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects.recordings import knock, recorded
+from house import PRE_TOOL_USE, House
+
+from tray.dialects import parse
+from tray.engine.scopes import in_force, inside, invoked
+from tray.model.hook import Match, restore
+
+DEPLOY = """\
+---
+name: deploy
+hooks:
+  PreToolUse:
+    - matcher: Bash
+      hooks: [{type: command, command: ./check.sh}]
+  Stop:
+    - hooks: [{type: command, command: ./stop.sh}]
+---
+"""
+SKILL = PRE_TOOL_USE | {"tool_name": "Skill", "tool_input": {"skill": "deploy", "args": "now"}}
+STOP = {"session_id": "s-1", "cwd": "/", "hook_event_name": "Stop", "stop_hook_active": False}
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\ncat >/dev/null\n{text}\n")
+    path.chmod(0o755)
+
+
+def approved(house: House, path: Path, *rules: dict[str, Any], stop: str = "exit 0") -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(DEPLOY)
+    script(path.parent / "check.sh", "echo not now >&2; exit 2")
+    script(path.parent / "stop.sh", stop)
+    house.configure({"hooks": rules, "sources": [{"claude-code": str(path)}]})
+    for one in house.roster.standings:
+        assert one.waiting, one
+        house.consent.approve(one.key, one.digest, "test")
+
+
+def denied(answer: dict[str, Any]) -> bool:
+    return bool(answer) and answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def tell(house: House, payload: dict[str, Any]) -> None:
+    house.knock("claude-code", payload["hook_event_name"], payload)
+
+
+@pytest.mark.parametrize(
+    "invocation",
+    [
+        SKILL,
+        SKILL | {"tool_input": {"command": "/deploy now"}},
+        STOP | {"hook_event_name": "UserPromptSubmit", "prompt": "/deploy now"},
+        STOP | {"hook_event_name": "UserPromptExpansion", "command_name": "deploy", "prompt": "/deploy"},
+    ],
+)
+def test_a_skill_is_in_force_from_its_invocation_to_the_end_of_the_turn(
+    house: House, tmp_path: Path, invocation: dict[str, Any]
+) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+
+    before = denied(house.tool())
+    tell(house, invocation)
+    during = denied(house.tool())
+    tell(house, STOP)
+
+    assert (before, during, denied(house.tool())) == (False, True, False)
+
+
+def test_another_session_and_another_skill_change_nothing(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+
+    tell(house, SKILL | {"session_id": "s-2"})
+    tell(house, SKILL | {"tool_input": {"skill": "review"}})
+
+    assert not denied(house.tool())
+
+
+def test_a_refused_stop_goes_on_with_the_turn(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md", stop="echo go on >&2; exit 2")
+    tell(house, SKILL)
+
+    answer = house.knock("claude-code", "Stop", STOP)
+
+    assert json.loads(answer.stdout)["decision"] == "block"
+    assert denied(house.tool())
+
+
+def test_a_turn_that_the_user_interrupted_ends_with_the_next_one(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+    tell(house, SKILL)
+
+    tell(house, STOP | {"hook_event_name": "UserPromptSubmit", "prompt": "something else"})
+    during = denied(house.tool())
+    tell(house, STOP)
+
+    assert (during, denied(house.tool())) == (True, False)
+
+
+def test_a_refused_invocation_brings_nothing_into_force(house: House, tmp_path: Path) -> None:
+    refusal = {"event": "tool_before", "type": "rule", "tool": "Skill", "decision": "deny", "reason": "no"}
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md", refusal)
+
+    tell(house, SKILL)
+
+    assert not denied(house.tool())
+
+
+def test_an_agents_hooks_are_asked_inside_that_agent(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "agents" / "deploy.md")
+    subagent = PRE_TOOL_USE | {"agent_id": "a1", "agent_type": "deploy"}
+
+    def asked(payload: dict[str, Any]) -> bool:
+        return bool(house.knock("claude-code", "PreToolUse", payload).stdout)
+
+    assert [asked(PRE_TOOL_USE), asked(subagent), asked(subagent | {"agent_type": "other"})] == [False, True, False]
+    assert asked(PRE_TOOL_USE | {"agent_type": "deploy"})  # a session begun as this agent
+
+
+INVOCATIONS = [
+    ("claude-code", "PreToolUse", {"tool_name": "Skill", "tool_input": {"skill": "lint:check"}}, "lint:check"),
+    ("claude-code", "PreToolUse", {"tool_name": "Skill", "tool_input": {}}, ""),
+    ("claude-code", "PreToolUse", {"tool_name": "Bash", "tool_input": {"skill": "x"}}, ""),
+    ("claude-code", "PostToolUse", {"tool_name": "Skill", "tool_input": {"skill": "check"}}, ""),
+    ("claude-code", "UserPromptSubmit", {"prompt": "/check it"}, "check"),
+    ("claude-code", "UserPromptSubmit", {"prompt": "look at /check"}, ""),
+    ("claude-code", "UserPromptSubmit", {"prompt": "/usr/bin is full"}, ""),
+    ("x-code", "PreToolUse", {"tool": {"name": "activateSkill", "args": {"name": "check"}, "callId": "1"}}, "check"),
+    ("shelley", "slash/check", {"command": "check", "raw_message": "/check"}, "check"),
+    ("starchild", "on_user_message", {"message": "/check"}, "check"),
+]
+
+
+@pytest.mark.parametrize(("agent", "name", "payload", "skill"), INVOCATIONS)
+def test_these_events_bring_a_skill_into_force(agent: str, name: str, payload: dict[str, Any], skill: str) -> None:
+    assert invoked(parse(knock(agent, name, json.dumps(payload).encode()))) == skill
+
+
+def test_the_recorded_slash_command_names_its_skill() -> None:
+    assert invoked(recorded("claude-code", "UserPromptExpansion")) == "mycmd"
+
+
+@pytest.mark.parametrize(
+    ("names", "skills", "fits"),
+    [
+        (("check",), {"check"}, True),
+        (("lint:check",), {"check"}, True),
+        (("check",), {"lint:check"}, True),
+        (("lint:check",), {"other:check"}, False),
+        (("check", "verify"), {"verify"}, True),
+        (("check",), set(), False),
+    ],
+)
+def test_a_plugins_skill_goes_by_its_name_with_and_without_the_plugins(
+    names: tuple[str, ...], skills: set[str], fits: bool
+) -> None:
+    assert in_force(names, skills) is fits
+
+
+def test_a_subagents_events_are_inside_it() -> None:
+    assert inside("general-purpose", recorded("claude-code", "SubagentStop"))
+    assert not inside("general-purpose", recorded("claude-code", "Stop"))
+
+
+def test_the_scope_is_part_of_what_is_approved(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+    hook = house.roster.standings[0].hook
+
+    assert restore(hook.definition).match == hook.match
+    assert hook.match.skill == ("deploy",)
+    assert '"skill": ["deploy"]' in hook.definition
+    assert Match(event="x") != Match(event="x", subagent="y")

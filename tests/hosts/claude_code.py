@@ -1,0 +1,97 @@
+"""A stand-in of Claude Code's hook loop: it runs the hooks that a settings file has for an event, and says what
+Claude Code would make of their answers.
+
+    PYTHONPATH=tests python -m hosts.claude_code --config ~/.claude/settings.json PreToolUse < payload.json
+    PYTHONPATH=tests python -m hosts.claude_code --command 'hooktray relay claude-code Stop' Stop < payload.json
+
+It prints one JSON object: verdict, stop, reason, changes, warnings. `warnings` is empty when the agent would have
+nothing to complain of and nothing to ignore. `--config` also takes a plugin's hooks.json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePath
+from typing import Any
+
+from hosts.claude_judge import STRICTNESS, judge
+from hosts.process import Hook, Report, main, parsed, spawn
+
+SUBJECTS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("PermissionDenied", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse"), "tool_name"
+    ),
+    **dict.fromkeys(("ConfigChange", "DirectoryAdded", "SessionStart"), "source"),
+    **dict.fromkeys(("PostCompact", "PreCompact", "Setup"), "trigger"),
+    **dict.fromkeys(("SubagentStart", "SubagentStop"), "agent_type"),
+    **dict.fromkeys(("Elicitation", "ElicitationResult"), "mcp_server_name"),
+    "FileChanged": "file_path",
+    "InstructionsLoaded": "load_reason",
+    "Notification": "notification_type",
+    "SessionEnd": "reason",
+    "StopFailure": "error",
+    "UserPromptExpansion": "command_name",
+}
+TIMEOUTS = {"MessageDisplay": 10.0, "SessionEnd": 1.5, "UserPromptSubmit": 30.0}
+
+
+def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+    """Every matching hook at once; the strictest verdict wins, each change comes from who was last."""
+    payload = parsed(body)
+    cwd = payload.get("cwd", "")
+    env = {"CLAUDE_PROJECT_DIR": cwd, "CLAUDE_CODE_SESSION_ID": payload.get("session_id", ""), "CLAUDECODE": "1"}
+    hooks = [hook] if hook else list(configured(Path(config), event, payload))
+    wire = body if body.endswith(b"\n") else body + b"\n"
+    with ThreadPoolExecutor(max(1, len(hooks))) as pool:
+        ends = list(pool.map(lambda each: spawn(each, wire, cwd=cwd, env=env), hooks))
+    whole = Report()
+    for each in (judge(event, body, ended) for ended in ends):
+        if STRICTNESS.index(each.verdict) > STRICTNESS.index(whole.verdict):
+            whole.verdict, whole.reason = each.verdict, each.reason
+        whole.stop |= each.stop
+        whole.reason = whole.reason or each.reason
+        whole.changes |= each.changes
+        whole.warnings += each.warnings
+    return whole
+
+
+def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
+    """The command hooks of a settings file for this event. A malformed handler takes its whole group with it."""
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    if settings.get("disableAllHooks") is True:
+        return
+    subject = str(payload.get(SUBJECTS.get(event, ""), ""))
+    subject = PurePath(subject).name if event == "FileChanged" else subject
+    for group in settings.get("hooks", {}).get(event, []):
+        handlers = group["hooks"]
+        if any(each.get("type") not in HANDLERS or each.get("timeout", 1) <= 0 for each in handlers):
+            continue
+        if event in SUBJECTS and not matches(group.get("matcher", ""), subject):
+            continue
+        for each in handlers:
+            if each["type"] == "command":
+                args = each.get("args")
+                command = each["command"] if args is None else [each["command"], *args]
+                yield Hook(command=command, timeout=each.get("timeout", TIMEOUTS.get(event, 600.0)))
+
+
+HANDLERS = ("agent", "command", "http", "mcp_tool", "prompt")
+
+
+def matches(matcher: str, subject: str) -> bool:
+    """An exact list where only letters of names stand in it, else a pattern anywhere."""
+    if matcher in ("", "*"):
+        return True
+    if re.fullmatch(r"[A-Za-z0-9_\-, |]+", matcher):
+        return subject in [name.strip() for name in re.split(r"[|,]", matcher)]
+    try:
+        return re.search(matcher, subject) is not None
+    except re.error:
+        return False
+
+
+if __name__ == "__main__":
+    main(run, __doc__ or "")

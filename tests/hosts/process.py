@@ -1,0 +1,92 @@
+"""What the stand-ins of agents share: a hook's process with a time limit, the report of what would be done."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exit:
+    """How a hook's process ended; `code` is None after a signal or a time-out."""
+
+    code: int | None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    timed_out: bool = False
+
+
+@dataclass(kw_only=True)
+class Report:
+    """What the agent would do. `warnings` is what it would complain of, or ignore without a word."""
+
+    verdict: str = "none"  # none, allow, ask or deny; deny is whatever refusal the event knows
+    stop: bool = False  # the agent stops altogether
+    reason: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)  # what is put in the place of what, and what is added
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hook:
+    """One configured hook: a line for a shell, or words for none."""
+
+    command: str | Sequence[str]
+    timeout: float = 30.0
+
+
+def spawn(hook: Hook, body: bytes, *, cwd: str = "", env: Mapping[str, str] | None = None) -> Exit:
+    """Run it as agents do: payload on stdin, its whole process group killed when the time is over."""
+    process = subprocess.Popen(
+        hook.command,
+        shell=isinstance(hook.command, str),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd if cwd and Path(cwd).is_dir() else None,
+        env={**os.environ, **(env or {})},
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = process.communicate(body, timeout=hook.timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        return Exit(code=None, stdout=stdout, stderr=stderr, timed_out=True)
+    code = process.returncode
+    return Exit(code=code if code >= 0 else None, stdout=stdout, stderr=stderr)
+
+
+def parsed(text: bytes) -> Any:
+    """The value that a JSON text is; ValueError when it is none."""
+    return json.loads(text.decode())
+
+
+def kind(value: Any) -> str:
+    """The JSON type of a value."""
+    if value is None:
+        return "null"
+    names = {bool: "boolean", dict: "object", list: "array", str: "string"}
+    return names.get(type(value), "number")
+
+
+def main(run: Callable[[str, str, bytes, Hook | None], Report], doc: str) -> None:
+    """The command line of every host: `[--config PATH | --command LINE] EVENT < payload`."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--config", default="", help="where the agent itself finds its hooks")
+    where.add_argument("--command", default="", help="one hook's command line, instead of a configuration")
+    parser.add_argument("--timeout", type=float, default=30.0, help="seconds, with --command")
+    parser.add_argument("event")
+    said = parser.parse_args()
+    hook = Hook(command=said.command, timeout=said.timeout) if said.command else None
+    report = run(said.config, said.event, sys.stdin.buffer.read(), hook)
+    print(json.dumps(asdict(report), ensure_ascii=True))

@@ -1,0 +1,97 @@
+"""While what a hook of a skill or of an agent is asked: its skill in force in the session, its agent at work.
+
+A skill is in force from its invocation, as the model's call of the Skill tool or the user's slash command, to the end
+of that turn. A turn that the user interrupts has no end that an agent would tell: then it ends with the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+
+from tray.dialects import tools
+from tray.errors import StoreError
+from tray.model.decision import Decision, Verdict
+from tray.model.event import Event, EventKind
+from tray.store.sessions import Sessions
+
+MARK = "skill:"
+TOOL = "Skill"
+KEYS = ("skill", "command")  # of the tool's input; the older name comes second
+SLASH = re.compile(r"/([^\s/]{1,128})(?:\s|\Z)")
+COMMANDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
+PROMPTS = (EventKind.PROMPT, EventKind.CONVERSATION_NEW)
+ENDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED)
+
+log = logging.getLogger(__name__)
+
+
+class Scopes:
+    """Which skills are in force in which session, remembered where the one-shot engine finds it too."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def skills(self, event: Event) -> frozenset[str]:
+        try:
+            marks = self._sessions.marks(event.agent, event.session)
+        except StoreError:
+            log.exception("the skills in force in a session cannot be read")
+            return frozenset()
+        return frozenset(mark.removeprefix(MARK) for mark in marks if mark.startswith(MARK))
+
+    def heard(self, event: Event, decision: Decision) -> None:
+        """What a decided event changes for those that follow it."""
+        if event.told:  # it was heard when it was decided
+            return
+        try:
+            self._heard(event, decision)
+        except StoreError:
+            log.exception("the skills in force in a session cannot be written down")
+
+    def _heard(self, event: Event, decision: Decision) -> None:
+        refused = decision.verdict is Verdict.DENY
+        goes_on = refused and decision.stop is None  # a refused end goes on with the turn
+        if event.kind in ENDS and not goes_on:
+            for skill in self.skills(event):
+                self._sessions.unmark(event.agent, event.session, MARK + skill)
+        elif event.session and not refused and (skill := invoked(event)):
+            self._sessions.mark(event.agent, event.session, MARK + skill)
+
+
+def none(event: Event) -> frozenset[str]:
+    """Nowhere is a skill in force."""
+    return frozenset()
+
+
+def invoked(event: Event) -> str:
+    """The skill that this event brings into force; "" for most events."""
+    if event.kind in COMMANDS:
+        return event.topic
+    if event.kind in PROMPTS:
+        found = SLASH.match(event.prompt)
+        return found[1] if found else ""
+    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None:
+        return ""
+    if tools.canonical(event.agent, event.tool.name) != TOOL:
+        return ""
+    given = tools.translate_input(event.agent, "claude-code", event.tool.name, event.tool.input)
+    name = next((given[key] for key in KEYS if isinstance(given.get(key), str)), "")
+    return str(name).strip().removeprefix("/").split(None, 1)[0] if name.strip() else ""
+
+
+def in_force(names: Iterable[str], skills: Iterable[str]) -> bool:
+    """Whether one of these is in force. `lint:check` is the skill `check` of the plugin `lint`."""
+    return any(_same(name, skill) for name in names for skill in skills)
+
+
+def inside(agent: str, event: Event) -> bool:
+    """Whether this happens in the agent of that name: a subagent's event, or a session that was begun as it."""
+    # Claude Code with `--agent` names it in every event, without the id that only a subagent has.
+    whole = event.payload.get("agent_type") if event.agent == "claude-code" else None
+    return any(_same(agent, each) for each in (event.subagent, whole) if isinstance(each, str) and each)
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or one.rpartition(":")[2] == other or other.rpartition(":")[2] == one
