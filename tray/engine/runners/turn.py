@@ -120,6 +120,8 @@ class Turn:
                 self._tree.sweep()
             else:
                 self._background.add(self._tree, time.monotonic() + self._job.background)
+        if self._background is not None:
+            self._background.look()
 
     def _ms(self) -> float:
         return (time.perf_counter() - self._started) * 1000
