@@ -19,13 +19,16 @@ def main() -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--quick", action="store_true", help="few of each, as in CI (default)")
     form.add_argument("--full", action="store_true", help="all of them, by hand")
+    parser.add_argument("--share", type=float, default=1.0, help="of the full counts: 0.1 is a tenth")
     parser.add_argument("ids", nargs="*", metavar="TNN", help="which; default: all")
     chosen = parser.parse_args()
     try:
         wanted = programs([id.upper() for id in chosen.ids])
     except KeyError as error:
         parser.error(f"there is no torture program {error}")
-    held = [run(program, full=chosen.full) for program in wanted]  # all of them, whatever the first one says
+    held = [
+        run(program, full=chosen.full, share=chosen.share) for program in wanted
+    ]  # all of them, whatever the first one says
     return 0 if all(held) else 1
 
 

@@ -117,7 +117,15 @@ def _urls(dice: random.Random, trap: Trap, count: int) -> Iterator[str]:
         "[::]", "[0:0:0:0:0:0:0:1]", "127。0。0。1", "①②⑦.0.0.1", "127.0.0.1%00.example.com", "%31%32%37.0.0.1",
         "[::1%25lo]", "[::127.0.0.1]", "0x7f.0x0.0x0.0x1", "00000177.1", "127.000.000.001",
     )  # fmt: skip
-    before = ("", "example.com@", "example.com:80@", "user:pass@", "example.com%40", "example.com#@", "example.com\\@")
+    before = (
+        "",
+        "example.com@",
+        "example.com:80@",
+        "user:pass@",
+        "example.com%40",
+        "example.com#@",
+        "example.com\\@",
+    )
     schemes = ("http", "HTTP", "hTTp", "http\t", " http", "file", "gopher", "ftp", "dict", "unix")
     after = ("/", "", "?x", "#x", "/../", "\\", "/%0d%0aHost:x", "\r\nX: y", ";x", "/\t")
     for _ in range(count):

@@ -41,7 +41,23 @@ def torture(tally: Tally) -> None:
 
 def _patterns() -> Iterator[str]:
     """Three hundred, of the kinds that are known: nested, overlapping, back references, counted, look-around."""
-    inner = ("a", "a|a", "a|aa", "a|b|ab", ".", r"\w", r"\w|_", "[a-z]", r"\s|a", "(a)", "a?", "a*", ".*", r"\d|a", "x*a")
+    inner = (
+        "a",
+        "a|a",
+        "a|aa",
+        "a|b|ab",
+        ".",
+        r"\w",
+        r"\w|_",
+        "[a-z]",
+        r"\s|a",
+        "(a)",
+        "a?",
+        "a*",
+        ".*",
+        r"\d|a",
+        "x*a",
+    )
     outer = (
         "({})+$", "({})*$", "(({})+)+$", "^({})+!$", "({}){{2,}}!", "(.*({})){{12}}!", r"({})+\1!", "({})+(?=!)",
         "(?:({})+)*!", "({})+?!$", "(?:({}){{1,30}}){{1,30}}!", "(?i)({})+$", "(?<!b)({})+!", "({})*({})*({})*!",
@@ -70,7 +86,16 @@ def _unreadable(tally: Tally) -> None:
     """What is no pattern is refused when it is loaded, with its column."""
     house = House(tally.folder / "house")
     try:
-        for pattern in ("(", "[a", "a{2,1}", "*a", r"\p{Nope}", "(?P<n>a)(?P=m)", "(?z)", "a" + "(" * 5000 + ")" * 5000):
+        for pattern in (
+            "(",
+            "[a",
+            "a{2,1}",
+            "*a",
+            r"\p{Nope}",
+            "(?P<n>a)(?P=m)",
+            "(?z)",
+            "a" + "(" * 5000 + ")" * 5000,
+        ):
             house.configure({"hooks": [{"event": "tool_before", "matcher": pattern, "command": "true"}]})
             problem = house.roster.configuration.problem
             tally.attack(f"{pattern[:30]}: {problem[:120]!r}", bool(problem) and not house.roster.standings)

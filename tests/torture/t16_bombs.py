@@ -19,15 +19,16 @@ from tray.model.event import Knock
 from tray.strict import load_json, load_yaml
 
 TITLE = "YAML and JSON bombs"
-TIME = 1.5  # seconds; the table's 200 ms, and what a loaded machine adds
+TIME = 0.8  # seconds of the processor, whatever else the machine does
 SPACE = 64 * 1024 * 1024  # bytes
 MB = 1024 * 1024
 
 
 def torture(tally: Tally) -> None:
-    for door, read in DOORS.items():
+    step = tally.many(5, 1)
+    for number, (door, read) in enumerate(DOORS.items()):
         kind = YAML if door == "configuration" else JSON
-        for name, text in _documents(kind):
+        for name, text in list(_documents(kind))[number % step :: step]:
             _read(tally, f"{door}: {name}", read, text)
     _controls(tally)
 
@@ -61,9 +62,9 @@ def _refusal(read: Callable[[bytes], object], text: bytes) -> str:
 
 
 def _timed(read: Callable[[bytes], object], text: bytes) -> float:
-    started = time.perf_counter()
+    started = time.thread_time()
     _refusal(read, text)
-    return time.perf_counter() - started
+    return time.thread_time() - started
 
 
 def _parse(agent: str) -> Callable[[bytes], object]:
@@ -94,7 +95,7 @@ def _aliases(depth: int) -> str:
     return "\n".join(lines)
 
 
-YAML = {
+YAML: Mapping[str, str | bytes] = {
     **{f"aliases {depth}": _aliases(depth) for depth in (2, 5, 9, 40)},
     "merge": "a: &a {x: 1}\nb:\n  <<: *a\n",
     "self": "&a [*a]",
@@ -125,7 +126,7 @@ YAML = {
     "quotes": "a: '" + "''" * 200_000,
     "comments": "# x\n" * 200_000,
 }
-JSON = {
+JSON: Mapping[str, str | bytes] = {
     **{f"deep lists {depth}": "[" * depth + "]" * depth for depth in (65, 201, 5000, 300_000)},
     **{f"deep maps {depth}": '{"a":' * depth + "1" + "}" * depth for depth in (65, 201, 5000, 100_000)},
     **{f"open {sign}": sign * 300_000 for sign in "[{"},

@@ -71,7 +71,9 @@ def _problems(alert: Alert, options: argparse.ArgumentParser) -> Iterator[tuple[
     for markup in (True, False):
         title, body = words(alert, markup)
         yield f"notify-send, markup {markup}", _argv(options, title, body) or _shown(title, html.unescape(body))
-        raw = markup and ("<" in body or ">" in body or "&" in body.replace("&amp;", "").replace("&lt;", "").replace("&gt;", ""))
+        raw = markup and (
+            "<" in body or ">" in body or "&" in body.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
+        )
         yield f"markup {markup}", "raw markup" if raw else ""
     yield "D-Bus", _shown(alert.title, alert.body) or ("" if alert.title else "nothing to see")
     title, body = _cut(alert.title, WIDE[0]), _cut(alert.body, WIDE[1])
@@ -104,5 +106,7 @@ def _argv(options: argparse.ArgumentParser, title: str, body: str) -> str:
 
 def _control(tally: Tally, options: argparse.ArgumentParser) -> None:
     """The texts as they are, handed on as others do."""
-    tally.control("an option as the title", bool(_argv(options, "--help", "x")) and options.parse_args(["--help"]).help)
+    tally.control(
+        "an option as the title", bool(_argv(options, "--help", "x")) and options.parse_args(["--help"]).help
+    )
     tally.control("signs that hide", bool(_shown("\u202egpj.exe")))
