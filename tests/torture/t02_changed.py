@@ -20,10 +20,10 @@ Mutation = Callable[[Path, Entry, int], None]
 
 def torture(tally: Tally) -> None:
     rounds = tally.many(5, 1000)
-    for number in range(0, rounds, 25):
+    for number in range(0, rounds, 5):
         house = House(tally.folder / f"house{number}")
         try:
-            _house(tally, house, min(25, rounds - number), number)
+            _house(tally, house, min(5, rounds - number), number)
         finally:
             house.close()
     tally.control("looking at size and time alone", _naive_is_fooled(tally.folder / "naive.sh"))

@@ -49,9 +49,9 @@ def _hooks(tally: Tally, house: House) -> None:
         path.write_text(head + body)
         path.chmod(0o755)
         house.hook(kind, on="tool_before", command=f"./{path.name}", matcher=f"run {kind}")
-    names = list(traps)[:: tally.many(3, 1)]
+    names = list(traps)[:: tally.many(7, 1)]
     for kind in KINDS:
-        for name in [*names, *SECRETS[:: tally.many(3, 1)]]:
+        for name in [*names, *SECRETS[:: tally.many(7, 1)]]:
             saw = tally.folder / f"saw-{kind}"
             saw.unlink(missing_ok=True)
             value = traps.get(name, "s3cr3t-k3JxQ9zLmN2vB8cT")

@@ -34,7 +34,7 @@ TEXT = {"half JSON", "a list", "deep JSON", "a key twice", "python cannot open i
 def torture(tally: Tally) -> None:
     house = House(tally.folder / "house")
     try:
-        names = list(BROKEN)[:: tally.many(4, 1)]
+        names = list(BROKEN)[:: tally.many(8, 1)]
         for dialect in DIALECTS:
             for policy in ("allow", "block"):
                 for number, name in enumerate(names):

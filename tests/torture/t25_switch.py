@@ -54,7 +54,7 @@ def _under_load(tally: Tally, house: House) -> None:
     switch = house.stores.switch
     careless = False
     try:
-        for number in range(tally.many(40, 2000)):
+        for number in range(tally.many(15, 2000)):
             _wait_for(started, 1)
             switch.turn(False, "test")
             off = ticks()

@@ -33,7 +33,7 @@ class Deaf:
 def torture(tally: Tally) -> None:
     whole = _made(tally.folder / "whole")
     dice = random.Random(30)
-    for number in range(tally.many(60, 1000)):
+    for number in range(tally.many(30, 1000)):
         root = tally.folder / "damaged"
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(whole, root, symlinks=True)
