@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -77,7 +78,10 @@ def _new_children(before: set[psutil.Process]) -> list[psutil.Process]:
 
 def _children() -> set[psutil.Process]:
     """All processes below ours. Most tests have none, which the kernel says at once; psutil reads every process."""
-    listed = [path for path in Path("/proc/self/task").glob("*/children") if path.exists()]
-    if listed and not any(path.read_bytes() for path in listed):
+    listed: list[bytes] = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # its thread has ended
+            listed.append(path.read_bytes())
+    if listed and not any(listed):
         return set()
     return set(psutil.Process().children(recursive=True))

@@ -14,7 +14,7 @@ from tray.engine.plan import PATTERN_LIMIT, Search
 from tray.model.event import Event, EventKind
 
 TITLE = "patterns that take for ever"
-SLACK = 0.15  # seconds: a loaded machine may not give us the processor back at once
+SLACK = 0.05  # seconds of the processor, which a loaded machine takes away from us in between
 CONTROL = "import re, sys; re.search(r'(a|aa)+$', 'a' * 44 + 'b')"
 
 
@@ -22,15 +22,15 @@ def torture(tally: Tally) -> None:
     event = Event(id="0", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, session="s")
     for number, pattern in enumerate(list(_patterns())[: tally.many(60, 300)]):
         best = 9.0
-        for _ in range(3):  # the machine's own pauses are none of the pattern's
+        for _ in range(2):  # the interpreter's own pauses are none of the pattern's
             search = Search(event)
-            started = time.perf_counter()
+            started = time.thread_time()
             try:
                 search.found(pattern, _subject(number))
             except Exception as error:  # noqa: BLE001 - whatever it raises, it must not
                 tally.attack(f"{pattern[:60]}: {error!r}", held=False)
                 break
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.thread_time() - started)
             if best <= PATTERN_LIMIT + SLACK:
                 break
         tally.attack(f"{pattern[:60]}: {best * 1000:.0f} ms", best <= PATTERN_LIMIT + SLACK)
@@ -76,10 +76,10 @@ def _subject(number: int) -> str:
 def _many(tally: Tally, event: Event) -> None:
     """All the patterns of one event share one budget."""
     search = Search(event)
-    started = time.perf_counter()
+    started = time.thread_time()
     for pattern in list(_patterns())[:60]:
         search.found(pattern, "a" * 102_400)
-    tally.attack("sixty at once", time.perf_counter() - started < 5.0)
+    tally.attack("sixty at once", time.thread_time() - started < 5.0)
 
 
 def _unreadable(tally: Tally) -> None:
