@@ -10,17 +10,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tray import relays
 from tray.door import frames
 from tray.door.frames import LEAD_SIZE
 from tray.door.listener import Gone, Listener, Peer
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
-RELAY = Path(__file__).parents[1] / "tray" / "relay.py"
+PORTABLE = relays.portable()
 LONG = 30.0  # seconds; every wait below ends far earlier unless something is broken
 
 ACK = frames.encode_ack(20_000)
@@ -47,7 +48,7 @@ class Recorder:
     def patience(self, agent: str, event: str) -> float:
         return 20.0
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: object, slow: object) -> Answer | Callable[[Gone], Answer]:
         self.knocks.append(knock)
         if knock.event == "slow":
             return self._slow
@@ -82,14 +83,15 @@ class Recorder:
 class Agent:
     """Runs relays in a home of its own, without a tray until one is opened."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, relay: Sequence[str] = PORTABLE) -> None:
         self.home = home
+        self.words = list(relay)
         self.state = home / "state"
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.record = home / "once.json"
 
     def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-I", "-S", str(RELAY), "--home", str(self.home), *words]
+        return [*self.words, "--home", str(self.home), *words]
 
     def relay(
         self, *words: str, payload: bytes = b"{}", env: Mapping[str, str] | None = None
@@ -195,7 +197,7 @@ from tray.model.decision import Answer
 
 class Service:
     def patience(self, agent, event): return 60.0
-    def answer(self, knock):
+    def answer(self, knock, after, slow):
         print(knock.event, flush=True)
         return Answer(stdout=knock.event.encode())
 

@@ -17,7 +17,7 @@ from plain import Plain
 
 from tray import settings
 from tray.alerts.sound import SOUNDS
-from tray.cli import app, asking, reading, running, testing  # noqa: F401 - they add their commands
+from tray.cli import app, asking, connecting, history, reading, running, starting, testing  # noqa: F401 - they add their commands
 from tray.dialects import DIALECTS
 from tray.engine import trial
 from tray.sources import hooktray
@@ -71,7 +71,7 @@ def test_the_fidelity_table_is_what_the_dialects_say() -> None:
 
 
 def test_every_place_in_find_a_change_exists() -> None:
-    places = re.findall(r"`((?:tray|tests|icons)/[^`]*)`", section("Find a change"))
+    places = re.findall(r"`((?:tray|tests|icons|installers|native)/[^`]*)`", section("Find a change"))
 
     assert len(places) > 15
     assert [place for place in places if not (ROOT / place).exists()] == []

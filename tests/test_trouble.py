@@ -180,7 +180,7 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
     told = f"{source}:1:12: hooks.PreToolUze: unknown event `PreToolUze`"
     assert told in live.cli_json("status")[0]["problem"]
     assert f"Warning: {told}" in live.cli("list").stdout.decode()
-    assert live.states() == {"true": "pending", "prompt:": "inert"}
+    assert live.states() == {"true": "pending", "Stop prompt": "pending"}
     assert "`prompt` are not in this version" in live.cli("approve", "prompt:").stderr.decode()
 
 

@@ -87,7 +87,8 @@ class Afterwards:
 
     def write_rows(self) -> None:
         while self.rows and self.journal:
-            self.journal.append_now(self.rows.pop(0), wait=1.0)
+            if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
+                self.journal.lost()
 
     def run(self) -> None:
         """The hooks that nobody waits for, then their rows."""
@@ -121,6 +122,9 @@ def main(argv: Sequence[str]) -> int:
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
         answer = neutral(call.agent, call.event, body)
+    except SystemExit:  # told to end, maybe while a hook was being started: nobody else knows of it yet
+        _end_children()
+        raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
         answer = neutral(call.agent, call.event, body)
@@ -167,7 +171,8 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     model = functools.partial(llm, paths, kept)
     judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
-    return begun if isinstance(begun, Answer) else begun(_relay(call))
+    said = begun(_relay(call)) if callable(begun) else begun
+    return said if isinstance(said, Answer) else said.unasked()  # without the tray nobody can be asked
 
 
 def _relay(call: Call) -> Relay | None:
@@ -217,6 +222,14 @@ def _write(answer: Answer, *, framed: bool) -> None:
     for stream, content in ((sys.stdout, answer.stdout), (sys.stderr, answer.stderr)):
         stream.buffer.write(content)
         stream.flush()
+
+
+def _end_children() -> None:
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            child.kill()
 
 
 def _detach(after: Afterwards) -> None:

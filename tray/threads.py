@@ -8,6 +8,7 @@ import logging
 import queue
 import socket
 import threading
+import time
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
@@ -57,6 +58,36 @@ class Chores:
                 work()
             except Exception:  # a chore that fails is our bug; the next one still gets its turn
                 log.exception("a chore failed")
+
+
+class Seldom:
+    """Has `work` done at most once in so many seconds; of the calls in between, one is done when they are over."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None], seconds: float) -> None:
+        self._loop = loop
+        self._work = work
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._free = 0.0  # when it may be done again
+        self._waiting = False
+
+    def soon(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            left = self._free - now
+            if self._waiting:
+                return
+            self._waiting = left > 0
+            self._free = max(now, self._free) + self._seconds
+        if left > 0:
+            self._loop.call_soon_threadsafe(self._loop.call_later, left, self._late)
+        else:
+            self._work()
+
+    def _late(self) -> None:
+        with self._lock:
+            self._waiting = False
+        self._work()
 
 
 class Ending:

@@ -15,11 +15,15 @@ from typing import Any
 
 from tray.door import frames
 from tray.door.listener import Gone, Listener, Peer
+from tray.door.parking import Parked
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
 LONG = 20.0  # seconds; every wait below ends far earlier unless something is broken
+
+
+After = Callable[[Callable[[], object]], object]
 
 
 class Recorder:
@@ -29,6 +33,7 @@ class Recorder:
         self.knocks: list[Knock] = []
         self.threads: list[str] = []
         self.peers: list[Peer] = []
+        self.parks: list[tuple[Parked, bool]] = []  # what `park` waits on, and whether that comes out of work
         self.gone = threading.Event()
         self.release = threading.Event()
         self.started = threading.Semaphore(0)
@@ -36,13 +41,18 @@ class Recorder:
     def patience(self, agent: str, event: str) -> float:
         return 1.5 if event != "impatient" else 1 / 0
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: After, slow: object) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
         self.knocks.append(knock)
         self.threads.append(threading.current_thread().name)
         if knock.event == "fails":
             raise RuntimeError("the service is broken")
+        if knock.event == "park":
+            parked, worked = self.parks.pop(0)
+            return (lambda _: parked) if worked else parked
         if knock.event == "code":
             return Answer(code=-9)
+        if knock.event == "afterwards":
+            after(self._afterwards)
         if knock.event == "large":
             return Answer(stdout=b"x" * 3_000_000)
         if knock.event == "deny":
@@ -50,6 +60,10 @@ class Recorder:
         if knock.event in ("work", "fails-later", "until-gone"):
             return lambda gone: self._work(knock, gone)
         return Answer(stdout=b"inline", stderr=b"err", code=2)
+
+    def _afterwards(self) -> None:
+        self.release.wait(LONG)
+        self.gone.set()
 
     def _work(self, knock: Knock, gone: Gone) -> Answer:
         self.threads.append(threading.current_thread().name)
@@ -181,7 +195,7 @@ from tray.model.decision import Answer
 
 class Service:
     def patience(self, agent, event): return 60.0
-    def answer(self, knock):
+    def answer(self, knock, after, slow):
         print(knock.event, flush=True)
         return Answer(stdout=knock.event.encode())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import threading
 from collections.abc import Iterator
@@ -43,6 +44,21 @@ def test_an_answer_at_once_comes_from_an_acceptor(porch: Porch) -> None:
 
     assert frames.decode_answer(whole) == Answer(stdout=b"inline", stderr=b"err", code=2)
     assert porch.service.threads[0] in {"door 1", "door 2", "door 3", "door 4"}
+
+
+def test_an_answer_at_once_wakes_its_relay_only_once(porch: Porch) -> None:
+    with porch.knock("e") as connection:
+        select.select([connection], [], [], LONG)
+        assert len(connection.recv(1000)) == frames.ACK_SIZE + frames.REPLY_SIZE + 9
+
+
+def test_what_is_left_for_afterwards_holds_no_answer_up(porch: Porch) -> None:
+    with porch.knock("afterwards") as connection:
+        assert answer(connection).stdout == b"inline"
+        assert not porch.service.gone.is_set()
+
+    porch.service.release.set()
+    assert porch.service.gone.wait(LONG)
 
 
 def test_a_knock_says_what_the_frame_said_and_the_kernel_says_who_it_was(porch: Porch) -> None:

@@ -21,8 +21,10 @@ def test_a_new_hook_waits_and_is_announced_once(house: House) -> None:
     house.script("guard.sh", "exit 0")
     house.paths.config.write_text("hooks: [{event: tool_before, command: ./guard.sh}]")
 
-    assert [one.hook.name for one in house.roster.refresh()] == ["guard"]
-    assert house.roster.refresh() == ()
+    house.roster.refresh()
+    house.roster.refresh()  # somebody else looked, too: the news is still there for who tells it
+    assert [one.hook.name for one in house.roster.news()] == ["guard"]
+    assert house.roster.news() == ()
     assert house.standing("guard").state is State.PENDING
 
 

@@ -195,7 +195,12 @@ def test_a_killed_tray_loses_no_change_it_confirmed(database: Database) -> None:
 def test_off_returns_only_when_what_was_about_to_start_has_started(database: Database) -> None:
     switch = Switch(database)
     order: list[str] = []
-    thread = threading.Thread(target=lambda: (switch.turn(False, "menu"), order.append("off")))
+
+    def turn() -> None:
+        switch.turn(False, "menu")
+        order.append("off")
+
+    thread = threading.Thread(target=turn)
 
     with switch.passing() as may:
         thread.start()

@@ -1,68 +1,69 @@
-"""Runs every torture program, each in a process of its own: tests/torture/all --quick | --full [T02=0.1 …]
-
-After --full it writes docs/torture.md. `T02=0.1` takes a tenth of a row's full counts; the table says so.
-"""
+"""What the programs about the journal share: a row, and children that are made by a fork and end without a word."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
-import platform
-import subprocess
-import sys
+import sqlite3
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
-HERE = Path(__file__).resolve().parent
-TABLE = HERE.parents[1] / "docs" / "torture.md"
-CAP = 900  # seconds for one row
-HEAD = """# Attacked: what came out
+from tray.model.decision import Record, Verdict
+from tray.store.db import Database
 
-Each row is a program below `tests/torture`. It attacks the real thing, and the same thing without its defence: a
-control that must fall, or the attack has stopped attacking. *Lost* is what should have come out and did not, *wrong*
-what should not have and did. This page is written by `tests/torture/all --full`; CI runs the quick form.
-
-| Row | What is attacked | Inputs | Faults | Lost | Wrong | Controls fell | Of the full count |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-"""
+ROW = Record(
+    id="r", at=1.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
+    verdict=Verdict.DENY, reason="no", ms=1.0, payload="{}",
+)  # fmt: skip
 
 
-def main(argv: list[str]) -> int:
-    form = argv[0] if argv[:1] in (["--quick"], ["--full"]) else ""
-    if not form:
-        sys.exit(__doc__)
-    shares = dict(word.upper().split("=") for word in argv[1:] if "=" in word)
-    ids = [path.stem[:3].upper() for path in sorted(HERE.glob("t[0-9][0-9]_*.py"))]
-    rows = [row(id, form, shares.get(id, "1")) for id in ids]
-    if form == "--full":
-        TABLE.write_text(page(rows), encoding="utf-8")
-    return 0 if all(one and not one["lost"] and not one["wrong"] for one in rows) else 1
-
-
-def row(id: str, form: str, share: str) -> dict[str, Any]:
-    words = [sys.executable, str(HERE), form, "--share", share, id]
+@contextmanager
+def child(work: Callable[[int], None]) -> Iterator[tuple[int, int]]:
+    """A fork that does `work` with the writing end of a pipe; gives its pid and the reading end. Waited for."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(reading)
+            work(writing)
+        except BaseException:  # noqa: BLE001 - the last place of this process
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    os.close(writing)
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=CAP, check=False)
-    except subprocess.TimeoutExpired:
-        return {"id": id, "title": f"not over after {CAP} s", "lost": 0, "wrong": 1}
-    print(done.stdout, end="", flush=True)
-    found = next((line for line in done.stdout.splitlines() if line.startswith("{")), "")
-    return json.loads(found) if found else {"id": id, "title": "broke off", "lost": 0, "wrong": 1}
+        yield pid, reading
+    finally:
+        os.close(reading)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
 
 
-def page(rows: list[dict[str, Any]]) -> str:
-    lines = [HEAD]
-    notes = []
-    for one in rows:
-        counts = (f"{one.get(name, 0):,}" for name in ("inputs", "faults", "lost", "wrong", "controls_beaten"))
-        share = "quick form" if one.get("form") == "quick" else f"{one.get('share', 0) * 100:g} %"
-        lines.append(f"| {one['id']} | {one['title']} | {' | '.join(counts)} | {share} |\n")
-        notes += [f"- {one['id']}: not run here: {text}\n" for text in one.get("not_run", [])]
-        notes += [f"- {one['id']}: {text}\n" for text in one.get("what", [])]
-    machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores shared with other work"
-    lines.append(f"\nMachine: {machine}, Python {'.'.join(platform.python_version_tuple()[:2])}.\n")
-    return "".join([*lines, "\n" if notes else "", *notes])
+def rest(reading: int) -> bytes:
+    """Everything that is still in the pipe, until its other end is closed."""
+    parts = []
+    while part := os.read(reading, 65536):
+        parts.append(part)
+    return b"".join(parts)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+def ids(path: Path) -> list[str]:
+    """Of all rows, in the order of their numbers, read by SQLite alone."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [row[0] for row in connection.execute("SELECT id FROM journal ORDER BY seq")]
+
+
+def whole(path: Path) -> bool:
+    with closing(sqlite3.connect(path)) as connection:
+        return bool(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
+
+
+@contextmanager
+def locked(database: Database) -> Iterator[None]:
+    """Another connection that holds the only write lock."""
+    with closing(database.open()) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("ROLLBACK")

@@ -33,7 +33,7 @@ class Porch:
     def patience(self, agent: str, event: str) -> float:
         return 5.0
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: object, slow: object) -> Answer | Callable[[Gone], Answer]:
         self.met.append(knock.pid)
         return Answer()
 

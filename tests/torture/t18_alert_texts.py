@@ -69,7 +69,7 @@ def _event(name: str, payload: Mapping[str, Any]) -> Event:
 def _problems(alert: Alert, options: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     """What is wrong with this alert at each of the four ways to the screen; "" where nothing is."""
     for markup in (True, False):
-        title, body = words(alert, markup)
+        title, body = words(alert, markup, "linux")
         yield f"notify-send, markup {markup}", _argv(options, title, body) or _shown(title, html.unescape(body))
         raw = markup and (
             "<" in body or ">" in body or "&" in body.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")

@@ -18,6 +18,7 @@ from tray import relay
 from tray.door.address import Peer
 from tray.door.listener import Gone, Listener
 from tray.engine.pipeline import Engine
+from tray.engine.questions import Said
 from tray.engine.runners.orphans import OPENED
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, Knock
@@ -58,7 +59,7 @@ class Service:
     def patience(self, agent: str, event: str) -> float:
         return 120.0
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: object, slow: object) -> Said | Callable[[Gone], Said]:
         return self._engine.begin(knock)
 
     def busy(self, knock: Knock) -> Answer:

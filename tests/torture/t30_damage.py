@@ -14,6 +14,7 @@ from torture.frame import Tally
 from tray.app import Stores, engine, stores
 from tray.engine.runners.command import Background
 from tray.errors import HooktrayError
+from tray.model.decision import Answer
 from tray.model.event import Knock
 from tray.paths import locate
 
@@ -122,7 +123,7 @@ def _judges(kept: Stores) -> bool:
     answer = begun(None) if callable(begun) else begun
     background.close()
     # Either the guard speaks with its own bytes, or it is broken, or it is approved no more.
-    said = answer.stdout
+    said = answer.stdout if isinstance(answer, Answer) else b"parked"
     return names <= {"good"} and (not said or b"good" in said)
 
 

@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -95,7 +94,8 @@ def hidden(argv: Sequence[str], folder: Path) -> None:
 def called_like_a_terminal(argv: Sequence[str], folder: Path) -> None:
     """Python under the name of a terminal program."""
     disguise = folder / "xterm"
-    shutil.copy2(Path(sys.executable).resolve(), disguise)
+    # By another process: a fork of a neighbouring thread would hold our copy open, and so keep it from being run.
+    subprocess.run(["cp", Path(sys.executable).resolve(), disguise], check=True, timeout=60)
     home = {"PYTHONHOME": sys.base_prefix}
     subprocess.run([disguise, "-S", DRIVER[-1], *argv], check=False, timeout=60, env=home)
 

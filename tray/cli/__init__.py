@@ -28,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 
 def main() -> int:
     """Run one command; the only place where an error becomes words and an exit code."""
-    from tray.cli import asking, reading, running, testing  # noqa: F401 - they add their commands to `app`
+    from tray.cli import asking, connecting, history, reading, running, starting, testing  # noqa: F401
 
     try:
         return int(app(standalone_mode=False) or 0)
@@ -41,7 +41,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last place that can answer
-        return _failed(error)
+        return failed(error)
 
 
 def places(context: typer.Context) -> Paths:
@@ -51,7 +51,8 @@ def places(context: typer.Context) -> Paths:
     return paths
 
 
-def _failed(error: Exception) -> int:
+def failed(error: Exception) -> int:
+    """Our bug, or a usage error of the command line."""
     show = getattr(error, "show", None)  # a usage error of the command line
     if callable(show):
         show()

@@ -1,6 +1,7 @@
-"""The commands that ask the running tray: on, off, pause, approve, revoke, deny. All but `on` need a person.
+"""The commands that ask the running tray: on, off, pause, approve, revoke, deny, open.
 
-They only ask. A person at this terminal is asked by the tray, which writes to it and reads from it by itself.
+All but `on` and `open` need a person. They only ask: a person at this terminal is asked by the tray, which writes to
+it and reads from it by itself.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's comman
 def on(context: typer.Context) -> None:
     """Switch the hooks on."""
     _ask(context, {"op": "on"})
+
+
+@app.command(name="open")
+def open_page(context: typer.Context) -> None:
+    """Show the page in your browser; the tray opens it."""
+    _ask(context, {"op": "open"})
 
 
 @app.command()

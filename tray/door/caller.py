@@ -53,6 +53,8 @@ class Caller:
         self._kept: list[bytes] = []
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + PATIENCE
+        self._owed = b""  # the acknowledgement, until something is sent
+        self.afterwards: list[Callable[[], object]] = []  # done once the answer has left and the caller is gone
         self.lead: Lead | None = None
         self.head: Head | None = None
 
@@ -74,6 +76,7 @@ class Caller:
         """True when the whole frame is there, False when the time is over; progress may renew the time."""
         until = time.monotonic() + seconds
         while not self._complete():
+            self.acknowledge()
             left = until - time.monotonic()
             if left <= 0:  # also for a caller that sends without a pause
                 return False
@@ -114,10 +117,21 @@ class Caller:
 
     def answer(self, answer: Answer) -> None:
         """Best effort: a caller that does not take its answer has gone."""
-        data = frames.encode_answer(answer)
+        data = self._owed + frames.encode_answer(answer)
         with contextlib.suppress(OSError):
             self._connection.settimeout(STALL)
             self._connection.sendall(data)
+
+    def acknowledge(self) -> None:
+        """Have the relay wait: said before anything that takes time, else with the answer, to wake it only once."""
+        owed, self._owed = self._owed, b""
+        if not owed:
+            return
+        try:
+            self._connection.settimeout(STALL)
+            self._connection.sendall(owed)
+        except OSError as error:
+            raise HungUp from error
 
     def cancel(self) -> None:
         """Make `gone` true for whoever works for this caller; an answer can still be sent."""
@@ -126,6 +140,8 @@ class Caller:
 
     def close(self) -> None:
         self._connection.close()
+        while self.afterwards:
+            self.afterwards.pop(0)()
 
     def _complete(self) -> bool:
         if self.lead is None and len(self._unread) >= frames.LEAD_SIZE:
@@ -134,7 +150,7 @@ class Caller:
             return False
         if self.head is None and len(self._unread) >= self.lead.head:
             self.head = frames.decode_head(self._take(self.lead.head))
-            self._acknowledge(self._greet(self.lead, self.head))
+            self._admit(self._greet(self.lead, self.head))
         if self.head is None:
             return False
         return self._collect(self.lead.body)
@@ -155,15 +171,11 @@ class Caller:
         del self._unread[:size]
         return taken
 
-    def _acknowledge(self, seconds: float) -> None:
+    def _admit(self, seconds: float) -> None:
         """Nothing is done for a relay that has gone elsewhere while this tray was hung."""
         if _hung_up(self._connection):
             raise HungUp
-        try:
-            self._connection.settimeout(STALL)
-            self._connection.sendall(frames.encode_ack(int(seconds * 1000)))
-        except OSError as error:
-            raise HungUp from error
+        self._owed = frames.encode_ack(int(seconds * 1000))
 
 
 def _readable(connection: socket.socket) -> bool:

@@ -17,6 +17,7 @@ from tray.door import address, frames
 from tray.door.address import Address, Peer
 from tray.door.caller import Caller, Gone, HungUp
 from tray.door.frames import FrameError, Head, Lead
+from tray.door.parking import Parked, Parking, Work
 from tray.door.rooms import Rooms, join
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
@@ -42,8 +43,14 @@ class Service(Protocol):
     def patience(self, agent: str, event: str) -> float:
         """Seconds the relay may wait for its answer in all."""
 
-    def answer(self, knock: Knock) -> Answer | Callable[[Gone], Answer]:
-        """The answer at once, or the work that finds it; the work gets a thread of its own."""
+    def answer(
+        self, knock: Knock, after: Callable[[Callable[[], object]], object], slow: Callable[[], object]
+    ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
+        """The answer at once, or the work that finds it; the work gets a thread of its own, what waits gets none.
+
+        What is given to `after` is done once the answer has left; it may not raise. `slow` is called before anything
+        that takes more than a moment.
+        """
 
     def busy(self, knock: Knock) -> Answer:
         """The answer when no thread is free."""
@@ -67,6 +74,7 @@ class Listener:
         self._slow = Rooms(SLOW_ROOMS, "door slow")
         self._rooms = Rooms(ROOMS, "door event")
         self._requests = Rooms(REQUEST_ROOMS, "door control")
+        self._parking = Parking(self._drive_off)
         self._acceptors: list[threading.Thread] = []
         self._address: Address | None = None
 
@@ -87,6 +95,7 @@ class Listener:
         self._wake(self._address)
         join(self._acceptors, until)
         self._address.socket.close()
+        self._parking.clear(until)
         for rooms in (self._silent, self._slow, self._rooms, self._requests):  # callers move on in this order
             rooms.clear(until)
         self._address = None
@@ -105,22 +114,24 @@ class Listener:
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
-            if not self._admit(connection, door.token):
-                connection.close()
+            self._admit(connection, door.token)
 
-    def _admit(self, connection: socket.socket, token: str) -> bool:
-        """True when the connection now belongs to another thread, which closes it."""
+    def _admit(self, connection: socket.socket, token: str) -> None:
+        """Serve the caller, unless it moves on to another thread, which then sees it off."""
         try:
             if connection.family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             peer = address.peer(connection)
         except OSError:
-            return False
+            connection.close()
+            return
         if not address.is_owner(peer):
             _log.warning("a process of user %d knocked and was sent away", peer.uid)
-            return False
+            connection.close()
+            return
         caller = Caller(connection, peer, lambda lead, head: self._greet(lead, head, token))
-        return self._turn(caller, lambda: self._welcome(caller))
+        if not self._turn(caller, lambda: self._welcome(caller)):
+            caller.close()
 
     def _greet(self, lead: Lead, head: Head, token: str) -> float:
         shown = head.fields.get("token", "").encode("utf-8", "surrogateescape")
@@ -177,18 +188,34 @@ class Listener:
         knock = caller.knock()
         if not self._rooms.take():
             return self._reply(caller, self._service.busy(knock))
-        work: Callable[[Gone], Answer] | None = None
+        work: Callable[[Gone], Answer | Parked] | None = None
         try:
-            found = self._service.answer(knock)
+            found = self._service.answer(knock, caller.afterwards.append, caller.acknowledge)
             if isinstance(found, Answer):
                 return self._reply(caller, found)
+            caller.acknowledge()
+            if not callable(found):
+                return self._park(caller, found)
             work = found
         finally:
             if work is None:
                 self._rooms.back()
-        if self._rooms.start(caller, self._part(caller, lambda _: _see_off(caller, work(caller.gone)))):
+        if self._rooms.start(caller, self._part(caller, lambda _: self._said(caller, work(caller.gone)))):
             return True
         return self._reply(caller, self._service.busy(knock))
+
+    def _said(self, caller: Caller, found: Answer | Parked) -> bool:
+        return _see_off(caller, found) if isinstance(found, Answer) else self._park(caller, found)
+
+    def _park(self, caller: Caller, parked: Parked) -> bool:
+        return self._parking.take(caller, parked) or _see_off(caller, parked.unasked())
+
+    def _drive_off(self, caller: Caller, work: Work) -> None:
+        """From the parking place through a room, which a user's answer finds free, else right here."""
+        part = self._part(caller, lambda _: _see_off(caller, work()))
+        if not (self._rooms.take() and self._rooms.start(caller, part)):
+            part()
+            caller.close()
 
     def _reply(self, caller: Caller, answer: Answer) -> bool:
         if len(answer.stdout) + len(answer.stderr) > INLINE_SIZE:
@@ -203,6 +230,7 @@ class Listener:
         return _see_off(caller, reply)
 
     def _lodge(self, rooms: Rooms, caller: Caller, part: Callable[[Caller], bool]) -> bool:
+        caller.acknowledge()
         return rooms.take() and rooms.start(caller, self._part(caller, part))
 
     def _part(self, caller: Caller, part: Callable[[Caller], bool]) -> Callable[[], bool]:

@@ -49,8 +49,10 @@ class Requests:
         icon: Callable[[], str],
         terminal: Terminal,
         written: Callable[[Standing], Path],
+        open_page: Callable[[], None],
     ) -> None:
         self._controls = controls
+        self._open_page = open_page
         self._icon = icon
         self._terminal = terminal
         self._written = written
@@ -83,6 +85,10 @@ class Requests:
     def on(self) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
         return {"done": "Hooks are on."}
+
+    def open(self) -> Mapping[str, Any]:
+        self._open_page()
+        return {"done": "The page is open in your browser."}
 
     def off(self, request: Mapping[str, Any]) -> Wish:
         return Wish(
@@ -186,7 +192,11 @@ def _runs(one: Standing) -> str:
     return str(getattr(one.hook.action, "line", "") or getattr(one.hook.action, "url", ""))
 
 
-DONE: Mapping[str, Callable[[Requests], Mapping[str, Any]]] = {"on": Requests.on, "ping": Requests.ping}
+DONE: Mapping[str, Callable[[Requests], Mapping[str, Any]]] = {
+    "on": Requests.on,
+    "open": Requests.open,
+    "ping": Requests.ping,
+}
 WISHES: Mapping[str, Callable[[Requests, Mapping[str, Any]], Wish]] = {
     "approve": Requests.approve,
     "deny": Requests.deny,

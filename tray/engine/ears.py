@@ -9,6 +9,12 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 
 Later = Callable[[Callable[[], object]], bool]
+After = Callable[[Callable[[], object]], object]  # takes what is to be done once the answer has left
+
+
+def at_once(work: Callable[[], object]) -> object:
+    """For those who have nobody waiting for the answer."""
+    return work()
 
 
 class Ears(Protocol):

@@ -107,6 +107,6 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)  # a pattern compiles in the time of a thousand searches
 def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern)

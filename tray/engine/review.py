@@ -14,11 +14,13 @@ from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError
 from tray.text import printable
 
+LIMIT = 4_000_000  # characters: what is approved is shown whole
+
 
 def review(standing: Standing, copies: Copies, environment: Mapping[str, str]) -> str:
     """The full text of one proposal, out of the copy that an approval of it would put in force."""
     lines = [*_lines(standing, copies), *_withheld(standing, copies, environment)]
-    return printable("\n".join(lines)) + "\n"
+    return printable("\n".join(lines), LIMIT) + "\n"
 
 
 def written(standing: Standing, copies: Copies, environment: Mapping[str, str], folder: Path) -> Path:

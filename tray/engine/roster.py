@@ -52,22 +52,31 @@ class Roster:
         self._units: dict[str, tuple[object, Unit | HooktrayError]] = {}
         self._sign: object = None
         self._hooks: tuple[Hook, ...] = ()
+        self._fresh: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
         self.standings: tuple[Standing, ...] = ()
 
-    def refresh(self) -> tuple[Standing, ...]:
-        """Read the sources again; returns the hooks that newly wait for the user."""
+    def refresh(self) -> None:
+        """Read the sources again."""
         with self._lock:
             look = self._look()
             if look == self._sign:
-                return ()
+                return
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             self.configuration = self._load()
             self._hooks = settled(self.configuration.hooks, self._ledger.book)
             self.standings = self._survey(self._ledger.book)
             self._ledger.arrange({one.key: one.position for one in self.standings})
             self._sign = self._look()
-            return tuple(one for one in self.standings if one.waiting and (one.key, one.digest) not in before)
+            self._fresh |= {
+                one.key: one.digest for one in self.standings if one.waiting and (one.key, one.digest) not in before
+            }
+
+    def news(self) -> tuple[Standing, ...]:
+        """The hooks that newly wait for the user, whoever's refresh found them; each is told once."""
+        with self._lock:
+            fresh, self._fresh = self._fresh, {}
+            return tuple(one for one in self.standings if one.waiting and fresh.get(one.key) == one.digest)
 
     def _look(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""

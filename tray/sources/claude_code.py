@@ -35,7 +35,12 @@ LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> Found:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    document = load_json(path.read_bytes(), str(path), limit=SIZE)
+    return parse(path.read_bytes(), path, agents, plugin)
+
+
+def parse(text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> Found:
+    """The hooks of a text that stands, or shall stand, at this path."""
+    document = load_json(text, str(path), limit=SIZE)
     project = _project(path)
     sheet = Sheet(
         document, AGENT, agents=agents, project=project, inert=_off(document), plugin=plugin or _plugin(path)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tray.model.hook import Command, Failure
-from tray.sources.entries import Found, Sheet
+from tray.sources.entries import RELAY, Found, Sheet
 from tray.strict import Document
 
 AGENT = "shelley"
@@ -51,8 +51,19 @@ def _hook(path: Path, name: str, agents: Sequence[str]) -> Found:
     # Another agent's slash commands are one event: there it goes by the command's name.
     match = sheet.match((), name, tool=path.name if path.parent.name == SLASH else "")
     failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
-    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure)
+    inert = "it is Hooktray's own relay" if _is_relay(path) else ""
+    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inert=inert)
     return sheet.found()
+
+
+def _is_relay(path: Path) -> bool:
+    """Whether it is the small executable that `connect` puts there."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return False
+    return head.startswith(b"#!/bin/sh") and bool(RELAY.search(head.decode("utf-8", "replace")))
 
 
 def _executable(path: Path) -> bool:

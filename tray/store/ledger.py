@@ -46,6 +46,7 @@ class Book:
     revoked: Mapping[str, str] = field(default_factory=dict)  # key -> the digest that was in force
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     order: tuple[Approved, ...] = ()  # the approved ones, rules first, then by their declared place
+    places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
 
@@ -105,6 +106,12 @@ class Ledger:
     def in_order(self) -> tuple[Approved, ...]:
         """The hooks in force: rules first, then by the place where they were declared."""
         return self.book.order
+
+    def asked(self, agent: str, *events: str) -> list[Approved]:
+        """Those of them that may be asked about an event with these names: of many hooks only a few are looked at."""
+        book = self.book
+        found = {place for event in events for one in ("", agent) for place in book.places.get((one, event), ())}
+        return [book.order[place] for place in sorted(found)]
 
     def _rows(self) -> list[Row]:
         with self._database.connect() as connection:
@@ -182,15 +189,25 @@ def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) ->
         one = _approved(definition, digest, order.get(key) or json.loads(position), at, way)
         if one is not None:
             approved[key] = one
+    ranked = tuple(sorted(approved.values(), key=_place))
     return Book(
         version=version,
         approved=approved,
         settings=settings,
         revoked=revoked,
         denied=frozenset(denied),
-        order=tuple(sorted(approved.values(), key=_place)),
+        order=ranked,
+        places=_places(ranked),
         broken=broken,
     )
+
+
+def _places(order: Sequence[Approved]) -> dict[tuple[str, str], tuple[int, ...]]:
+    places: dict[tuple[str, str], list[int]] = {}
+    for number, one in enumerate(order):
+        for agent in one.hook.match.agents or ("",):
+            places.setdefault((agent, one.hook.match.event), []).append(number)
+    return {name: tuple(numbers) for name, numbers in places.items()}
 
 
 def _place(one: Approved) -> tuple[bool, tuple[int, int], float]:

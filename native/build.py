@@ -1,0 +1,146 @@
+"""Builds the native relay: for this machine when Hooktray is installed, for others when wheels are made.
+
+HOOKTRAY_TARGET, read when a wheel is built, says for whom: unset = this machine, if it has a C compiler; `none` =
+nobody, a wheel for every platform; or a name of TARGETS, which takes the package `ziglang` (installers/wheels does).
+A relay that cannot be built for this machine is left out, and agents get the portable one; it never fails an install.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+HERE = Path(__file__).parent
+COMPILE = ("-std=c11", "-Os", "-Wall", "-Wextra", "-c")
+BARE_MACHINES = ("aarch64", "x86_64")
+PORTABLE_SCRIPT = """#!python
+import sys
+
+from tray.relay import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+class Way(NamedTuple):
+    """How the relay is put together."""
+
+    sources: tuple[str, ...] = ("relay.c",)
+    compile: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+
+
+class Target(NamedTuple):
+    """A platform that wheels are made for."""
+
+    zig: str
+    tag: str  # of the wheel
+    way: Way
+
+
+LIBC = Way()
+# linux.c instead of libc: nothing may be taken from there, nor be put in by the compiler.
+BARE = Way(
+    ("relay.c", "linux.c"),
+    ("-ffreestanding", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-pie", "-fno-asynchronous-unwind-tables"),
+    ("-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,norelro"),
+)
+WINDOWS = Way(link=("-municode", "-lws2_32", "-lbcrypt"))
+TARGETS = {
+    "linux-arm64": Target("aarch64-linux-musl", "manylinux_2_17_aarch64.musllinux_1_1_aarch64", BARE),
+    "linux-x86_64": Target("x86_64-linux-musl", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", BARE),
+    "macos-arm64": Target("aarch64-macos.11.0", "macosx_11_0_arm64", LIBC),
+    "macos-x86_64": Target("x86_64-macos.11.0", "macosx_11_0_x86_64", LIBC),
+    "windows-arm64": Target("aarch64-windows-gnu", "win_arm64", WINDOWS),
+    "windows-x86_64": Target("x86_64-windows-gnu", "win_amd64", WINDOWS),
+}
+
+
+class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Puts the relay into the wheel: beside the code, where agents' settings point to, and as a command."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="hooktray-relay-"))
+        name = os.environ.get("HOOKTRAY_TARGET", "")
+        built = self._build(name)
+        if built is None:
+            script = self._folder / "hooktray-relay"
+            script.write_text(PORTABLE_SCRIPT)
+            build_data["shared_scripts"][str(script)] = "hooktray-relay"
+            return
+        build_data["shared_scripts"][str(built)] = built.name
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{TARGETS[name].tag if name else own_tag()}"
+        if version == "editable":
+            install(built, Path(self.root) / "tray" / "native" / built.name)
+        else:
+            build_data["force_include"][str(built)] = f"tray/native/{built.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        shutil.rmtree(self._folder)
+
+    def _build(self, name: str) -> Path | None:
+        if name == "none":
+            return None
+        if not name:
+            return for_this_machine(self._folder / "hooktray-relay")
+        if name not in TARGETS:
+            raise ValueError(f"HOOKTRAY_TARGET: expected none or one of {', '.join(TARGETS)}, got {name!r}")
+        target = TARGETS[name]
+        built = self._folder / ("hooktray-relay.exe" if name.startswith("windows") else "hooktray-relay")
+        make([sys.executable, "-m", "ziglang", "cc", "-target", target.zig], target.way, built)
+        return built
+
+
+def for_this_machine(built: Path) -> Path | None:
+    """The relay made by this machine's C compiler, after it has shown that it runs; None when there is none."""
+    compiler = shutil.which(os.environ.get("CC") or "cc")
+    if compiler is None or sys.platform == "win32":
+        return None
+    bare = sys.platform == "linux" and platform.machine() in BARE_MACHINES
+    for way in (BARE, LIBC) if bare else (LIBC,):
+        with contextlib.suppress(subprocess.CalledProcessError):
+            make([compiler], way, built, stderr=subprocess.DEVNULL)
+            if _runs(built):
+                return built
+    return None
+
+
+def make(compiler: list[str], way: Way, built: Path, stderr: int | None = None) -> None:
+    """Compile and link `built`, in its own folder; in two steps, since zig has no headers when there is no libc."""
+    objects = []
+    for source in way.sources:
+        objects.append(str(built.with_name(f"{source}.o")))
+        command = [*compiler, *COMPILE, *way.compile, "-o", objects[-1], str(HERE / source)]
+        subprocess.run(command, check=True, stderr=stderr)
+    subprocess.run([*compiler, "-s", "-o", str(built), *objects, *way.link], check=True, stderr=stderr)
+
+
+def _runs(built: Path) -> bool:
+    try:
+        shown = subprocess.run([str(built)], input=b"", capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return (shown.returncode, shown.stdout, shown.stderr) == (0, b"", b"")
+
+
+def own_tag() -> str:
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def install(built: Path, place: Path) -> None:
+    """Whole or not at all: an agent may be running the one that is there."""
+    place.parent.mkdir(exist_ok=True)
+    draft = place.with_name(f"{place.name}.new")
+    shutil.copy(built, draft)
+    draft.replace(place)

@@ -1,0 +1,367 @@
+/* The native relay: an agent's event to the tray and the tray's answer back; without a tray, to `hooktray once`.
+
+       hooktray-relay [--home DIR] AGENT [EVENT]    the payload on stdin, the answer on stdout, stderr and in the exit code
+
+   It is tray/relay.py in C, for the speed: the same words, the same waits, the same outcomes, and the same tests.
+   tray/door/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
+
+   This file is the relay; posix.h or windows.h is the system below it. On Linux linux.c stands in for libc, whose start
+   would take longer than all that happens here. Memory is never given back: the process lasts some milliseconds. */
+
+#define _GNU_SOURCE /* O_PATH, close_range and their like */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+    ACK_LIMIT = 300,           /* ms without an acknowledgement or any progress until a tray counts as hung */
+    STDIN_LIMIT = 10 * 1000,   /* ms without a byte or the end of stdin: the end will not come any more */
+    CHUNK = 256 * 1024,
+    PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
+    ACK_SIZE = 5,
+    LEAD_SIZE = 15             /* of an answer, behind the acknowledgement's five bytes: up to its stdout */
+};
+
+/* Bytes that grow. What is `at` ends with no NUL unless one was added. */
+struct bytes {
+    unsigned char *at;
+    size_t size, room;
+};
+
+/* What is still to be sent. */
+struct piece {
+    const unsigned char *at;
+    size_t size;
+};
+
+struct answer {
+    int code;
+    struct piece out, error;
+};
+
+/* What the relay was asked to do, and what it was given. */
+static struct {
+    const char *home; /* as the command line has it; "" when it has none */
+    char **words;     /* AGENT [EVENT] */
+    int word_count;
+    char id[33];
+    int64_t started; /* ms */
+    struct bytes payload;
+    int is_prompt; /* Shelley's system prompt is echoed, since an empty one ends the conversation */
+} call;
+
+static _Noreturn void give_up(void);
+
+static size_t length(const char *text) {
+    size_t size = 0;
+    while (text[size]) size++;
+    return size;
+}
+
+static int is_same(const char *one, const char *other) {
+    while (*one && *one == *other) one++, other++;
+    return *one == *other;
+}
+
+static int begins(const char *text, const char *with) {
+    while (*with && *text == *with) text++, with++;
+    return !*with;
+}
+
+/* Room for `size` bytes more. */
+static void reserve(struct bytes *bytes, size_t size) {
+    size_t room = bytes->room ? bytes->room : 4096;
+    if (bytes->room - bytes->size >= size) return;
+    while (room - bytes->size < size) {
+        if (room > SIZE_MAX / 2) give_up();
+        room *= 2;
+    }
+    bytes->at = realloc(bytes->at, room);
+    if (!bytes->at) give_up();
+    bytes->room = room;
+}
+
+static void add(struct bytes *bytes, const void *from, size_t size) {
+    const unsigned char *source = from;
+    reserve(bytes, size);
+    for (size_t done = 0; done < size; done++) bytes->at[bytes->size + done] = source[done];
+    bytes->size += size;
+}
+
+static void add_text(struct bytes *bytes, const char *text) {
+    add(bytes, text, length(text));
+}
+
+static void add_line(struct bytes *bytes, const char *key, const char *value) {
+    add_text(bytes, key);
+    add(bytes, value, length(value) + 1); /* with the NUL that ends it */
+}
+
+/* The text as a C string, once nothing more is added. */
+static char *text_of(struct bytes *bytes) {
+    add(bytes, "", 1);
+    return (char *)bytes->at;
+}
+
+static const char *decimal(uint64_t number) {
+    static char digits[21];
+    char *at = digits + sizeof digits - 1;
+    do *--at = (char)('0' + number % 10);
+    while (number /= 10);
+    return at;
+}
+
+static void put(unsigned char *at, uint64_t number, int size) {
+    while (size--) at[size] = (unsigned char)number, number >>= 8;
+}
+
+static uint64_t get(const unsigned char *at, int size) {
+    uint64_t number = 0;
+    while (size--) number = number << 8 | *at++;
+    return number;
+}
+
+static char *inside(const char *place, const char *name) {
+    struct bytes path = {0};
+    add_text(&path, place);
+    add_text(&path, "/");
+    add_text(&path, name);
+    return text_of(&path);
+}
+
+/* "PORT TOKEN", and nothing else; the port in the order of the wire. */
+static int read_address(char *text, uint16_t *port, const char **token) {
+    unsigned long number = 0;
+    char *words[3] = {"", "", ""};
+    int count = 0;
+    for (char *at = text; *at && count < 3; count++) {
+        while (*at && *(unsigned char *)at <= ' ') at++;
+        if (!*at) break;
+        words[count] = at;
+        while (*(unsigned char *)at > ' ') at++;
+        if (*at) *at++ = 0;
+    }
+    for (char *at = words[0]; *at; at++) {
+        if (*at < '0' || *at > '9' || number > 65535) return 0;
+        number = 10 * number + (unsigned long)(*at - '0');
+    }
+    put((unsigned char *)port, number, 2);
+    *token = words[1];
+    return count == 2 && number <= 65535;
+}
+
+#ifdef _WIN32
+#include "windows.h"
+#else
+#include "posix.h"
+#endif
+
+/* No opinion: silence, and for Shelley its prompt. */
+static _Noreturn void give_up(void) {
+    if (call.is_prompt) write_output(1, call.payload.at, call.payload.size);
+    leave(0);
+}
+
+/* Anything but [--home DIR] AGENT [EVENT] is a usage error, which must not disturb the agent. */
+static int read_arguments(int count, char **words) {
+    int has_shelley = 0, has_prompt = 0;
+    for (int index = 0; index < count; index++) {
+        has_shelley |= is_same(words[index], "shelley");
+        has_prompt |= is_same(words[index], "system-prompt");
+    }
+    call.is_prompt = has_shelley && has_prompt;
+    call.home = "";
+    if (count >= 2 && is_same(words[0], "--home")) {
+        call.home = words[1];
+        words += 2, count -= 2;
+    } else if (count >= 1 && begins(words[0], "--home=")) {
+        call.home = words[0] + length("--home=");
+        words += 1, count -= 1;
+    }
+    call.words = words;
+    call.word_count = count;
+    return (count == 1 || count == 2) && words[0][0] != '-';
+}
+
+/* The folder of the door, by the same rules as tray/paths.py. */
+static char *folder(void) {
+    const char *home = call.home[0] ? call.home : variable("HOOKTRAY_HOME");
+    struct bytes path = {0};
+    if (home && home[0]) {
+        add_expanded(&path, home);
+        add_text(&path, "/state");
+    } else {
+        add_state_folder(&path);
+    }
+    return text_of(&path);
+}
+
+static void name_event(void) {
+    unsigned char noise[16];
+    fill_randomly(noise, sizeof noise);
+    for (int index = 0; index < 16; index++) {
+        call.id[2 * index] = "0123456789abcdef"[noise[index] >> 4];
+        call.id[2 * index + 1] = "0123456789abcdef"[noise[index] & 15];
+    }
+}
+
+/* The frame up to the payload: its lead, then the fields, then the environment. */
+static struct bytes frame_head(const char *token) {
+    struct bytes frame = {0};
+    reserve(&frame, 17);
+    frame.size = 17;
+    add_line(&frame, "agent=", call.words[0]);
+    add_line(&frame, "event=", call.word_count > 1 ? call.words[1] : "");
+    add_line(&frame, "id=", call.id);
+    add_line(&frame, "parent=", decimal(parent_id()));
+    if (token[0]) add_line(&frame, "token=", token);
+    add_working_folder(&frame);
+    add_line(&frame, "", "");
+    add_environment(&frame);
+    for (int index = 0; index < 5; index++) frame.at[index] = (unsigned char)"HKT1E"[index];
+    put(frame.at + 5, frame.size - 17, 4);
+    put(frame.at + 9, call.payload.size, 8);
+    return frame;
+}
+
+enum reading { FOREIGN, UNFINISHED, WHOLE };
+
+/* The answer behind the acknowledgement, once all of it is there. */
+static enum reading read_answer(const struct bytes *received, struct answer *answer) {
+    const unsigned char *at = received->at;
+    if (received->size > 0 && at[0] != 'A') return FOREIGN;
+    if (received->size > ACK_SIZE && at[ACK_SIZE] != 'R') return FOREIGN;
+    if (received->size < LEAD_SIZE) return UNFINISHED;
+    uint64_t out = get(at + 7, 4), error = get(at + 11, 4);
+    if (received->size < LEAD_SIZE + out + error) return UNFINISHED;
+    answer->code = at[6];
+    answer->out = (struct piece){at + LEAD_SIZE, (size_t)out};
+    answer->error = (struct piece){at + LEAD_SIZE + out, (size_t)error};
+    return WHOLE;
+}
+
+static void advance(struct piece unsent[2], size_t sent) {
+    for (int index = 0; index < 2; index++) {
+        size_t part = sent < unsent[index].size ? sent : unsent[index].size;
+        unsent[index].at += part, unsent[index].size -= part;
+        sent -= part;
+    }
+}
+
+/* Send and read at the same time: an answer may come early, and is valid even if sending fails. `received` may hold an
+   acknowledgement already. 0 = no tray, or one that hangs, or that ended before it had answered. */
+static int exchange(line reader, line writer, struct piece unsent[2], struct bytes *received, struct answer *answer) {
+    int64_t until = milliseconds() + ACK_LIMIT;
+    int is_acknowledged = 0;
+    enum reading state;
+    while ((state = read_answer(received, answer)) == UNFINISHED) {
+        if (!is_acknowledged && received->size >= ACK_SIZE) {
+            is_acknowledged = 1;
+            until = call.started + (int64_t)get(received->at + 1, 4);
+        }
+        int has_more = unsent[0].size + unsent[1].size > 0, can_read, can_write;
+        if (!has_more && writer != reader) {
+            close_line(writer); /* the end of its input; a connection stays open, since its end would be ours */
+            writer = reader;
+        }
+        int64_t left = until - milliseconds();
+        wait_for(reader, has_more ? writer : NO_LINE, left, &can_read, &can_write);
+        if (!can_read && (left <= 0 || !can_write)) return 0;
+        if (can_write) {
+            long sent = send_some(writer, unsent);
+            if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
+            if (sent > 0) advance(unsent, (size_t)sent);
+            if (!is_acknowledged) until = milliseconds() + ACK_LIMIT;
+        }
+        if (can_read) {
+            reserve(received, CHUNK);
+            long size = receive(reader, received->at + received->size, CHUNK);
+            if (size == 0 || size == BROKEN) return 0;
+            if (size > 0) received->size += (size_t)size;
+        }
+    }
+    return state == WHOLE;
+}
+
+static int ask_tray(const char *place, struct answer *answer) {
+    struct bytes address = {0}, received = {0};
+    const char *token = "";
+    line connection = connect_socket(place);
+    if (connection == NO_LINE && read_file(inside(place, "door.addr"), &address))
+        connection = connect_loopback(text_of(&address), &token);
+    if (connection == NO_LINE) return 0;
+    struct bytes head = frame_head(token);
+    struct piece unsent[2] = {{head.at, head.size}, {call.payload.at, call.payload.size}};
+    int is_answered = exchange(connection, connection, unsent, &received, answer);
+    close_line(connection);
+    return is_answered;
+}
+
+/* The value of the last line `key=…`, or "". The text is cut into lines on the way. */
+static char *value_in(struct bytes *text, const char *key) {
+    char *found = "";
+    for (size_t at = 0, end; at < text->size; at = end + 1) {
+        for (end = at; end < text->size && text->at[end] != '\n' && text->at[end] != 0;) end++;
+        size_t last = end;
+        while (last > at && text->at[last - 1] == '\r') last--;
+        if (last < text->size) text->at[last] = 0;
+        if (begins((char *)text->at + at, key)) found = (char *)text->at + at + length(key);
+    }
+    return found;
+}
+
+/* What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count. */
+static int ask_once(const char *place, struct answer *answer) {
+    struct bytes conf = {0}, received = {0};
+    if (!read_file(inside(place, "relay.conf"), &conf)) return 0;
+    add(&conf, "\n", 2); /* a last line ends, too, and a NUL stands behind everything */
+    char *mode = value_in(&conf, "when_down="), *once = value_in(&conf, "once=");
+    if (!is_same(mode, "once") || !once[0]) return 0;
+    char *argv[64], *options[] = {"--home", (char *)call.home, "--id", call.id, "--spent", "", "--framed"};
+    int count = 0;
+    for (char *at = once; at; count++) {
+        if (count == 32) return 0;
+        argv[count] = at;
+        while (*at && *at != '\x1f') at++;
+        at = *at ? (*at = 0, at + 1) : NULL;
+    }
+    options[5] = (char *)decimal((uint64_t)(milliseconds() - call.started));
+    for (int index = call.home[0] ? 0 : 2; index < 7; index++) argv[count++] = options[index];
+    for (int index = 0; index < call.word_count; index++) argv[count++] = call.words[index];
+    argv[count] = NULL;
+    line reader, writer;
+    struct piece unsent[2] = {{call.payload.at, call.payload.size}, {NULL, 0}};
+    if (!start_once(argv, unsent, &reader, &writer)) return 0;
+    add(&received, "A\xff\xff\xff\xff", ACK_SIZE); /* it keeps its own deadline, and need not say so */
+    return exchange(reader, writer, unsent, &received, answer);
+}
+
+/* The whole relay; the exit code. */
+static int relay(int count, char **words) {
+    struct answer answer;
+    call.started = milliseconds();
+    prepare();
+    int is_usage = read_arguments(count, words);
+    if (!read_input(&call.payload) || !is_usage) give_up();
+    name_event();
+    char *place = folder();
+    if (!is_ours(place)) give_up();
+    if (!ask_tray(place, &answer) && !ask_once(place, &answer)) give_up();
+    if (call.payload.size > PAYLOAD_LIMIT && call.word_count == 2 && is_same(call.words[0], "shelley") &&
+        is_same(call.words[1], "system-prompt"))
+        answer.out = (struct piece){call.payload.at, call.payload.size};
+    write_output(1, answer.out.at, answer.out.size);
+    write_output(2, answer.error.at, answer.error.size);
+    return answer.code;
+}
+
+#ifdef _WIN32
+int wmain(int count, wchar_t **words) {
+    char **argv = arguments_of(count, words);
+    leave(relay(count > 0 ? count - 1 : 0, argv + 1));
+}
+#else
+int main(int count, char **words) {
+    leave(relay(count > 0 ? count - 1 : 0, words + 1));
+}
+#endif

@@ -1,0 +1,265 @@
+/* The system below the relay on Windows; relay.c includes it. Compiled for every release, and not run by its authors. */
+
+#define WIN32_LEAN_AND_MEAN
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#include <windows.h>
+#include <bcrypt.h>
+#include <tlhelp32.h>
+
+typedef intptr_t line; /* a socket, or the end of a pipe that is read */
+
+enum { NO_LINE = -1, BROKEN = -1, LATER = -2, DAY = 24 * 3600 * 1000 };
+
+static HANDLE answers; /* of `hooktray once`: the one line that is no socket */
+
+static _Noreturn void leave(int code) {
+    ExitProcess((UINT)code);
+}
+
+static int64_t milliseconds(void) {
+    return (int64_t)GetTickCount64();
+}
+
+static void prepare(void) {}
+
+/* UTF-16 to UTF-8, with halves of pairs as they stand, as Python's "surrogatepass" has them. */
+static void add_wide(struct bytes *text, const wchar_t *wide) {
+    for (; *wide; wide++) {
+        uint32_t code = *wide;
+        if (code >> 10 == 0x36 && wide[1] >> 10 == 0x37) code = 0x10000 + ((code & 0x3ff) << 10 | (*++wide & 0x3ff));
+        unsigned char part[4];
+        int size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        for (int at = size - 1; at > 0; at--, code >>= 6) part[at] = (unsigned char)(0x80 | (code & 0x3f));
+        part[0] = (unsigned char)(size == 1 ? code : (0xf00u >> size & 0xff) | code);
+        add(text, part, (size_t)size);
+    }
+}
+
+static char *narrow(const wchar_t *wide) {
+    struct bytes text = {0};
+    add_wide(&text, wide);
+    return text_of(&text);
+}
+
+static wchar_t *wide_of(const char *text) {
+    int size = MultiByteToWideChar(CP_UTF8, 0, text, -1, NULL, 0);
+    wchar_t *wide = size > 0 ? malloc((size_t)size * sizeof *wide) : NULL;
+    if (!wide) give_up();
+    MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, size);
+    return wide;
+}
+
+static char **arguments_of(int count, wchar_t **words) {
+    char **argv = calloc((size_t)count + 2, sizeof *argv);
+    if (!argv) leave(0);
+    for (int index = 0; index < count; index++) argv[index] = narrow(words[index]);
+    return argv;
+}
+
+/* A pipe's end cannot be waited for; reading it waits by itself, and `once` keeps its own deadline. */
+static void wait_for(line reader, line writer, int64_t ms, int *can_read, int *can_write) {
+    if (answers && reader == (line)answers) {
+        *can_read = 1, *can_write = 0;
+        return;
+    }
+    fd_set readers, writers;
+    struct timeval left = {0, 0};
+    FD_ZERO(&readers);
+    FD_ZERO(&writers);
+    if (reader != NO_LINE) FD_SET((SOCKET)reader, &readers);
+    if (writer != NO_LINE) FD_SET((SOCKET)writer, &writers);
+    ms = ms < 0 ? 0 : ms > DAY ? DAY : ms;
+    left.tv_sec = (long)(ms / 1000), left.tv_usec = (long)(ms % 1000 * 1000);
+    if (select(0, &readers, &writers, NULL, &left) < 0) FD_ZERO(&readers), FD_ZERO(&writers);
+    *can_read = reader != NO_LINE && FD_ISSET((SOCKET)reader, &readers);
+    *can_write = writer != NO_LINE && FD_ISSET((SOCKET)writer, &writers);
+}
+
+static int read_whole(HANDLE opened, struct bytes *text) {
+    for (;;) {
+        DWORD size = 0;
+        reserve(text, 64 * 1024);
+        if (!ReadFile(opened, text->at + text->size, 64 * 1024, &size, NULL))
+            return GetLastError() == ERROR_BROKEN_PIPE || GetLastError() == ERROR_INVALID_HANDLE;
+        if (!size) return 1;
+        text->size += size;
+    }
+}
+
+static int read_input(struct bytes *payload) {
+    return read_whole(GetStdHandle(STD_INPUT_HANDLE), payload);
+}
+
+static void write_whole(HANDLE opened, const unsigned char *text, size_t size) {
+    while (size) {
+        DWORD sent = 0;
+        if (!WriteFile(opened, text, size < CHUNK ? (DWORD)size : CHUNK, &sent, NULL)) return;
+        text += sent, size -= sent;
+    }
+}
+
+static void write_output(int stream, const unsigned char *text, size_t size) {
+    write_whole(GetStdHandle(stream == 1 ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE), text, size);
+}
+
+static void fill_randomly(unsigned char *at, size_t size) {
+    if (BCryptGenRandom(NULL, at, (ULONG)size, BCRYPT_USE_SYSTEM_PREFERRED_RNG)) give_up();
+}
+
+static uint64_t parent_id(void) {
+    HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+    PROCESSENTRY32W found = {.dwSize = sizeof found};
+    uint64_t parent = 0;
+    if (all == INVALID_HANDLE_VALUE) return 0;
+    for (BOOL more = Process32FirstW(all, &found); more && !parent; more = Process32NextW(all, &found))
+        if (found.th32ProcessID == GetCurrentProcessId()) parent = found.th32ParentProcessID;
+    CloseHandle(all);
+    return parent;
+}
+
+static const char *variable(const char *name) {
+    wchar_t *wide = wide_of(name);
+    DWORD room = GetEnvironmentVariableW(wide, NULL, 0);
+    wchar_t *value = room ? malloc(room * sizeof *value) : NULL;
+    return value && GetEnvironmentVariableW(wide, value, room) < room ? narrow(value) : NULL;
+}
+
+static void add_environment(struct bytes *frame) {
+    wchar_t *all = GetEnvironmentStringsW();
+    for (wchar_t *entry = all; entry && *entry; entry += wcslen(entry) + 1) add_line(frame, "", narrow(entry));
+}
+
+static void add_working_folder(struct bytes *frame) {
+    static wchar_t path[32768];
+    DWORD size = GetCurrentDirectoryW(32768, path);
+    add_line(frame, "cwd=", size && size < 32768 ? narrow(path) : "");
+}
+
+static int read_file(const char *path, struct bytes *text) {
+    DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+    HANDLE opened = CreateFileW(wide_of(path), GENERIC_READ, sharing, NULL, OPEN_EXISTING, 0, NULL);
+    if (opened == INVALID_HANDLE_VALUE) return 0;
+    int is_read = read_whole(opened, text);
+    CloseHandle(opened);
+    return is_read;
+}
+
+static void add_expanded(struct bytes *path, const char *text) {
+    const char *home = text[0] == '~' && (!text[1] || text[1] == '/' || text[1] == '\\') ? variable("USERPROFILE") : NULL;
+    if (home) add_text(path, home), text++;
+    add_text(path, text);
+}
+
+static void add_state_folder(struct bytes *path) {
+    const char *local = variable("LOCALAPPDATA");
+    if (!local) give_up();
+    add_text(path, local);
+    add_text(path, "\\hooktray");
+}
+
+/* The profile folder is closed to other users already. */
+static int is_ours(const char *place) {
+    return GetFileAttributesW(wide_of(place)) != INVALID_FILE_ATTRIBUTES;
+}
+
+static line connect_socket(const char *place) {
+    (void)place; /* Python has no Unix sockets here, so the tray's door is the loopback port */
+    return NO_LINE;
+}
+
+static line connect_loopback(char *text, const char **token) {
+    WSADATA started;
+    struct sockaddr_in address = {0};
+    int can_read, can_write;
+    u_long yes = 1;
+    BOOL at_once = TRUE;
+    if (!read_address(text, &address.sin_port, token) || WSAStartup(MAKEWORD(2, 2), &started)) return NO_LINE;
+    address.sin_family = AF_INET;
+    put((unsigned char *)&address.sin_addr, INADDR_LOOPBACK, 4);
+    SOCKET made = socket(AF_INET, SOCK_STREAM, 0);
+    if (made == INVALID_SOCKET) return NO_LINE;
+    SetHandleInformation((HANDLE)made, HANDLE_FLAG_INHERIT, 0);
+    ioctlsocket(made, FIONBIO, &yes);
+    if (connect(made, (struct sockaddr *)&address, sizeof address)) {
+        wait_for(NO_LINE, (line)made, WSAGetLastError() == WSAEWOULDBLOCK ? ACK_LIMIT : 0, &can_read, &can_write);
+        if (!can_write) {
+            closesocket(made);
+            return NO_LINE;
+        }
+    }
+    setsockopt(made, IPPROTO_TCP, TCP_NODELAY, (char *)&at_once, sizeof at_once);
+    return (line)made;
+}
+
+static void close_line(line opened) {
+    if (opened != NO_LINE && opened != (line)answers) closesocket((SOCKET)opened);
+}
+
+static long send_some(line writer, const struct piece unsent[2]) {
+    WSABUF parts[2];
+    DWORD count = 0, sent = 0;
+    for (int index = 0; index < 2; index++) {
+        ULONG size = unsent[index].size < CHUNK ? (ULONG)unsent[index].size : CHUNK;
+        if (size) parts[count++] = (WSABUF){size, (char *)unsent[index].at};
+        if (size < unsent[index].size) break;
+    }
+    if (!WSASend((SOCKET)writer, parts, count, &sent, 0, NULL, NULL)) return (long)sent;
+    return WSAGetLastError() == WSAEWOULDBLOCK ? LATER : BROKEN;
+}
+
+static long receive(line reader, unsigned char *at, size_t room) {
+    DWORD size = 0;
+    if (answers && reader == (line)answers)
+        return ReadFile(answers, at, (DWORD)room, &size, NULL) ? (long)size : BROKEN;
+    int got = recv((SOCKET)reader, (char *)at, (int)room, 0);
+    if (got >= 0) return got;
+    return WSAGetLastError() == WSAEWOULDBLOCK ? LATER : BROKEN;
+}
+
+/* One word of a command line, quoted as the C runtime of the other side will read it. */
+static void add_quoted(struct bytes *text, const char *word) {
+    size_t slashes = 0;
+    add_text(text, text->size ? " \"" : "\"");
+    for (; *word; word++) {
+        if (*word == '"')
+            for (slashes++; slashes; slashes--) add_text(text, "\\"); /* each backslash before it, and the quote */
+        add(text, word, 1);
+        slashes = *word == '\\' ? slashes + 1 : 0;
+    }
+    for (; slashes; slashes--) add_text(text, "\\");
+    add_text(text, "\"");
+}
+
+static struct piece fed;
+
+static DWORD WINAPI feed(void *opened) {
+    write_whole(opened, fed.at, fed.size);
+    CloseHandle(opened);
+    return 0;
+}
+
+/* Its input is fed by a thread, because a pipe's end cannot be waited for; so nothing is left to be sent. */
+static int start_once(char **argv, struct piece unsent[2], line *reader, line *writer) {
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
+    HANDLE theirs, ours, nowhere, output;
+    struct bytes words = {0};
+    PROCESS_INFORMATION made;
+    if (!CreatePipe(&theirs, &ours, &inherited, 0) || !CreatePipe(&answers, &output, &inherited, 0)) return 0;
+    SetHandleInformation(ours, HANDLE_FLAG_INHERIT, 0);
+    SetHandleInformation(answers, HANDLE_FLAG_INHERIT, 0);
+    nowhere = CreateFileW(L"NUL", GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
+    for (char **word = argv; *word; word++) add_quoted(&words, *word);
+    STARTUPINFOW start = {.cb = sizeof start, .dwFlags = STARTF_USESTDHANDLES};
+    start.hStdInput = theirs, start.hStdOutput = output, start.hStdError = nowhere;
+    if (!CreateProcessW(NULL, wide_of(text_of(&words)), NULL, NULL, TRUE, CREATE_NO_WINDOW, NULL, NULL, &start, &made))
+        return 0;
+    CloseHandle(theirs);
+    CloseHandle(output);
+    fed = unsent[0];
+    unsent[0].size = 0;
+    if (!CreateThread(NULL, 0, feed, ours, 0, NULL)) return 0;
+    *reader = (line)answers;
+    *writer = NO_LINE;
+    return 1;
+}

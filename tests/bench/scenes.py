@@ -1,0 +1,241 @@
+"""The comparisons: each builds what it needs, lets its candidates take turns, and returns rows of the page."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.timing import Sample, Times, burst, in_turns, process
+from bench.trays import CALL, ENVIRONMENT, PAYLOAD, RESULT, Bench
+from desk import Desk
+
+from tray import relays
+from tray.store.journal import Journal
+
+SHELL = ["/bin/sh", "-c", ":"]
+BASE = "`sh -c :`"
+PYTHON = "import json, sys\njson.load(sys.stdin)\nprint('{}')\n"
+JQ = "#!/bin/bash\njq -r .tool_name >/dev/null\necho '{}'\n"
+NODE = "const text = require('fs').readFileSync(0, 'utf8'); JSON.parse(text); console.log('{}')\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table: what was measured, and what it is compared with."""
+
+    what: str
+    times: Times
+    base: str = ""
+    ratio: float = 0.0
+
+
+def rows(times: Mapping[str, Times], base: str) -> list[Row]:
+    return [Row(what, found, base, found.p50 / times[base].p50) for what, found in times.items()]
+
+
+def once(argv: list[str], payload: bytes | Path = PAYLOAD) -> Sample:
+    return process(argv, payload, ENVIRONMENT)
+
+
+@contextlib.contextmanager
+def tray(folder: Path, **keys: int | bool | str) -> Iterator[Bench]:
+    made = Bench(folder, **keys)  # type: ignore[arg-type]
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def nothing_matches(folder: Path) -> list[Row]:
+    """Nothing matches: what every call of a tool pays"""
+    with tray(folder / "t") as on, tray(folder / "o", hooks=1, off=True) as off:
+        portable = relays.portable()
+        samples = {
+            BASE: once(SHELL),
+            "relay, exec form": once(on.relay()),
+            "relay, shell form": once(on.shell()),
+            "switch off, exec form": once(off.relay("PostToolUse"), RESULT),
+            "switch off, shell form": once(off.shell("PostToolUse"), RESULT),
+            "portable relay, exec form": once(on.relay(relay=portable)),
+            **dict(peers(folder)),
+        }
+        return rows(in_turns(samples, 200), BASE)
+
+
+def peers(folder: Path) -> Iterator[tuple[str, Sample]]:
+    """The same by hand: a hook of a few lines that reads its event and has no opinion."""
+    scripts = {"python": ("p.py", PYTHON, [sys.executable]), "node": ("n.js", NODE, [shutil.which("node") or ""])}
+    scripts["bash and jq"] = ("j.sh", JQ, ["/bin/bash" if shutil.which("jq") else ""])
+    for name, (file, text, interpreter) in scripts.items():
+        if interpreter[0]:
+            (folder / file).write_text(text)
+            yield f"a hook in {name}, by hand", once([*interpreter, str(folder / file)])
+
+
+def one_hook(folder: Path) -> list[Row]:
+    """One hook matches: a shell script, run by itself and run by us"""
+    with tray(folder / "t", hooks=1) as one:
+        samples = {
+            "the hook by itself": once(one.hook, RESULT),
+            "through Hooktray": once(one.relay("PostToolUse"), RESULT),
+        }
+        return rows(in_turns(samples, 200), "the hook by itself")
+
+
+def eight_hooks(folder: Path) -> list[Row]:
+    """Eight hooks match"""
+    with tray(folder / "t", hooks=8) as eight:
+        samples = {
+            "the eight by themselves, at once": burst(eight.hook, RESULT, ENVIRONMENT, 8),
+            "through Hooktray": once(eight.relay("PostToolUse"), RESULT),
+        }
+        return rows(in_turns(samples, 60), "the eight by themselves, at once")
+
+
+def bursts(folder: Path) -> list[Row]:
+    """Events at once, until all are answered"""
+    found = []
+    with tray(folder / "t") as one:
+        for count in (8, 32, 128):
+            base = f"{count} {BASE}"
+            samples = {base: burst(SHELL, PAYLOAD, ENVIRONMENT, count)}
+            samples[f"{count} events, shell form"] = burst(one.shell(), PAYLOAD, ENVIRONMENT, count)
+            samples[f"{count} events, exec form"] = burst(one.relay(), PAYLOAD, ENVIRONMENT, count)
+            found += rows(in_turns(samples, 15), base)
+    return found
+
+
+def payloads(folder: Path) -> list[Row]:
+    """Size of the payload, exec form"""
+    with tray(folder / "t") as one:
+        samples = {"2 KB": once(one.relay(), PAYLOAD)}
+        for name, size in (("64 KB", 1 << 16), ("1 MB", 1 << 20), ("10 MB", 10 << 20)):
+            path = folder / name
+            path.write_text(json.dumps(CALL | {"tool_input": {"command": "make", "content": "word " * (size // 5)}}))
+            samples[name] = once(one.relay(), path)
+        return rows(in_turns(samples, 40), "2 KB")
+
+
+def without_tray(folder: Path) -> list[Row]:
+    """The tray is not there, or hangs"""
+    with tray(folder / "h") as hung, tray(folder / "d", mode="down") as down, tray(folder / "o") as once_:
+        conf = (once_.house.paths.relay_conf).read_text()
+        once_.stop()
+        assert hung.process is not None
+        hung.process.send_signal(signal.SIGSTOP)
+        for one in (hung, down):
+            one.house.paths.relay_conf.write_text("when_down=allow\n")
+        once_.house.paths.relay_conf.write_text(conf)
+        samples = {
+            BASE: once(SHELL),
+            "no tray, `when_down: allow`": once(down.relay()),
+            "no tray, the one-shot engine": once(once_.relay()),
+            "a hung tray, `when_down: allow`": once(hung.relay()),
+        }
+        return rows(in_turns(samples, 15), BASE)
+
+
+def growth(folder: Path) -> list[Row]:
+    """What has piled up, exec form"""
+    with contextlib.ExitStack() as ends:
+        trays = {
+            "an empty home": ends.enter_context(tray(folder / "e")),
+            "200,000 rows in the journal": ends.enter_context(tray(folder / "j", rows=200_000)),
+            "1,000 rules in force": ends.enter_context(tray(folder / "r", rules=1000)),
+            "10,000 approvals in the ledger": ends.enter_context(tray(folder / "a", rules=50, approvals=10_000)),
+        }
+        return rows(in_turns({name: once(one.relay()) for name, one in trays.items()}, 200), "an empty home")
+
+
+def journal(folder: Path) -> list[Row]:
+    """The journal at 1,000,000 rows"""
+    with tray(folder / "j", rows=1_000_000, mode="down") as one:
+        kept = Journal(one.house.stores.database)
+        newest = kept.recent(1)[0]
+        number = iter(range(1_000_000, 2_000_000))
+
+        def insert() -> None:
+            kept.append_now(replace(newest, id=f"{next(number):032x}"))
+
+        samples = {"insert a row": timed(insert), "the latest 50": timed(lambda: kept.recent(50))}
+        found = in_turns(samples, 300)
+        kept.close()
+        return [Row(name, times) for name, times in found.items()]
+
+
+def timed(work: Callable[[], object]) -> Sample:
+    def sample() -> float:
+        started = time.perf_counter()
+        work()
+        return time.perf_counter() - started
+
+    return sample
+
+
+def cold_start(folder: Path) -> list[Row]:
+    """From the start to the first answer"""
+    with tray(folder / "t", mode="down") as one:
+
+        def start() -> float:
+            seconds = one.start()
+            one.stop()
+            return seconds
+
+        python = timed(lambda: subprocess.run([sys.executable, "-I", "-c", "pass"], check=True))
+        samples = {"`python -I -c pass`": python, "the tray, headless": start}
+        return rows(in_turns(samples, 10), "`python -I -c pass`")
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """What a tray that nobody asks does in half a minute."""
+
+    what: str
+    wakeups: int
+    cpu: float  # ms
+    memory: float  # MB
+
+
+def idle(folder: Path, seconds: float = 30.0) -> list[Idle]:
+    found = []
+    with tray(folder / "h", hooks=1) as one:
+        assert one.process is not None
+        found.append(watch("headless", one.process.pid, seconds))
+    on_desk = Desk(folder / "d"), tray(folder / "i", mode="down", hooks=1)
+    with contextlib.suppress(FileNotFoundError), on_desk[0] as desk, on_desk[1] as one:
+        started = desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"])
+        desk.wait_item(started.pid)
+        desk.run(one.relay("Notification"), input=json.dumps({**CALL, "message": "look"}).encode())
+        found.append(watch("with icon, after an alert and a sound", started.pid, seconds))
+        desk.stop(started)
+    return found
+
+
+def watch(what: str, pid: int, seconds: float) -> Idle:
+    time.sleep(5)
+    before = spent(pid)
+    time.sleep(seconds)
+    wakeups, cpu = (after - earlier for after, earlier in zip(spent(pid), before, strict=True))
+    status = Path(f"/proc/{pid}/status").read_text()
+    return Idle(what, int(wakeups), cpu, int(status.partition("VmRSS:")[2].split()[0]) / 1024)
+
+
+def spent(pid: int) -> tuple[int, float]:
+    """Wake-ups and ms on a processor, of all threads so far."""
+    wakeups, cpu = 0, 0.0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        status = (task / "status").read_text()
+        wakeups += int(status.partition("voluntary_ctxt_switches:")[2].split()[0])
+        cpu += int((task / "schedstat").read_text().split()[0]) / 1e6
+    return wakeups, cpu
+
+
+SCENES = (nothing_matches, one_hook, eight_hooks, bursts, payloads, without_tray, growth, journal, cold_start)

@@ -1,0 +1,138 @@
+"""Trays to measure: real processes with homes that were filled beforehand."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from house import PRE_TOOL_USE, House
+
+from tray import relays
+from tray.door import address
+from tray.errors import DoorError
+from tray.model.decision import Record, Verdict
+from tray.model.event import EventKind
+from tray.model.hook import Hook, Match, Rule, Source
+from tray.store import rows
+from tray.store.ledger import _link
+
+HOOK = "#!/bin/sh\ncat >/dev/null\necho '{}'\n"
+AGENT = "claude-code"
+EVENTS = [kind.value for kind in EventKind]
+CALL = PRE_TOOL_USE | {"tool_input": {"command": "make", "description": "the whole project, with its tests " * 48}}
+PAYLOAD = json.dumps(CALL).encode()
+RESULT = json.dumps(CALL | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}}).encode()
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+RELAY = relays.argv()
+
+
+class Bench:
+    """A tray of its own, filled before it starts: `hooks` run after a tool, nothing ever matches before one."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        hooks: int = 0,
+        off: bool = False,
+        rules: int = 0,
+        approvals: int = 0,
+        rows: int = 0,
+        mode: str = "",
+    ) -> None:
+        house = House(folder)
+        self.house, self.home = house, str(house.paths.home)
+        for number in range(hooks):
+            house.hook(f"hook{number}", on="tool_after", script=HOOK.partition("\n")[2])
+        self.hook = [str(house.paths.config.parent / "hook0.sh")]
+        fill_ledger(house, rules, approvals)
+        fill_journal(house, rows)
+        if off:
+            house.stores.switch.turn(False, "bench")
+        house.close()
+        self.process: subprocess.Popen[bytes] | None = None
+        if mode != "down":
+            self.start()
+
+    def start(self) -> float:
+        """Seconds from the start to the first answer."""
+        started = time.perf_counter()
+        argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, "run", "--headless"]
+        self.process = subprocess.Popen(argv, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not self._open():
+            time.sleep(0.001)
+            assert time.perf_counter() - started < 60, "the tray does not start"
+        self.ask()
+        return time.perf_counter() - started
+
+    def _open(self) -> bool:
+        try:
+            address.connect(self.house.paths.socket, 1.0)[0].close()
+        except (OSError, DoorError):
+            return False
+        return True
+
+    def ask(self) -> None:
+        subprocess.run(self.relay(), input=PAYLOAD, env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
+
+    def relay(self, event: str = "PreToolUse", relay: Sequence[str] = RELAY) -> list[str]:
+        return [*relay, "--home", self.home, AGENT, event]
+
+    def shell(self, event: str = "PreToolUse", relay: Sequence[str] = RELAY) -> list[str]:
+        return ["/bin/sh", "-c", " ".join(["exec", *self.relay(event, relay)])]
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            self.process.wait(30)
+            self.process = None
+
+
+def fill_ledger(house: House, rules: int, approvals: int) -> None:
+    """So many rules in force, of all events and agents, and a history of so many approvals in all."""
+    if not rules:
+        return
+    chain, book = "", []
+    for number in range(max(rules, approvals)):
+        hook = a_rule(number % rules)
+        place = json.dumps((1, number))
+        row = (float(number), "approve", hook.key, "", hook.definition, place, "bench")
+        chain = _link(chain, row)
+        book.append((*row, chain))
+    with house.stores.database.write() as connection:
+        connection.execute("DELETE FROM ledger")
+        connection.executemany(
+            "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            book,
+        )
+
+
+def a_rule(number: int) -> Hook:
+    """They are spread over the events and the agents, and none of them matches the payload that is measured."""
+    match = Match(
+        event=EVENTS[number % len(EVENTS)], agents=(("shelley",), (AGENT,), ())[number % 3], pattern="never"
+    )
+    source = Source(kind="hooktray", path="/bench/hooktray.yaml")
+    return Hook(name=f"rule{number}", source=source, match=match, action=Rule(verdict=Verdict.DENY))
+
+
+def fill_journal(house: House, count: int) -> None:
+    if not count:
+        return
+    record = Record(
+        id="", at=0.0, agent=AGENT, session="s", project="p", event="PreToolUse", kind="tool_before",
+        verdict=Verdict.ABSTAIN, reason="", ms=1.0, payload=PAYLOAD.decode(), digest="0" * 64,
+    )  # fmt: skip
+    values = list(rows.values(record))
+    with house.stores.database.write() as connection:
+        now = time.time()
+        lines = ((f"{number:032x}", now, *values[2:]) for number in range(count))
+        connection.executemany(rows.INSERT, lines)

@@ -1,0 +1,57 @@
+"""A user's home with an agent's files in it, for connectors to work on."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tray.connect import CONNECTORS, undo, write
+from tray.connect.plan import Site, Wire
+from tray.paths import locate
+
+RELAY = ("/opt/hooktray/bin/hooktray-relay", "--home", "/home/you/h")
+
+
+class Person:
+    """One user, who connects and disconnects one agent."""
+
+    def __init__(self, root: Path, agent: str = "claude-code", **keys: Any) -> None:
+        self.agent = agent
+        self.home = root / "home"
+        self.project = root / "project"
+        self.project.mkdir(parents=True)
+        self.home.mkdir(parents=True)
+        paths = locate(str(root / "h"))
+        paths.prepare()
+        self.site = Site(
+            paths=paths, relay=RELAY, home=self.home, cwd=self.project, now="2026-11-21T07:00:00.000Z", **keys
+        )
+
+    def connect(self, relay: tuple[str, ...] = RELAY) -> int:
+        """How many files were written."""
+        self.site = replace(self.site, relay=relay)
+        plan = CONNECTORS[self.agent].connect(self.site)
+        write(self.site, self.agent, plan)
+        return len(plan.changes)
+
+    def disconnect(self) -> int:
+        plan = CONNECTORS[self.agent].disconnect(self.site)
+        undo(self.site, self.agent, plan)
+        return len(plan.changes)
+
+    def wires(self) -> tuple[Wire, ...]:
+        return CONNECTORS[self.agent].wires(self.site)
+
+
+def tree(root: Path) -> dict[str, tuple[str, int, bytes]]:
+    """Everything below a folder: kind, mode and content."""
+    return {str(path.relative_to(root)): _seen(path) for path in sorted(root.rglob("*"))}
+
+
+def _seen(path: Path) -> tuple[str, int, bytes]:
+    found = path.lstat()
+    if path.is_symlink():
+        return "link", 0, str(path.readlink()).encode()
+    return ("folder", 0, b"") if path.is_dir() else ("file", stat.S_IMODE(found.st_mode), path.read_bytes())

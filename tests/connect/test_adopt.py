@@ -1,0 +1,148 @@
+"""The user's own hooks go below Hooktray and come back, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from connect.sites import Person, tree
+
+from tray.connect import adopt as adopting
+from tray.connect import undo, write
+from tray.errors import HooktrayError
+from tray.sources.configuration import load
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+HANDLER = '{"type": "command",  "command": "/bin/echo é", "timeout": 5}'
+GUARD = f'{{\n        "matcher": "Bash",\n        "hooks": [ {HANDLER} ]\n      }}'
+ASKED = '{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t"}]}'
+TEXT = f"""{{
+  "model": "opus",
+  "hooks": {{
+    "PreToolUse": [
+      {GUARD},
+      {ASKED}
+    ],
+    "Stop": [{{"hooks": [{HANDLER}]}}]
+  }}
+}}
+"""
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    one = Person(tmp_path)
+    (one.home / ".claude").mkdir()
+    return one
+
+
+@pytest.fixture
+def file(person: Person) -> Path:
+    file = person.home / ".claude" / "settings.json"
+    file.write_text(TEXT)
+    return file
+
+
+def adopt(person: Person) -> tuple[str, ...]:
+    plan = adopting.adopt(person.site, "claude-code")
+    write(person.site, "claude-code", plan, adopting.notes(person.site))
+    return plan.notes
+
+
+def release(person: Person) -> None:
+    undo(person.site, "claude-code", adopting.release(person.site, "claude-code"), adopting.notes(person.site))
+
+
+def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -> None:
+    notes = adopt(person)
+
+    assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"PreToolUse": [json.loads(ASKED)]}}
+    assert adopting.adopted(person.site).read_text().count(GUARD) == 1
+    found = load(person.site.paths)
+    assert [(hook.match.native, hook.match.tool, hook.match.agents, hook.inert) for hook in found.hooks] == [
+        ("PreToolUse", "Bash", ("claude-code",), ""),
+        ("Stop", "", ("claude-code",), ""),
+    ]
+    assert found.warnings == ()
+    assert [note[:2] for note in notes] == ["1 ", "2 "]
+
+
+@pytest.mark.parametrize("connected", ["before", "never"])
+def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected: str) -> None:
+    if connected == "before":
+        person.connect()
+    before = tree(person.home), tree(person.site.paths.config.parent)
+
+    adopt(person)
+    release(person)
+
+    assert (tree(person.home), tree(person.site.paths.config.parent)) == before
+    if connected == "before":
+        person.disconnect()
+        assert file.read_text() == TEXT
+
+
+def test_after_an_edit_each_group_comes_back_as_it_was_written(person: Person, file: Path) -> None:
+    adopt(person)
+    person.connect()
+
+    release(person)
+    person.disconnect()
+
+    assert file.read_text().count(GUARD) == 1
+    new, old = json.loads(file.read_text()), json.loads(TEXT)
+    assert sorted(map(str, new["hooks"].pop("PreToolUse"))) == sorted(map(str, old["hooks"].pop("PreToolUse")))
+    assert new == old
+
+
+def test_a_list_of_sources_keeps_its_other_lines(person: Person, file: Path) -> None:
+    text = "# mine\nsources:\n  - shelley: ~/hooks   # old\n# end\n"
+    person.site.paths.config.write_text(text)
+
+    adopt(person)
+    assert person.site.paths.config.read_text().startswith(
+        "# mine\nsources:\n  - shelley: ~/hooks   # old\n  - claude-code"
+    )
+    release(person)
+
+    assert person.site.paths.config.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"hooks": {}}', "no hook in it can be adopted"),
+        (f'{{"hooks": {{"Stop": [{ASKED}]}}}}', "no hook in it can be adopted"),
+        ("", "there is no hook"),
+        ('{"disableAllHooks": true, "hooks": {}}', "runs none of its hooks"),
+        ('{"hooks": {} // mine\n}', "runs none of its hooks"),
+        ('{"hooks": {},}', ":1:13:"),
+    ],
+)
+def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str, why: str) -> None:
+    file.write_text(text)
+    before = tree(person.home), tree(person.site.paths.config.parent)
+
+    with pytest.raises(HooktrayError, match=why):
+        adopt(person)
+
+    assert (tree(person.home), tree(person.site.paths.config.parent)) == before
+
+
+@pytest.mark.parametrize("agent", ["shelley", "starchild", "x-code"])
+def test_other_agents_say_what_to_do_instead(person: Person, agent: str) -> None:
+    with pytest.raises(HooktrayError, match="not moved by this command"):
+        adopting.adopt(person.site, agent)
+
+
+def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: Path) -> None:
+    with pytest.raises(HooktrayError, match="nothing to put back"):
+        release(person)
+    adopt(person)
+    file.write_text(TEXT)
+
+    with pytest.raises(HooktrayError, match="adopted before"):
+        adopt(person)

@@ -1,0 +1,401 @@
+"""Claude Code's settings in every shape that people have them: connect and disconnect give the same bytes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from connect.sites import RELAY, Person, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tray.connect import claude_code, write
+from tray.connect.claude_sheet import handlers, put, without
+from tray.connect.edit import diff
+from tray.connect.json_text import BOM, JsonText
+from tray.dialects import DIALECTS
+from tray.errors import ConfigError, HooktrayError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+EVENTS = set(DIALECTS["claude-code"].EVENTS) - {"WorktreeCreate"}
+FOREIGN = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "peon.sh Stop", "timeout": 5}]}'
+PLAIN = '{\n  "model": "opus",\n  "permissions": {\n    "allow": ["Bash(ls:*)"]\n  }\n}\n'
+WITH_HOOKS = '{\n  "hooks": {\n    "Stop": [\n      %s\n    ]\n  },\n  "model": "opus"\n}\n'
+BIG = json.dumps({"permissions": {"allow": [f"Bash(tool-{n}:*) // {{[" for n in range(180_000)]}}, indent=1)
+
+GOOD = {
+    "nothing but braces": "{}",
+    "braces and a line": "{}\n",
+    "braces on two lines": "{\n}\n",
+    "braces with a blank": "{ }\n",
+    "empty": "",
+    "blank lines": "\n \n",
+    "two spaces": PLAIN,
+    "four spaces": PLAIN.replace("  ", "    "),
+    "tabs": PLAIN.replace("  ", "\t"),
+    "no final newline": PLAIN.rstrip(),
+    "two final newlines": PLAIN + "\n",
+    "CRLF": PLAIN.replace("\n", "\r\n"),
+    "BOM": "\ufeff" + PLAIN,
+    "BOM and CRLF": "\ufeff" + PLAIN.replace("\n", "\r\n"),
+    "BOM alone": "\ufeff",
+    "minified": '{"model":"opus","permissions":{"allow":[]}}',
+    "minified with hooks": '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"model":"opus"}',
+    "one line with blanks": '{ "model": "opus", "hooks": { "Stop": [ ' + FOREIGN + " ] } }\n",
+    "unicode": '{\n  "statusLine": "日本語 🦊 \u200f עברית",\n  "é": "\\u00e9\\ud83e"\n}\n',
+    "odd escapes": '{\n  "a\\"b\\\\": "\\/ // no comment /* nor this */ }{][ ,",\n  "hooks": {}\n}\n',
+    "numbers as written": '{\n  "a": 1.50, "b": 1E+2, "c": -0,\n  "d": 12345678901234567890.10\n}\n',
+    "a comment in a line": '{\n  // mine\n  "model": "opus" // the best\n}\n',
+    "a comment over lines": '/* top */\n{\n  "model": "opus" /* a\n b */\n  /* end */\n}\n// after\n',
+    "a comment in empty hooks": '{\n  "hooks": {\n    // none yet\n  }\n}\n',
+    "a comment behind hooks": WITH_HOOKS.replace("      %s\n", f"      {FOREIGN} // keep\n"),
+    "hooks, empty": '{"hooks": {}}',
+    "an event, empty": '{\n  "hooks": {\n    "Stop": [],\n    "PreToolUse": []\n  }\n}\n',
+    "foreign hooks on one event": WITH_HOOKS % FOREIGN,
+    "foreign hooks on every event": json.dumps({"hooks": {name: [json.loads(FOREIGN)] for name in sorted(EVENTS)}}),
+    "an unknown event": '{\n  "hooks": {\n    "Tomorrow": [' + FOREIGN + "]\n  }\n}\n",
+    "a worktree hook": '{"hooks": {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "wt"}]}]}}',
+    "who mentions us": WITH_HOOKS % FOREIGN.replace("peon.sh", "echo hooktray-relay claude-code"),
+    "keys in an odd order": '{\n "z": 1,\n "hooks": {"Stop": [' + FOREIGN + ']},\n "a": {"hooks": {"Stop": 1}}\n}',
+    "uneven indentation": '{\n "a": 1,\n      "b": {\n  "c": 2 },\n"d":\n3\n}\n',
+    "duplicate keys elsewhere": '{\n  "env": {"A": "1", "A": "2"}\n}\n',
+    "five megabytes": BIG,
+    "deep": '{"a": ' + "[" * 500 + "]" * 500 + "}",
+}
+BAD: dict[str, tuple[str | bytes, str]] = {
+    "a trailing comma": ('{\n  "model": "opus",\n}\n', ":2:18: a comma that nothing follows"),
+    "a trailing comma in a list": ('{\n  "a": [1,]\n}\n', ":2:"),
+    "cut short": ('{\n  "model": "op', ":2:"),
+    "single quotes": ("{\n  'model': 'opus'\n}\n", ":2:3:"),
+    "two objects": ("{}\n{}\n", ":2:1:"),
+    "a list": ("[]\n", ":1:1:"),
+    "a word": ("null\n", ":1:1:"),
+    "hooks is a list": ('{\n  "hooks": []\n}\n', ":2:12:"),
+    "hooks is null": ('{"hooks": null}', ":1:11:"),
+    "an event is an object": ('{"hooks": {"Stop": {}}}', ":1:20:"),
+    "a group without hooks": ('{"hooks": {"Stop": [{"matcher": "x"}]}}', ":1:21:"),
+    "hooks given twice": ('{\n  "hooks": {},\n  "hooks": {}\n}\n', ":3:3:"),
+    "an event given twice": ('{"hooks": {"Stop": [], "Stop": []}}', ":1:24:"),
+    "not a number": ('{"a": NaN}', ":1:1:"),
+    "Latin-1": (b'{\n  "a": "\xe9"\n}\n', ":2:9:"),
+    "UTF-16": ('{"a": 1}'.encode("utf-16"), ":1:1:"),
+    "a tab in a text": ('{"a": "b\tc"}', ":1:9:"),
+}
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    one = Person(tmp_path)
+    (one.home / ".claude").mkdir()
+    return one
+
+
+@pytest.fixture
+def file(person: Person) -> Path:
+    return person.home / ".claude" / "settings.json"
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_connect_and_disconnect_give_the_same_bytes(person: Person, file: Path, name: str) -> None:
+    file.write_bytes(GOOD[name].encode("utf-8", "surrogatepass"))
+    file.chmod(0o640)
+    before = tree(person.home)
+
+    assert person.connect() == 1
+    assert {wire.event for wire in person.wires()} == EVENTS
+    assert file.read_bytes().startswith(BOM) == (GOOD[name].strip("\ufeff \n") != "" and GOOD[name][0] == "\ufeff")
+    assert person.connect() == 0
+    assert person.disconnect() == 1
+
+    assert tree(person.home) == before
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in GOOD if GOOD[name].strip("\ufeff \n") and name != "five megabytes"]
+)
+def test_after_an_edit_just_ours_is_taken_out(person: Person, file: Path, name: str) -> None:
+    file.write_bytes(GOOD[name].encode())
+    old = JsonText(file.read_bytes(), "old").value
+    person.connect()
+    edited = file.read_bytes().replace(b"{", b'{"later": [1, 2], ', 1)
+    file.write_bytes(edited)
+
+    person.disconnect()
+
+    new = JsonText(file.read_bytes(), "new").value
+    assert new.pop("later") == [1, 2]
+    assert {**new, "hooks": _filled(new)} == {**old, "hooks": _filled(old)}
+
+
+def _filled(value: dict[str, dict[str, list[object]]]) -> dict[str, list[object]]:
+    return {event: groups for event, groups in value.get("hooks", {}).items() if groups}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_read_is_refused_with_its_place(person: Person, file: Path, name: str) -> None:
+    text, place = BAD[name]
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    before = tree(person.home)
+
+    with pytest.raises(ConfigError, match=f"settings.json{place}"):
+        person.connect()
+
+    assert tree(person.home) == before
+    assert list((person.site.paths.state / "connections").glob("*")) == []
+
+
+def test_a_missing_folder_is_made_and_taken_away(person: Person, file: Path) -> None:
+    file.parent.rmdir()
+
+    person.connect()
+    assert file.stat().st_mode & 0o777 == 0o600
+    person.disconnect()
+
+    assert tree(person.home) == {}
+
+
+def test_a_private_file_stays_private(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    file.chmod(0o600)
+
+    person.connect()
+
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_link_stays_a_link(person: Person, file: Path, relative: bool) -> None:
+    real = person.home / "dotfiles" / "claude.json"
+    real.parent.mkdir()
+    real.write_text(PLAIN)
+    file.symlink_to(Path("../dotfiles/claude.json") if relative else real)
+    before = tree(person.home)
+
+    person.connect()
+    assert file.is_symlink()
+    assert "hooktray" in real.read_text()
+    person.disconnect()
+
+    assert tree(person.home) == before
+
+
+def test_a_linked_folder_stays_linked(person: Person, file: Path) -> None:
+    real = person.home / "dotfiles"
+    real.mkdir()
+    (real / "settings.json").write_text(PLAIN)
+    file.parent.rmdir()
+    file.parent.symlink_to(real)
+    before = tree(person.home)
+
+    person.connect()
+    person.disconnect()
+
+    assert tree(person.home) == before
+
+
+def test_a_dangling_link_gets_its_file_and_loses_it_again(person: Person, file: Path) -> None:
+    file.symlink_to("elsewhere.json")
+    before = tree(person.home)
+
+    person.connect()
+    assert "hooktray" in (file.parent / "elsewhere.json").read_text()
+    person.disconnect()
+
+    assert tree(person.home) == before
+
+
+@pytest.mark.parametrize("target", ["../nowhere/at/all.json", "settings.json"])
+def test_a_link_into_nothing_or_to_itself_is_refused(person: Person, file: Path, target: str) -> None:
+    file.symlink_to(target)
+
+    refused(person, "link|leads")
+
+
+def test_a_read_only_file_is_refused(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    file.chmod(0o444)
+
+    refused(person, "read-only")
+
+
+def test_a_folder_in_its_place_is_refused(person: Person, file: Path) -> None:
+    file.mkdir()
+
+    refused(person, "is not a file")
+
+
+def test_a_second_hard_link_is_refused(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    (person.home / "other").hardlink_to(file)
+
+    refused(person, "hard link")
+
+
+def refused(person: Person, why: str) -> None:
+    before = tree(person.home)
+    with pytest.raises(HooktrayError, match=why):
+        person.connect()
+    assert tree(person.home) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr") or os.getuid() != 0, reason="needs root to give a file away")
+def test_owner_and_attributes_stay(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    os.chown(file, 1234, 1235)
+    try:
+        os.setxattr(file, "user.note", b"mine")
+    except OSError:
+        pytest.skip("no extended attributes here")
+
+    person.connect()
+
+    assert (file.stat().st_uid, file.stat().st_gid, os.getxattr(file, "user.note")) == (1234, 1235, b"mine")
+
+
+def test_somebody_elses_edit_in_between_is_noticed(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    plan = claude_code.connect(person.site)
+    file.write_text(PLAIN.replace("opus", "haiku"))
+
+    with pytest.raises(HooktrayError, match="changed by somebody else"):
+        write(person.site, "claude-code", plan)
+
+    assert file.read_text() == PLAIN.replace("opus", "haiku")
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "hooktray relay claude-code Stop",
+        "exec /usr/bin/hooktray --home /old relay claude-code Stop",
+        "'/old place/bin/python3' -I -S '/old place/tray/relay.py' --home=/old claude-code Stop",
+        "[ -x /old/hooktray-relay ] && exec /old/hooktray-relay claude-code Stop || cat >/dev/null",
+    ],
+)
+def test_an_older_entry_is_brought_up_to_date_in_its_place(person: Person, file: Path, old: str) -> None:
+    handler = json.dumps({"type": "command", "command": old})
+    groups = f'{{"hooks": [{handler}]}},\n      {FOREIGN},\n      {{"hooks": [{handler}]}}'
+    file.write_text(WITH_HOOKS % groups)
+
+    person.connect()
+
+    stop = json.loads(file.read_text())["hooks"]["Stop"]
+    assert [wire.event for wire in person.wires()].count("Stop") == 1
+    assert RELAY[0] in stop[0]["hooks"][0]["command"]
+    assert stop[1:] == [json.loads(FOREIGN)]
+
+
+def test_in_a_group_with_somebody_elses_only_ours_is_touched(person: Person, file: Path) -> None:
+    ours = '{"type": "command", "command": "hooktray relay claude-code Stop"}'
+    theirs = '{"type": "command", "command": "theirs"}'
+    file.write_text(WITH_HOOKS % f'{{"matcher": "", "hooks": [{ours}, {theirs}]}}')
+
+    person.disconnect()
+
+    assert json.loads(file.read_text())["hooks"]["Stop"] == [{"matcher": "", "hooks": [json.loads(theirs)]}]
+
+
+def test_another_place_of_the_relay_is_an_upgrade_and_the_old_bytes_come_back(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    person.connect()
+
+    assert person.connect(("/new/hooktray-relay",)) == 1
+    assert {wire.home for wire in person.wires()} == {""}
+    person.disconnect()
+
+    assert file.read_text() == PLAIN
+
+
+def test_without_our_notes_just_ours_is_taken_out(person: Person, file: Path) -> None:
+    file.write_text(WITH_HOOKS % FOREIGN)
+    person.connect()
+    for page in (person.site.paths.state / "connections").iterdir():
+        page.unlink()
+
+    person.disconnect()
+
+    assert file.read_text() == WITH_HOOKS % FOREIGN
+
+
+def test_the_difference_counts_lines_from_the_top(person: Person, file: Path) -> None:
+    lines = "".join(f'  "key{n}": {n},\n' for n in range(1000))
+    file.write_text("{\n" + lines + '  "last": 1\n}\n')
+
+    shown = diff(claude_code.connect(person.site).changes[0])
+
+    assert shown.splitlines()[:4] == [f"--- {file}", f"+++ {file}", shown.splitlines()[2], '   "key997": 997,']
+    assert shown.splitlines()[2].startswith("@@ -999,5 +999,")
+
+
+def test_comments_which_claude_code_does_not_read_are_told(person: Person, file: Path) -> None:
+    file.write_text('{\n  "url": "http://x", // mine\n  "a": 1\n}\n')
+
+    plan = claude_code.connect(person.site)
+
+    assert plan.notes == (f"Claude Code reads no settings with comments: remove the one in {file}:2",)
+    assert claude_code.trust(person.site).startswith("off: ")
+
+
+@pytest.mark.parametrize(
+    ("scope", "name"), [("project", "settings.json"), ("local", "settings.local.json")], ids=["project", "local"]
+)
+def test_the_scope_chooses_the_file(tmp_path: Path, scope: str, name: str) -> None:
+    person = Person(tmp_path, scope=scope)
+
+    person.connect()
+
+    assert [*tree(person.project)] == [".claude", f".claude/{name}"]
+
+
+def test_the_environment_names_the_folder(tmp_path: Path) -> None:
+    person = Person(tmp_path, environment={"CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
+
+    person.connect()
+
+    assert [path.name for path in (tmp_path / "cc").iterdir()] == ["settings.json"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+HANDLER = st.fixed_dictionaries({"type": st.just("command"), "command": st.text()})
+GROUP = st.fixed_dictionaries({"hooks": st.lists(HANDLER, max_size=2)}, optional={"matcher": st.text()})
+HOOKS = st.dictionaries(st.sampled_from(sorted(EVENTS)) | st.text(), st.lists(GROUP, max_size=3), max_size=4)
+DOCUMENTS = st.dictionaries(st.text(), VALUES, max_size=5).flatmap(
+    lambda value: st.booleans().flatmap(
+        lambda there: HOOKS.map(lambda hooks: {**value, "hooks": hooks} if there else value)
+    )
+)
+
+
+@settings(max_examples=40)
+@given(
+    value=DOCUMENTS,
+    indent=st.sampled_from([None, 1, 2, "\t"]),
+    tight=st.booleans(),
+    ascii_only=st.booleans(),
+    newline=st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_document_keeps_what_is_not_ours(
+    value: dict[str, object], indent: int | str | None, tight: bool, ascii_only: bool, newline: str
+) -> None:
+    if not isinstance(value.get("hooks", {}), dict):
+        value = {**value, "hooks": {}}
+    separators = (",", ":") if tight else (", " if indent is None else ",", ": ")
+    text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only).replace("\n", newline)
+    groups = claude_code.wanted(RELAY)
+
+    wired = put(JsonText(text.encode(), "f"), groups)
+    sheet = JsonText(wired, "f")
+    bare = without(sheet, {place for place, one in enumerate(handlers(sheet)) if one.line})
+
+    new = json.loads(wired)
+    assert {key: new[key] for key in new if key != "hooks"} == {key: value[key] for key in value if key != "hooks"}
+    assert all(new["hooks"][event][-1] == groups[event][0] for event in groups)
+    assert _filled(json.loads(bare)) == _filled(value)  # type: ignore[arg-type]

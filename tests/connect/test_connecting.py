@@ -1,0 +1,201 @@
+"""The commands, as people and programs use them, and whether a connection is alive."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connect.claude import Terminal
+from connect.trays import installed, started
+from desk import wait
+from dialects.hosts import taken
+from live import PYTHON, Live
+from plain import Plain
+
+from tray.connect import CONNECTORS
+from tray.connect.plan import Site
+from tray.dialects import DIALECTS, parse
+from tray.model.decision import Answer, Verdict
+from tray.model.event import Knock
+from tray.paths import locate
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Live:
+    return installed(tmp_path)
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Live]:
+    """A tray that lets no prompt and no tool through."""
+    rules = [
+        {"event": event, "type": "rule", "decision": "deny", "reason": f"no {event}"}
+        for event in ("prompt", "tool_before")
+    ]
+    live = started(tmp_path, rules, {})
+    yield live
+    assert isinstance(live.place, Plain)
+    live.place.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    file = tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{\n  "model": "opus\\u001b[2J"\n}\n')
+    return file
+
+
+def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
+    return {row["agent"]: row for row in live.cli_json("connections", *argv)}
+
+
+def test_the_difference_is_shown_and_nothing_written_before_somebody_says_yes(live: Live, settings: Path) -> None:
+    before = settings.read_bytes()
+
+    dry = live.cli("connect", "claude-code", "--dry-run")
+    unasked = live.cli("connect", "claude-code")
+
+    assert dry.returncode == 0
+    assert dry.stdout.decode().startswith(f"--- {settings}\n+++ {settings}\n@@ -1,3 +1,")
+    assert b"nothing was written" in dry.stdout
+    assert (unasked.returncode, unasked.stderr.decode().splitlines()[0]) == (
+        1,
+        "hooktray: claude-code: nobody is there to say yes",
+    )
+    assert settings.read_bytes() == before
+
+
+def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, tmp_path: Path) -> None:
+    (tmp_path / ".x-code").mkdir()
+    before = settings.read_bytes()
+
+    done = live.cli("connect", "--yes")
+    again = live.cli("connect", "--yes")
+    gone = live.cli("disconnect", "--yes")
+
+    assert [line for line in done.stdout.decode().splitlines() if line.endswith("connected.")] == [
+        "claude-code: connected.",
+        "x-code: connected.",
+    ]
+    assert again.stdout.decode().count("is connected already, nothing to write.") == 2
+    assert gone.stdout.decode().count("disconnected.") == 2
+    assert settings.read_bytes() == before
+    assert list((tmp_path / ".x-code").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "told"),
+    [
+        (["connect"], 1, "no agent was found here"),
+        (["connect", "claude"], 1, "did you mean `claude-code`?"),
+        (["connect", "claude-code", "--scope", "world"], 1, "unknown scope `world`"),
+        (["connect", "--nonsense"], 2, "--nonsense"),
+        (["adopt", "x-code"], 1, "/plugin disable"),
+        (["release", "claude-code"], 1, "nothing to put back"),
+    ],
+)
+def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], code: int, told: str) -> None:
+    done = live.cli(*argv)
+
+    assert done.returncode == code
+    assert told in done.stderr.decode()
+
+
+def test_a_file_that_cannot_be_read_is_named_with_its_place(live: Live, settings: Path) -> None:
+    settings.write_text('{\n  "a": 1,\n}\n')
+
+    done = live.cli("connect", "claude-code", "--yes")
+
+    assert done.returncode == 1
+    assert f"{settings}:2:9: a comma that nothing follows" in done.stderr.decode()
+    row = by_agent(live)["claude-code"]
+    assert ":2:9:" in row["problem"]
+    assert row["advice"]
+
+
+def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, settings: Path, tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "config").mkdir(parents=True)
+    done = running.cli("connect", *CONNECTORS, "--yes")
+    assert done.returncode == 0, done.stderr.decode()
+
+    rows = by_agent(running, "--try")
+
+    stand = {agent: (row["connected"], row["firing"], row["heard"]) for agent, row in rows.items()}
+    assert stand == dict.fromkeys(CONNECTORS, (True, True, None))
+    assert [row["missing"] for row in rows.values()] == [[]] * 4
+    assert all("never heard of" in row["advice"][-1] for row in rows.values())
+    assert "/hooks on" in rows["starchild"]["advice"][0]
+    assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
+
+
+@pytest.mark.parametrize("agent", [agent for agent in CONNECTORS if agent != "claude-code"])
+def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
+    running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
+    paths = locate(str(running.home))
+    site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))
+
+    came = {}
+    for wire in CONNECTORS[agent].wires(site):
+        event = parse(Knock(agent=agent, event=wire.event, id="i", body=DIALECTS[agent].sample(wire.event), cwd="/"))
+        done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=30, check=False)
+        answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+        came[event.kind.value] = taken(event, answer)[0]
+
+    assert {kind for kind, verdict in came.items() if verdict is Verdict.DENY} == {
+        "prompt",
+        "tool_before",
+    } & came.keys()
+    assert len(came) == len([name for name in DIALECTS[agent].EVENTS if "<" not in name])
+
+
+def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
+    before = settings.read_bytes()
+    for keys, said, written in (("n\r", b"nothing was written", False), ("y\r", b"claude-code: connected", True)):
+        argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect"]
+        terminal = Terminal(argv, tmp_path, {**live.place.environment, "TERM": "dumb"})
+        try:
+            wait(lambda: b"Write this for claude-code?" in terminal.drawn, 20, "the question")  # noqa: B023
+            terminal.type(keys)
+            wait(lambda: said in terminal.drawn, 20, "the answer")  # noqa: B023
+        finally:
+            terminal.close()
+        assert (settings.read_bytes() != before) is written
+
+
+def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
+    running.cli("connect", "claude-code", "--yes")
+    payload = {"hook_event_name": "Notification", "session_id": "s", "message": "x"}
+    line = json.loads(settings.read_text())["hooks"]["Notification"][0]["hooks"][0]["command"]
+
+    subprocess.run(["/bin/sh", "-c", line], input=json.dumps(payload).encode(), timeout=30, check=True)
+    running.wait_log(1)
+
+    row = by_agent(running)["claude-code"]
+    assert row["heard"] is not None
+    assert row["firing"] is None
+    assert row["advice"] == []
+
+
+def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path) -> None:
+    live.cli("connect", "claude-code", "--yes")
+    settings.write_text(settings.read_text().replace("/tray/", "/gone/tray/"))
+
+    row = by_agent(live, "--try")["claude-code"]
+
+    assert (row["connected"], row["firing"]) == (True, False)
+    assert "nothing arrived" in row["problem"]
+    assert "brings them up to date" in row["advice"][0]
+
+
+def test_another_homes_lines_are_told(live: Live, settings: Path, tmp_path: Path) -> None:
+    live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
+
+    assert "lead to another Hooktray" in by_agent(live)["claude-code"]["advice"][0]

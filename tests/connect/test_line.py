@@ -1,0 +1,126 @@
+"""The line that agents run: silent when Hooktray is gone, recognised when it is read again."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tray import relays
+from tray.connect import line
+from tray.connect.line import Line
+from tray.dialects import DIALECTS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+PAYLOAD = b'{"a": "\xc3\xa9"}' + b" " * 300_000 + b"\n"
+
+
+def missing(root: Path) -> dict[str, tuple[str, ...]]:
+    """Every way in which the relay can be missing."""
+    script = root / "it's here" / "tray" / "relay.py"
+    script.parent.mkdir(parents=True)
+    dangling = root / "venv-python"
+    dangling.symlink_to(root / "gone")
+    locked = root / "hooktray-relay"
+    locked.write_text("#!/bin/sh\necho no\n")
+    return {
+        "native gone": (str(root / "nowhere" / "hooktray-relay"), "--home", "/h"),
+        "native without its bit": (str(locked),),
+        "script gone": (sys.executable, "-I", "-S", str(script), "--home", "/h h"),
+        "interpreter gone": (str(dangling), "-I", "-S", relays.portable()[-1]),
+    }
+
+
+MISSING = ["native gone", "native without its bit", "script gone", "interpreter gone"]
+
+
+def run(argv: list[str]) -> tuple[int, bytes, bytes]:
+    done = subprocess.run(argv, input=PAYLOAD, capture_output=True, timeout=30, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_without_the_relay_an_agents_shell_says_nothing(tmp_path: Path, case: str) -> None:
+    said = line.shell((*missing(tmp_path)[case], "claude-code", "PreToolUse"))
+
+    assert run(["/bin/sh", "-c", said]) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_without_the_relay_an_agent_that_splits_words_hears_nothing(tmp_path: Path, case: str) -> None:
+    said = line.argv((*missing(tmp_path)[case], "starchild", "pre_tool_call"))
+
+    assert run(shlex.split(said)) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("case", MISSING)
+@pytest.mark.parametrize("name", ["system-prompt", "chat-message"])
+def test_without_the_relay_shelley_goes_on(tmp_path: Path, case: str, name: str) -> None:
+    shim = tmp_path / name
+    words = (*missing(tmp_path)[case], "shelley", name)
+    shim.write_bytes(line.shim(words, otherwise="cat" if name == "system-prompt" else "cat >/dev/null"))
+    shim.chmod(0o755)
+
+    assert run([str(shim)]) == (0, PAYLOAD if name == "system-prompt" else b"", b"")
+
+
+def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
+    relay = tmp_path / "a b" / "hooktray-relay"
+    relay.parent.mkdir()
+    relay.write_text("#!/bin/sh\nprintf '%s|' \"$@\"; exit 2\n")
+    relay.chmod(0o755)
+    said = line.shell((str(relay), "--home", "/h $x", "claude-code", "Stop"))
+
+    assert run(["/bin/sh", "-c", said]) == (2, b"--home|/h $x|claude-code|Stop|", b"")
+
+
+def test_this_installations_relay_runs() -> None:
+    said = line.shell((*line.relay(Path("/nonexistent")), "shelley", "system-prompt"))
+
+    assert run(["/bin/sh", "-c", said]) == (0, PAYLOAD, b"")
+
+
+@pytest.mark.parametrize(
+    "relay", [("/x/hooktray-relay",), ("/py thon/bin/python3.11", "-I", "-S", "/it's/tray/relay.py")]
+)
+@pytest.mark.parametrize("home", ["", "/my home"])
+@pytest.mark.parametrize("form", [line.shell, line.argv, lambda words: list(words)])
+def test_our_own_lines_are_recognised(relay: tuple[str, ...], home: str, form: object) -> None:
+    words = (*relay, *(("--home", home) if home else ()), "x-code", "PreToolUse")
+
+    assert callable(form)
+    assert line.parse(form(words)) == Line(agent="x-code", event="PreToolUse", home=home)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("hooktray relay claude-code PreToolUse", Line(agent="claude-code", event="PreToolUse")),
+        ("/usr/bin/hooktray --home /h relay shelley slash/a", Line(agent="shelley", event="slash/a", home="/h")),
+        ("hooktray-relay.exe --home=C:/h claude-code", Line(agent="claude-code", home="C:/h")),
+        ("cd / && exec hooktray-relay claude-code Stop", Line(agent="claude-code", event="Stop")),
+        ("echo hooktray-relay claude-code Stop", None),
+        ("echo 'hooktray relay claude-code Stop'", None),
+        ("my-hook # hooktray-relay claude-code Stop", None),
+        ("hooktray-relay somebody-else Stop", None),
+        ("hooktray-relay claude-code Stop and more", None),
+        ("hooktray log", None),
+        ("python3 /other/relay.py claude-code Stop", None),
+        ("python3 -m tray relay claude-code", None),
+        ("hooktray-relay 'unclosed", None),
+        ("", None),
+    ],
+)
+def test_only_our_own_lines_are_recognised(text: str, found: Line | None) -> None:
+    assert line.parse(text) == found
+
+
+def test_every_event_has_a_line_that_is_recognised() -> None:
+    for agent, dialect in DIALECTS.items():
+        for event in dialect.EVENTS:
+            words = ("/x/hooktray-relay", agent, event)
+            assert line.parse(line.shell(words)) == Line(agent=agent, event=event)

@@ -1,0 +1,42 @@
+"""Running trays whose hooks a person has approved, on machines without a desktop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from live import Live
+from plain import Plain
+
+from tray.app import roster, stores
+from tray.engine.consent import Consent
+from tray.paths import locate
+
+
+def installed(folder: Path) -> Live:
+    """An installation whose tray does not run."""
+    live = Live.__new__(Live)
+    live.place, live.home = Plain(folder), folder / "h"
+    paths = locate(str(live.home))
+    paths.prepare()
+    live.config = paths.config
+    return live
+
+
+def started(folder: Path, hooks: Sequence[Mapping[str, Any]], scripts: Mapping[str, str]) -> Live:
+    """A running tray; `close` its place."""
+    live = installed(folder)
+    for name, text in scripts.items():
+        live.script(name, text)
+    live.configure({"hooks": list(hooks)})
+    paths = locate(str(live.home))
+    kept = stores(paths, migrate=True)
+    proposals = roster(paths, kept)
+    proposals.refresh()
+    consent = Consent(kept.ledger, proposals)
+    for one in proposals.standings:
+        consent.approve(one.key, one.digest, "test")
+    kept.journal.close()
+    live.start("--headless")
+    return live

@@ -1,0 +1,75 @@
+"""What is answered at once, and what is left until the answer is out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.dialects import parse
+from tray.engine.plan import plan
+from tray.model.decision import Answer
+from tray.model.event import Knock
+
+BODY = json.dumps(PRE_TOOL_USE).encode()
+
+
+def knock(agent: str = "claude-code", event: str = "PreToolUse", body: bytes = BODY) -> Knock:
+    return Knock(agent=agent, event=event, id="0" * 32, body=body, cwd="/")
+
+
+@pytest.mark.parametrize("case", ["nothing matches", "a rule", "switch off", "disabled"])
+def test_what_needs_no_process_is_answered_at_once(house: House, case: str) -> None:
+    if case == "a rule":
+        house.hook("rule", on="tool_before", type="rule", decision="deny")
+    elif case != "nothing matches":
+        house.hook("guard", on="tool_before", script="exit 2", enabled=case != "disabled")
+    if case == "switch off":
+        house.stores.switch.turn(False, "test")
+
+    assert isinstance(house.engine.begin(knock()), Answer)
+
+
+def test_what_needs_a_process_does_not_hold_up_who_asks(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 2")
+
+    assert not isinstance(house.engine.begin(knock()), Answer)
+
+
+def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
+    left: list[Callable[[], object]] = []
+
+    house.engine.begin(knock(), after=left.append)
+
+    assert house.decisions == []
+    left.pop()()
+    assert house.last.event == "PreToolUse"
+
+
+def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny")
+    left: list[Callable[[], object]] = []
+
+    house.engine.begin(knock(), after=left.append)
+
+    assert left == []
+    assert house.stores.journal.count() == 1
+
+
+def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) -> None:
+    everybody = ["claude-code", "shelley", "starchild", "x-code"]
+    events = [("PreToolUse", ["claude-code"]), ("tool_before", everybody), ("tool_before", ["claude-code", "x-code"])]
+    for number, (event, agents) in enumerate([*events, ("tool_before", ["shelley"]), ("turn_end", everybody)]):
+        house.hook(f"h{number}", on=event, type="rule", decision="allow", agent=agents)
+    house.hook("open", on="tool_before", type="rule", decision="allow")
+    ledger = house.stores.ledger
+
+    for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
+        heard = parse(knock(asking, name))
+        some = ledger.asked(heard.agent, heard.kind.value, heard.name)
+        assert plan(heard, some) == plan(heard, ledger.in_order())
+    names = [one.hook.name for one in ledger.asked("claude-code", "tool_before", "PreToolUse")]
+    assert names == ["h0", "h1", "h2", "open"]

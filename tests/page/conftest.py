@@ -1,0 +1,35 @@
+"""The page of a house, and one browser for a whole run."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Chromium
+from house import House
+from page.site import Site
+
+
+@pytest.fixture
+def site(house: House) -> Iterator[Site]:
+    site = Site(house)
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """Started once; every test takes a page with cookies of its own."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Chromium(Path(folder), "--host-resolver-rules=MAP *.test 127.0.0.1")
+        yield browser
+        browser.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One browser: with several workers, all of its tests go to the same one."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("chromium"))

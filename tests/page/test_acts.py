@@ -1,0 +1,127 @@
+"""What is confirmed on the page is exactly what was shown: once, for these bytes, and not for long."""
+
+from __future__ import annotations
+
+import pytest
+from page.site import Site, slip, status
+
+from tray.model.hook import State
+from tray.page.changes import name
+
+
+@pytest.fixture
+def entered(site: Site) -> Site:
+    site.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    site.enter()
+    return site
+
+
+def question(site: Site, act: str, hook: str = "guard") -> bytes:
+    return site.get(f"/confirm/{act}?of={name(site.house.standing(hook).key)}")
+
+
+def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
+    asked = question(entered, "approve")
+    assert b"exit 0" in asked
+
+    answer = entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert status(answer) == 303
+    assert entered.house.standing("guard").state is State.APPROVED
+    assert entered.house.stores.ledger.in_order()[0].way == "page"
+
+
+def test_a_confirmation_works_once(entered: Site) -> None:
+    word = slip(question(entered, "approve"))
+    entered.post("/confirm", f"slip={word}")
+    entered.post("/confirm", f"slip={slip(question(entered, 'revoke'))}")
+
+    again = entered.post("/confirm", f"slip={word}")
+
+    assert status(again) == 409
+    assert entered.house.standing("guard").state is State.REVOKED
+
+
+def test_bytes_that_changed_after_they_were_read_are_not_approved(entered: Site) -> None:
+    asked = question(entered, "approve")
+    entered.house.script("guard.sh", "exit 2")
+
+    answer = entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert status(answer) == 409
+    assert b"changed again since you looked" in answer
+    assert entered.house.standing("guard").state is State.PENDING
+
+
+@pytest.mark.parametrize("form", ["", "slip=", "slip=x", "slip=x&slip=y", "act=approve", "%00", "=" * 50])
+def test_without_its_confirmation_nothing_is_done(entered: Site, form: str) -> None:
+    question(entered, "approve")
+
+    assert status(entered.post("/confirm", form)) == 409
+    assert entered.house.standing("guard").state is State.PENDING
+
+
+@pytest.mark.parametrize("act", ["approve", "revoke", "deny", "off", "pause", "allow", "nothing", ""])
+def test_what_loosens_a_gate_is_not_done_at_once(entered: Site, act: str) -> None:
+    assert status(entered.post("/do", f"act={act}")) == 404
+    assert entered.controls.state.enabled
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/confirm/revoke",
+        "/confirm/fly",
+        "/confirm/pause?of=ever",
+        "/confirm/approve?of=0000000000000000",
+        "/confirm/",
+    ],
+)
+def test_what_cannot_be_done_is_not_asked(entered: Site, path: str) -> None:
+    assert status(entered.get(f"/confirm/{path}")) == 404
+
+
+def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:
+    house = entered.house
+    entered.post("/confirm", f"slip={slip(question(entered, 'approve'))}")
+    house.configure({"hooks": []})
+    assert b"Keep guard?" in question(entered, "deny")
+
+    entered.post("/confirm", f"slip={slip(question(entered, 'approve'))}")
+
+    assert [one.state for one in house.roster.standings] == []
+
+
+def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -> None:
+    entered.house.configure({"when_down": "allow"})
+    setting = entered.house.roster.settings()[0]
+    assert b"when_down: allow" in entered.get("/hooks")
+
+    asked = entered.get(f"/confirm/approve?of={name(setting.key)}")
+    entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert entered.house.roster.when_down() == "allow"
+
+
+@pytest.mark.parametrize(("act", "granted"), [("allow", ["done"]), ("dismiss", [])])
+def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, act: str, granted: list[str]) -> None:
+    done: list[str] = []
+    entered.controls.ask("Pause hooks for 30 minutes", "process 7", lambda: done.append("done"))
+    assert b"Pause hooks for 30 minutes" in entered.get("/hooks")
+
+    entered.post("/confirm", f"slip={slip(entered.get(f'/confirm/{act}?of=1'))}")
+
+    assert done == granted
+    assert entered.controls.requests == ()
+
+
+def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
+    undone: list[str] = []
+    entered.house.consent.done("Hooks are off", "a terminal", lambda: undone.append("off"))
+    assert b"Done at" in entered.get("/hooks")
+
+    asked = entered.get("/confirm/allow?of=1")
+    entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert "Undo “Hooks are off”?".encode() in asked
+    assert undone == ["off"]

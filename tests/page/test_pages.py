@@ -1,0 +1,247 @@
+"""What a person does on the page, in a real browser: read, filter, follow, page, approve, revoke, by keyboard too."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chromium import Chromium, Page
+from page.site import ROW, Site
+
+from tray.model.decision import Record, Verdict
+from tray.model.hook import State
+from tray.page.changes import name
+from tray.store import rows
+
+DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
+
+
+@pytest.fixture
+def page(site: Site, chromium: Chromium) -> Iterator[Page]:
+    """A browser that is signed in and looks at the decisions."""
+    with chromium.page() as page:
+        page.look()
+        page.go(site.open())
+        page.wait("location.pathname === '/' && document.readyState === 'complete'")
+        site.port = int(page.run("location.port"))
+        yield page
+
+
+def address(site: Site, path: str) -> str:
+    return f"http://127.0.0.1:{site.port}{path}"
+
+
+def keep(site: Site, *records: Record) -> None:
+    with site.house.stores.database.write() as connection:
+        connection.executemany(rows.INSERT, map(rows.values, records))
+
+
+def record(number: int, **words: object) -> Record:
+    return replace(ROW, id=f"{number:032x}", at=time.time() - 100 + number, **words)  # type: ignore[arg-type]
+
+
+def listed(page: Page) -> list[str]:
+    return [str(one) for one in page.run("[...document.querySelectorAll('.rows > li')].map((one) => one.dataset.id)")]
+
+
+def test_an_empty_page_says_what_to_do(page: Page) -> None:
+    assert "No decisions yet" in page.text()
+    assert "hooktray test tool_before" in page.text()
+
+
+def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
+    site.house.hook("guard", on="tool_before", script=DENYING)
+    site.house.tool("mkfs /dev/sda")
+    page.go(address(site, "/"))
+
+    page.follow(".row", "no mkfs")
+
+    text = page.text()
+    assert "PreToolUse denied" in text
+    assert "guard: no mkfs" in text
+    assert '"command": "mkfs /dev/sda' in text
+    assert '"permissionDecision": "deny"' in text
+
+
+def test_every_filter_leaves_what_fits(site: Site, page: Page) -> None:
+    turn = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "", "ms": 1.0}
+    odd = {
+        "agent": "shelley", "project": "api", "session": "s-9", "event": "end-of-turn", "verdict": Verdict.DENY,
+        "hooks": (turn,), "payload": '{"text": "a needle"}',
+    }  # fmt: skip
+    keep(site, record(1), record(2, **odd), record(3))
+
+    for query in ("agent=shelley", "project=api", "session=s-9", "event=end-of-turn", "verdict=deny", "hook=guard"):
+        page.go(address(site, f"/?{query}"))
+        assert listed(page) == [record(2).id], query
+
+    page.key("/", 191)
+    page.type("NEEDLE")
+    page.run("window.before = true")
+    page.key("Enter", 13, "\r")
+    page.wait("!window.before && document.readyState === 'complete'")
+    assert "text=NEEDLE" in str(page.run("location.search"))
+    assert listed(page) == [record(2).id]
+
+
+def test_new_decisions_appear_by_themselves_and_only_those_that_fit(site: Site, page: Page) -> None:
+    keep(site, record(1, agent="shelley"))
+    page.go(address(site, "/?agent=shelley"))
+    page.wait("!!document.querySelector('[data-state=live]')")
+
+    for number in (2, 3, 4):
+        site.page.heard(record(number, agent="shelley" if number % 2 else "x-code"))
+
+    page.wait("document.querySelectorAll('.rows > li').length === 2", "the one that fits")
+    assert listed(page) == [record(3).id, record(1).id]
+    page.wait("document.querySelector('.live [role=status]').textContent === '1 new decision'")
+
+
+def test_who_does_not_want_to_follow_stops_it_and_misses_nothing(site: Site, page: Page) -> None:
+    keep(site, record(1))
+    page.go(address(site, "/"))
+
+    page.click(".live button")
+    assert page.run("document.querySelector('.live button').getAttribute('aria-pressed')") == "false"
+    keep(site, record(2))
+    page.click(".live button")
+
+    page.wait("document.querySelectorAll('.rows > li').length === 2", "what came meanwhile")
+    assert listed(page) == [record(2).id, record(1).id]
+
+
+def test_100_000_decisions_are_paged_through(site: Site, page: Page) -> None:
+    keep(site, *(replace(ROW, id=f"{number:032x}", at=number) for number in range(100_000)))
+    page.go(address(site, "/"))
+
+    seen = listed(page)
+    for _ in range(5):
+        page.follow(".pages a", "Older")
+        seen += listed(page)
+    page.go(address(site, f"/?before={60:032x}"))
+    page.follow(".pages a", "Older")
+
+    assert seen == [f"{number:032x}" for number in range(99_999, 99_999 - 300, -1)]
+    assert listed(page) == [f"{number:032x}" for number in range(9, -1, -1)]
+    assert "Older" not in page.text()
+
+
+def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: Page) -> None:
+    house = site.house
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.script("guard.sh", DENYING)
+    page.go(address(site, "/hooks"))
+    page.follow(".hook a", "guard")
+    page.follow("a.button", "Read and approve")
+
+    assert "exit 0" in page.run("document.querySelector('.diff del').innerText")
+    assert "no mkfs" in page.run("document.querySelector('.diff ins').innerText")
+    assert "no mkfs" in page.run("document.querySelector('.whole').innerText")
+    page.follow(".confirm button", "Approve")
+
+    assert "Approved." in page.text()
+    assert house.tool("mkfs /dev/sda")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert site.said[-1][1] == "page"
+    page.go(address(site, f"/hooks/{name(house.standing('guard').key)}"))
+    page.follow("a.button", "Revoke")
+    page.follow(".confirm button", "Revoke")
+    assert house.standing("guard").state is State.REVOKED
+    assert house.tool("mkfs /dev/sda") == {}
+
+
+def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:
+    site.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    page.go(address(site, "/hooks"))
+
+    for word in ("guard", "Deny…", "Deny "):
+        focus(page, word)
+        assert page.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        page.run("window.before = true")
+        page.key("Enter", 13, "\r")
+        page.wait("!window.before && document.readyState === 'complete'")
+
+    assert site.house.standing("guard").state is State.DENIED
+
+
+def focus(page: Page, word: str) -> None:
+    """Press Tab until something with these words has the focus."""
+    for _ in range(40):
+        page.key("Tab", 9)
+        if page.run(f"(document.activeElement.innerText + ' ').startsWith({json.dumps(word)})"):
+            return
+    raise AssertionError(f"Tab does not reach {word}")
+
+
+def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
+    page.go(address(site, "/switch"))
+    page.follow("button", "Mute")
+    assert site.controls.state.muted
+
+    page.follow(".button", "30 minutes")
+    page.follow(".confirm button", "Pause")
+    assert site.controls.state.paused_until
+    page.follow("button", "Resume")
+    assert site.controls.state.paused_until is None
+    page.follow(".button", "Switch off")
+    page.follow(".confirm button", "Switch off")
+    assert not site.controls.state.enabled
+    page.follow("button", "Switch on")
+    assert site.controls.state.enabled
+
+
+def every_page(site: Site) -> list[str]:
+    house = site.house
+    house.hook("guard", on="tool_before", script=DENYING)
+    house.hook("broken", on="turn_end", script="exit 7")
+    house.tool("mkfs /dev/sda")
+    house.knock("claude-code", "Stop", {"session_id": "s-1", "cwd": "/web", "hook_event_name": "Stop"})
+    house.script("guard.sh", "exit 0")
+    house.roster.refresh()
+    site.controls.ask("Pause hooks for 30 minutes", "process 7", lambda: None)
+    guard = name(house.standing("guard").key)
+    decision = house.stores.journal.recent(1, verdict=Verdict.DENY)[0].id
+    return [
+        "/", "/?project=nowhere", f"/decisions/{decision}", "/sessions", "/session?agent=claude-code&session=s-1",
+        "/hooks", f"/hooks/{guard}", f"/confirm/approve?of={guard}", "/confirm/off", "/statistics", "/agents",
+        "/switch", "/nothing",
+    ]  # fmt: skip
+
+
+def axe() -> str:
+    found = importlib.util.find_spec("axe_core_python")
+    assert found is not None
+    assert found.origin is not None
+    return (Path(found.origin).parent / "axe.min.js").read_text()
+
+
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(site: Site, page: Page) -> None:
+    checker = axe()
+    problems = []
+    for path in every_page(site):
+        for look in ({"dark": False}, {"dark": True}, {"width": 360, "height": 700}):
+            page.look(**look)
+            page.go(address(site, path))
+            page.run(f"{checker}; 0")
+            found = page.run(
+                "axe.run().then((all) => all.violations.filter((one) => ['serious', 'critical'].includes(one.impact))"
+                ".map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 150))]))"
+            )
+            problems += [(path, look, one) for one in found]
+            if page.run("document.documentElement.scrollWidth > innerWidth"):
+                problems.append((path, look, "wider than the window"))
+
+    assert problems == []
+
+
+def test_the_pages_need_nobody_else(site: Site, page: Page) -> None:
+    asked = set()
+    for path in every_page(site):
+        page.go(address(site, path))
+        asked |= set(page.run("performance.getEntriesByType('resource').map((one) => new URL(one.name).host)"))
+
+    assert asked == {f"127.0.0.1:{site.port}"}

@@ -1,0 +1,37 @@
+"""Each relay that this machine can run, and a door for it: what is asked of one is asked of all.
+
+HOOKTRAY_RELAY names one more relay to try, such as one that was built with sanitizers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from relays import Agent, Recorder, opened
+
+from tray import relays
+
+GIVEN = os.environ.get("HOOKTRAY_RELAY")
+RELAYS = {"native": [str(relays.NATIVE)], "portable": relays.portable(), **({"given": [GIVEN]} if GIVEN else {})}
+
+
+@pytest.fixture(params=RELAYS)
+def relay(request: pytest.FixtureRequest) -> list[str]:
+    """The command of a relay, up to its options."""
+    if request.param == "native" and (trouble := relays.trouble()):
+        pytest.skip(trouble)
+    return RELAYS[request.param]
+
+
+@pytest.fixture
+def agent(tmp_path: Path, relay: list[str]) -> Agent:
+    return Agent(tmp_path / "home", relay)
+
+
+@pytest.fixture
+def tray(agent: Agent) -> Iterator[Recorder]:
+    with opened(agent) as service:
+        yield service

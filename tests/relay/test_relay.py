@@ -1,0 +1,231 @@
+"""The relay as agents run it: a process of its own, a real door, and where it finds that."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from relays import (
+    LONG,
+    Agent,
+    Recorder,
+    opened,
+    run,
+    said,
+)
+
+from tray.door.listener import Listener
+from tray.model.event import PAYLOAD_LIMIT
+
+
+def test_the_answer_becomes_output_and_exit_code(agent: Agent, tray: Recorder) -> None:
+    assert said(agent.relay("claude-code", "Stop")) == (b"out\0\xff", b"err", 2)
+
+
+def test_the_tray_learns_the_address_the_payload_and_where_the_agent_stands(
+    agent: Agent, tray: Recorder, tmp_path: Path
+) -> None:
+    command = agent.command("claude-code", "Stop")
+    env = {b"HOME": b"/h", b"ODD": b"\xff=1"}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path, env=env
+    ) as relay:
+        relay.communicate(b"\0\xff\n", timeout=LONG)
+
+    knock = tray.knocks[0]
+    assert (knock.agent, knock.event, knock.body, knock.problem) == ("claude-code", "Stop", b"\0\xff\n", "")
+    assert (knock.pid, knock.parent, knock.cwd) == (relay.pid, os.getpid(), str(tmp_path))
+    assert {name: knock.environment[name] for name in ("HOME", "ODD")} == {"HOME": "/h", "ODD": "\udcff=1"}
+    assert len(knock.id) == 32
+
+
+def test_an_event_may_be_left_to_the_payload(agent: Agent, tray: Recorder) -> None:
+    agent.relay("claude-code")
+
+    assert (tray.knocks[0].agent, tray.knocks[0].event) == ("claude-code", "")
+
+
+def test_ten_megabytes_arrive_and_come_back_whole(agent: Agent, tray: Recorder) -> None:
+    payload = os.urandom(1024 * 1024) * 10
+
+    done = agent.relay("shelley", "echo", payload=payload)
+
+    assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(payload).digest()
+    assert (done.stderr, done.returncode) == (b"", 0)
+
+
+def test_a_payload_over_the_limit_is_announced_and_not_cut_short(agent: Agent, tray: Recorder) -> None:
+    done = agent.relay("claude-code", "Stop", payload=b"x" * (PAYLOAD_LIMIT + 1))
+
+    assert done.returncode == 2
+    assert tray.knocks[0].body == b""
+    assert tray.knocks[0].problem == f"payload of {PAYLOAD_LIMIT + 1} bytes is over the limit of {PAYLOAD_LIMIT}"
+
+
+def test_after_the_acknowledgement_the_relay_waits(agent: Agent, tray: Recorder) -> None:
+    agent.when_down()
+
+    assert said(agent.relay("claude-code", "slow")) == (b"late", b"", 0)
+    assert agent.once() is None
+
+
+def test_a_relay_that_its_agent_kills_is_seen_to_have_gone(agent: Agent, tray: Recorder) -> None:
+    with subprocess.Popen(agent.command("claude-code", "until-gone"), stdin=subprocess.DEVNULL) as relay:
+        assert tray.started.wait(LONG)
+        relay.kill()
+
+    assert tray.gone.wait(LONG)
+
+
+def test_sixty_four_relays_at_once_are_all_answered(agent: Agent, tray: Recorder) -> None:
+    agent.when_down()
+    relays = [
+        subprocess.Popen(agent.command("shelley", "echo"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(64)
+    ]
+
+    answers = [relay.communicate(str(number).encode(), timeout=LONG)[0] for number, relay in enumerate(relays)]
+
+    assert answers == [str(number).encode() for number in range(64)]
+    assert len({knock.id for knock in tray.knocks}) == 64
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_do_not_confuse_it(agent: Agent, tray: Recorder, redirection: str) -> None:
+    done = run(["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *agent.command("claude-code", "Stop")])
+
+    assert done.returncode == 2
+    assert done.stdout == (b"" if ">&-" in redirection.replace("2>&-", "") else b"out\0\xff")
+    assert len(tray.knocks) == 1
+
+
+# Where the door is
+
+
+def test_the_line_of_the_settings_wins_over_the_environment(agent: Agent, tray: Recorder, tmp_path: Path) -> None:
+    done = agent.relay("claude-code", "Stop", env={"HOOKTRAY_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)})
+
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("words", [["--home={home}"], ["--home", "{home}"], []])
+def test_the_home_is_given_by_option_or_variable(agent: Agent, tray: Recorder, words: list[str]) -> None:
+    home = [word.format(home=agent.home) for word in words]
+    env = {} if words else {"HOOKTRAY_HOME": str(agent.home)}
+
+    done = run([*agent.words, *home, "claude-code", "Stop"], env=env)
+
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the state folder of Linux")
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "HOME"])
+def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay: list[str], variable: str) -> None:
+    base = tmp_path if variable == "XDG_STATE_HOME" else tmp_path / ".local" / "state"
+    (base / "hooktray").mkdir(mode=0o700, parents=True)
+    listener = Listener(base / "hooktray" / "door.sock", Recorder())
+    listener.start()
+    env = {"XDG_STATE_HOME": "", "HOOKTRAY_HOME": "", variable: str(tmp_path)}
+
+    done = run([*relay, "claude-code", "Stop"], env=env)
+
+    listener.close()
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) -> None:
+    agent = Agent(tmp_path / ("deep" * 30), relay)
+    listener = Listener(agent.state / "door.sock", Recorder())
+    listener.start()
+
+    done = agent.relay("claude-code", "Stop")
+
+    listener.close()
+    assert done.returncode == 2
+
+
+def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) -> None:
+    listener = Listener(agent.state / "door.sock", Recorder(), loopback=True)
+    listener.start()
+
+    done = agent.relay("shelley", "echo", payload=b"x" * 3_000_000)
+
+    listener.close()
+    assert done.stdout == b"x" * 3_000_000
+
+
+def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
+    agent.when_down()
+    service = Recorder()
+    listener = Listener(agent.state / "door.sock", service, loopback=True)
+    listener.start()
+    file = agent.state / "door.addr"
+    file.write_text(f"{file.read_text().split()[0]} {'0' * 64}\n")
+
+    done = agent.relay("claude-code", "Stop")
+
+    listener.close()
+    assert (done.stdout, service.knocks) == (b"once out", [])
+
+
+@pytest.mark.parametrize("text", ["", "80", "x y", "99999999 t", "1 2 3", "-1 t"])
+def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
+    agent.when_down()
+    (agent.state / "door.addr").write_text(text)
+
+    assert agent.relay("claude-code", "Stop").stdout == b"once out"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o711, 0o1755])
+def test_a_folder_that_others_can_only_look_into_switches_no_hook_off(
+    agent: Agent, tray: Recorder, mode: int
+) -> None:
+    agent.state.chmod(mode)
+
+    assert agent.relay("claude-code", "Stop").returncode == 2
+
+
+MANY = """
+import os, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (1200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+null = os.open(os.devnull, os.O_RDONLY)
+while os.dup(null) < 1100:
+    pass
+for opened in range(null, 1101):
+    os.set_inheritable(opened, True)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="numbers of descriptors")
+@pytest.mark.parametrize("door", ["tray", "loopback", "once"])
+def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent, door: str) -> None:
+    agent.when_down()
+    command = [sys.executable, "-c", MANY, *agent.command("claude-code", "Stop")]
+    if door == "once":
+        assert said(run(command)) == (b"once out", b"once err", 0)
+        return
+    with opened(agent, loopback=door == "loopback"):
+        assert said(run(command)) == (b"out\0\xff", b"err", 2)
+
+
+@pytest.mark.parametrize("wrong", ["mode", "link", "owner"])
+def test_a_folder_that_others_could_write_decides_nothing(agent: Agent, tmp_path: Path, wrong: str) -> None:
+    agent.when_down()
+    if wrong == "mode":
+        agent.state.chmod(0o770)
+    elif wrong == "link":
+        agent.state.rename(tmp_path / "real")
+        agent.state.symlink_to(tmp_path / "real")
+    elif os.getuid() == 0:
+        os.chown(agent.state, 65534, 65534)
+    else:
+        pytest.skip("needs root to give a folder away")
+
+    assert said(agent.relay("claude-code", "Stop")) == (b"", b"", 0)
+    assert agent.once() is None

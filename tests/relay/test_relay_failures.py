@@ -1,0 +1,251 @@
+"""Every way a tray can fail a relay: the event then goes to `hooktray once`, exactly once."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from relays import (
+    ACK,
+    ANSWER,
+    CHILD,
+    LONG,
+    Agent,
+    Impostor,
+    Recorder,
+    frame_of,
+    hangs_after,
+    never_reads,
+    replies,
+    run,
+    said,
+)
+
+from tray.door import frames
+from tray.door.frames import LEAD_SIZE
+
+FAILURES: dict[str, Callable[[socket.socket], object]] = {
+    "closes at once": lambda connection: None,
+    "closes after the first bytes": lambda connection: connection.recv(10),
+    "never reads": never_reads,
+    "never acknowledges": hangs_after(b""),
+    "half an acknowledgement, then hangs": hangs_after(ACK[:3]),
+    "half an acknowledgement, then dies": replies(ACK[:3]),
+    "dies before the acknowledgement": replies(b""),
+    "dies after the acknowledgement": replies(ACK),
+    "dies in the lead of its answer": replies(ACK + ANSWER[:5]),
+    "dies in the middle of its answer": replies(ACK + ANSWER[:-1]),
+    "hangs after a short patience": hangs_after(frames.encode_ack(50)),
+    "hangs in the middle of its answer": hangs_after(frames.encode_ack(50) + ANSWER[:-1]),
+    "speaks another language": replies(b"HTTP/1.1 200 OK\r\n\r\n"),
+    "speaks another language after the acknowledgement": replies(ACK + b"HTTP/1.1 200 OK\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("size", [2, 3_000_000])
+def test_a_tray_that_fails_hands_the_event_to_once(agent: Agent, failure: str, size: int) -> None:
+    agent.when_down()
+    impostor = Impostor(agent.state / "door.sock", FAILURES[failure])
+
+    done = agent.relay("claude-code", "Stop", payload=b"x" * size)
+
+    impostor.close()
+    found = agent.once()
+    assert found is not None
+    assert found[1] == b"x" * size
+    assert said(done) == (b"once out", b"once err", 0)
+
+
+@pytest.mark.parametrize("left", ["nothing", "stale socket", "file"])
+def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
+    agent.when_down(code=2)
+    if left == "stale socket":
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
+            stale.bind(str(agent.state / "door.sock"))
+    if left == "file":
+        (agent.state / "door.sock").touch()
+
+    assert said(agent.relay("claude-code", "Stop", payload=b"\0\xff")) == (b"once out", b"once err", 2)
+
+    found = agent.once()
+    assert found is not None
+    (home, where, option, name, spent, ms, framed, *words), stdin = found
+    assert (home, where, option, spent, framed) == ("--home", str(agent.home), "--id", "--spent", "--framed")
+    assert (words, stdin) == (["claude-code", "Stop"], b"\0\xff")
+    assert len(name) == 32
+    assert 0 <= int(ms) < 10_000
+
+
+def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
+    agent.when_down()
+
+    run([*agent.words, "claude-code"], env={"HOOKTRAY_HOME": str(agent.home)})
+
+    found = agent.once()
+    assert found is not None
+    assert "--home" not in found[0]
+    assert found[0][-1] == "claude-code"
+
+
+def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:
+    agent.when_down()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind(str(agent.state / "door.sock"))
+        door.listen()
+        assert agent.relay("claude-code", "Stop").stdout == b"once out"
+
+
+def fill(path: Path) -> list[socket.socket]:
+    """Callers that wait at this door until nobody else can queue up."""
+    queue = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
+    queue[-1].setblocking(False)
+    while queue[-1].connect_ex(str(path)) != errno.EAGAIN:
+        queue.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        queue[-1].setblocking(False)
+    queue.pop().close()
+    return queue
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse at once")
+def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
+    agent.when_down()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind(str(agent.state / "door.sock"))
+        door.listen(0)
+        queue = fill(agent.state / "door.sock")
+        done = agent.relay("claude-code", "Stop")
+
+    for caller in queue:
+        caller.close()
+    assert done.stdout == b"once out"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the relay by SO_PEERCRED")
+def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) -> None:
+    agent.when_down()
+
+    def act(connection: socket.socket) -> None:
+        """The relay stands still until the tray has answered and closed, so its next write must fail."""
+        connection.recv(LEAD_SIZE)
+        pid = int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[:4], sys.byteorder)
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)
+        connection.sendall(ACK + ANSWER)
+        connection.close()
+        os.kill(pid, signal.SIGCONT)
+
+    impostor = Impostor(agent.state / "door.sock", act)
+    done = agent.relay("claude-code", "Stop", payload=b"x" * 5_000_000)
+
+    impostor.close()
+    assert said(done) == (b"out", b"err", 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; other systems refuse at once")
+def test_a_full_queue_before_the_door_is_waited_for(agent: Agent) -> None:
+    path = agent.state / "door.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind(str(path))
+        door.listen(0)
+        queue = fill(path)
+        with subprocess.Popen(agent.command("a"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as relay:
+            until(lambda: has_socket(relay.pid))
+            for _ in queue:
+                door.accept()[0].close()
+            connection, _ = door.accept()
+            with connection:
+                replies(ACK + ANSWER)(connection)
+            assert relay.wait(LONG) == 2
+
+    for caller in queue:
+        caller.close()
+
+
+def has_socket(pid: int) -> bool:
+    names = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            names.append(str(entry.readlink()))
+    return any(name.startswith("socket:") for name in names)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not condition():
+        assert time.monotonic() < end
+        select.select([], [], [], 0.002)
+
+
+def test_an_answer_in_single_bytes_is_read(agent: Agent) -> None:
+    def act(connection: socket.socket) -> None:
+        frame_of(connection)
+        for byte in ACK + ANSWER:
+            connection.send(bytes([byte]))
+
+    impostor = Impostor(agent.state / "door.sock", act)
+    done = agent.relay("claude-code", "Stop")
+
+    impostor.close()
+    assert said(done) == (b"out", b"err", 2)
+
+
+def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: Recorder) -> None:
+    agent.when_down()
+
+    done = agent.relay("claude-code", "Stop", env={f"LARGE{number}": "x" * 120_000 for number in range(9)})
+
+    assert (done.stdout, tray.knocks) == (b"once out", [])
+
+
+def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wakes_up(agent: Agent) -> None:
+    agent.when_down()
+    command = [sys.executable, "-c", CHILD, str(agent.state / "door.sock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert child.stderr.readline() == b"open\n"
+        child.send_signal(signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        hung = agent.relay("claude-code", "first")
+        child.send_signal(signal.SIGCONT)
+        awake = agent.relay("claude-code", "second")
+        child.kill()
+        ran = child.stdout.read()
+
+    assert (hung.stdout, awake.stdout, ran) == (b"once out", b"second", b"second\n")
+
+
+@pytest.mark.parametrize("seen", [0, 1, 3, 6])
+def test_a_tray_killed_among_many_relays_leaves_each_with_one_answer(agent: Agent, seen: int) -> None:
+    agent.when_down()
+    command = [sys.executable, "-c", CHILD, str(agent.state / "door.sock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert child.stderr.readline() == b"open\n"
+        relays = [
+            subprocess.Popen(agent.command("claude-code", "event"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for _ in range(12)
+        ]
+        for relay in relays:
+            assert relay.stdin is not None
+            relay.stdin.close()
+            relay.stdin = None
+        for _ in range(seen):
+            child.stdout.readline()
+        child.kill()
+        answers = [relay.communicate(timeout=LONG)[0] for relay in relays]
+
+    assert set(answers) <= {b"event", b"once out"}
+    assert [relay.returncode for relay in relays] == [0] * 12

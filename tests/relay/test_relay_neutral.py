@@ -1,0 +1,146 @@
+"""When nobody can decide: the agent gets its neutral answer, and never a traceback."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from relays import (
+    LONG,
+    Agent,
+    Recorder,
+    run,
+    said,
+)
+
+
+def nobody(agent: Agent, case: str) -> None:
+    if case == "allow":
+        agent.when_down(mode="allow")
+    elif case == "not found":
+        agent.when_down(command=["/nonexistent/hooktray", "once"])
+    elif case == "empty":
+        (agent.state / "relay.conf").write_text("when_down=once\nonce=\n")
+    elif case == "junk":
+        (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=when_down\nonce")
+    elif case == "our bug":
+        agent.when_down(command=["/bin/sh", "-c", "exit 3"])
+    elif case == "killed":
+        agent.when_down(command=["/bin/sh", "-c", "kill -9 $$"])
+    elif case == "does not read":
+        agent.when_down(command=["/bin/sh", "-c", "exec <&-; exit 3"])
+
+
+CASES = ["no relay.conf", "allow", "not found", "empty", "junk", "our bug", "killed", "does not read"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_agent_gets_its_neutral_answer(agent: Agent, case: str) -> None:
+    nobody(agent, case)
+    payload = b"You are Shelley.\n" * 20_000
+
+    assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
+    assert said(agent.relay("shelley", "system-prompt", payload=payload)) == (payload, b"", 0)
+    assert said(agent.relay("shelley", "end-of-turn", payload=payload)) == (b"", b"", 0)
+
+
+BROKEN = {
+    "a module that is not there": "echo No module named tray >&2; exit 1",
+    "says nothing": "cat >/dev/null",
+    "speaks without a frame": "cat >/dev/null; echo hello; exit 2",
+    "gives the payload back": "cat",
+    "dies in the lead": "cat >/dev/null; printf 'R\\000\\000'; kill -9 $$",
+    "dies in its answer": "cat >/dev/null; printf 'R\\002\\000\\000\\000\\003\\000\\000\\000\\000no'; kill -9 $$",
+    "never ends its nonsense": "yes",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_a_broken_once_says_never_reaches_the_agent(agent: Agent, broken: str) -> None:
+    agent.when_down(command=["/bin/sh", "-c", BROKEN[broken]])
+    payload = b"You are Shelley.\n" * 200_000
+
+    assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
+    assert said(agent.relay("shelley", "system-prompt", payload=payload)) == (payload, b"", 0)
+
+
+def test_a_whole_answer_counts_even_if_once_fails_afterwards(agent: Agent) -> None:
+    frame = "R\\002\\000\\000\\000\\002\\000\\000\\000\\003no!!!"
+    agent.when_down(command=["/bin/sh", "-c", f"cat >/dev/null; printf '{frame}'; echo more; exit 1"])
+
+    assert said(agent.relay("claude-code", "PreToolUse")) == (b"no", b"!!!", 2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--home"],
+        ["--home", "/nonexistent"],
+        ["--help"],
+        ["-x", "shelley"],
+        ["", ""],
+        ["a", "b", "c"],
+        ["--home", "/nonexistent", "--home", "/nonexistent", "a"],
+        ["\udcff", "\udcff"],
+        ["é" * 1000, "\n"],
+    ],
+)
+def test_a_usage_error_is_silent(tmp_path: Path, relay: list[str], words: list[str]) -> None:
+    done = run([*relay, *words], env={"HOOKTRAY_HOME": str(tmp_path)})
+
+    assert said(done) == (b"", b"", 0)
+
+
+def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path, relay: list[str]) -> None:
+    words = ["shelley", "system-prompt", "--verbose"]
+
+    done = run([*relay, *words], b"prompt", env={"HOOKTRAY_HOME": str(tmp_path)})
+
+    assert said(done) == (b"prompt", b"", 0)
+
+
+def test_an_agent_that_stops_reading_ends_no_relay_with_a_traceback(agent: Agent, tray: Recorder) -> None:
+    with subprocess.Popen(
+        agent.command("shelley", "echo"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as relay:
+        assert relay.stdin is not None
+        assert relay.stdout is not None
+        assert relay.stderr is not None
+        relay.stdout.close()
+        relay.stdin.write(b"x" * 1_000_000)
+        relay.stdin.close()
+        assert relay.stderr.read() == b""
+        assert relay.wait(LONG) == 0
+
+
+def test_an_interrupted_relay_shows_no_traceback(agent: Agent, tray: Recorder) -> None:
+    with subprocess.Popen(
+        agent.command("claude-code", "until-gone"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as relay:
+        assert relay.stderr is not None
+        assert tray.started.wait(LONG)
+        relay.send_signal(signal.SIGINT)
+        assert relay.stderr.read() == b""
+        assert relay.wait(LONG) == -signal.SIGINT
+
+
+def test_an_agent_that_never_closes_our_stdin_gets_its_neutral_answer(agent: Agent, tray: Recorder) -> None:
+    agent.when_down()
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    relays = [
+        subprocess.Popen(agent.command(*words), **streams)  # type: ignore[call-overload]
+        for words in (("claude-code", "PreToolUse"), ("shelley", "system-prompt"))
+    ]
+    for relay in relays:
+        relay.stdin.write(b"{}")
+        relay.stdin.flush()
+
+    codes = [relay.wait(LONG) for relay in relays]
+
+    outputs = [relay.communicate() for relay in relays]
+    assert codes == [0, 0]
+    assert outputs == [(b"", b""), (b"{}", b"")]
+    assert (tray.knocks, agent.once()) == ([], None)

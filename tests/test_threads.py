@@ -1,0 +1,42 @@
+"""The threads that others share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tray.threads import Loop, Seldom
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    loop = Loop()
+    yield loop
+    loop.close()
+
+
+def test_what_is_asked_for_often_is_done_at_once_and_once_more_in_the_end(loop: Loop) -> None:
+    done: list[float] = []
+    seldom = Seldom(loop.loop, lambda: done.append(time.monotonic()), 0.2)
+
+    for _ in range(5):
+        seldom.soon()
+
+    assert len(done) == 1
+    deadline = time.monotonic() + 20
+    while len(done) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    first, last = done
+    assert last - first >= 0.2
+
+
+def test_what_is_asked_for_seldom_is_done_at_once(loop: Loop) -> None:
+    done: list[int] = []
+    seldom = Seldom(loop.loop, lambda: done.append(1), 0.001)
+
+    for number in range(1, 4):
+        seldom.soon()
+        assert len(done) == number
+        time.sleep(0.01)

@@ -1,0 +1,31 @@
+"""Starts the tray from a command line: its log file, its words on the terminal, its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import logging.handlers
+
+from tray.paths import Paths
+
+
+def start(paths: Paths, *, headless: bool) -> int:
+    from tray.app.live import run
+
+    paths.prepare()
+    _log_to(paths)
+    return run(paths, headless=headless, say=_say)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):  # nobody reads it: that is no reason not to run
+        print(text, flush=True)
+
+
+def _log_to(paths: Paths) -> None:
+    handler = logging.handlers.RotatingFileHandler(
+        paths.logs / "hooktray.log", maxBytes=1 << 20, backupCount=2, encoding="utf-8", delay=True
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(logging.INFO)

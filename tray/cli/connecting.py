@@ -1,0 +1,182 @@
+"""The commands that wire agents: connect, disconnect, adopt and release, which show each change, and connections."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tray.cli import Json, app
+from tray.cli.views import print_connections
+from tray.errors import HooktrayError
+from tray.paths import Paths
+from tray.text import printable
+
+if TYPE_CHECKING:
+    from tray.connect.plan import Plan, Site
+
+Agents = Annotated[list[str] | None, typer.Argument(metavar="[AGENT]…", help="Which agents; none: ask for each.")]
+Scope = Annotated[str, typer.Option("--scope", metavar="user|project|local", help="Whose settings of Claude Code.")]
+Workspace = Annotated[
+    str, typer.Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
+
+
+@app.command()
+def connect(
+    context: typer.Context,
+    agents: Agents = None,
+    scope: Scope = "user",
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Have agents tell Hooktray of every event: writes our entry into their settings."""
+    from tray.connect import CONNECTORS, write
+
+    site = here(context, scope, workspace)
+    names = _known(agents) or [name for name, one in CONNECTORS.items() if one.is_installed(site)]
+    if not names:
+        raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(CONNECTORS)}")
+    for name in names:
+        plan = CONNECTORS[name].connect(site)
+        _carry_out(name, plan, "connected", partial(write, site, name, plan), dry_run, yes)
+
+
+@app.command()
+def disconnect(
+    context: typer.Context,
+    agents: Agents = None,
+    scope: Scope = "user",
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Take our entries out of agents' settings again; untouched files get their old bytes back."""
+    from tray.connect import CONNECTORS, undo
+
+    site = here(context, scope, workspace)
+    names = _known(agents) or [name for name, one in CONNECTORS.items() if one.disconnect(site).changes]
+    if not names:
+        print("No agent is connected.")
+    for name in names:
+        plan = CONNECTORS[name].disconnect(site)
+        _carry_out(name, plan, "disconnected", partial(undo, site, name, plan), dry_run, yes)
+
+
+AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="Whose hooks.")]
+
+
+@app.command()
+def adopt(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Move your own hooks of an agent out of its settings and below Hooktray; they wait for your approval."""
+    from tray.connect import adopt as adopting
+    from tray.connect import write
+
+    site = here(context)
+    plan = adopting.adopt(site, _known([agent])[0])
+    _carry_out(agent, plan, "adopted", partial(write, site, agent, plan, adopting.notes(site)), dry_run, yes)
+
+
+@app.command()
+def release(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Put adopted hooks back into the agent's settings."""
+    from tray.connect import adopt as adopting
+    from tray.connect import undo
+
+    site = here(context)
+    plan = adopting.release(site, _known([agent])[0])
+    _carry_out(agent, plan, "released", partial(undo, site, agent, plan, adopting.notes(site)), dry_run, yes)
+
+
+@app.command(name="connections")
+def list_connections(
+    context: typer.Context,
+    as_json: Json = False,
+    trial: Annotated[
+        bool, typer.Option("--try", help="Send an event of ours through each agent's own line.")
+    ] = False,
+    workspace: Workspace = "",
+) -> None:
+    """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
+    from tray.app import stores
+    from tray.connect.connections import PROBE, connections
+
+    site = here(context, workspace=workspace)
+    journal = stores(site.paths, migrate=not site.paths.database.exists()).journal
+
+    def heard(agent: str) -> float | None:
+        rows = journal.recent(100, agent=agent)
+        return next((row.at for row in rows if not row.session.startswith(PROBE)), None)
+
+    found = connections(site, heard, (lambda session: bool(journal.recent(1, session=session))) if trial else None)
+    journal.close()
+    if as_json:
+        for one in found:
+            print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+        return
+    print_connections(found)
+
+
+def here(context: typer.Context, scope: str = "user", workspace: str = "") -> Site:
+    """Everything that connectors look at."""
+    from tray.connect import line
+    from tray.connect.plan import Site
+
+    paths: Paths = context.obj
+    paths.prepare()
+    return Site(
+        paths=paths,
+        relay=line.relay(paths.home),
+        home=Path.home(),
+        cwd=Path.cwd(),
+        environment=os.environ,
+        scope=scope,
+        workspace=workspace,
+        now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+    )
+
+
+def _known(agents: Sequence[str] | None) -> list[str]:
+    from tray.connect import CONNECTORS
+    from tray.strict import nearest
+
+    for agent in agents or []:
+        if agent not in CONNECTORS:
+            likely = nearest(agent, CONNECTORS)
+            hint = f"did you mean `{likely}`?" if likely else f"known here: {', '.join(CONNECTORS)}"
+            raise HooktrayError(f"unknown agent `{agent}`", hint=hint)
+    return list(dict.fromkeys(agents or []))
+
+
+def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> None:
+    """Show, ask, write, say so."""
+    from tray.connect.edit import diff
+
+    if not plan.changes:
+        print(f"{name}: is {word} already, nothing to write.")
+        return
+    for change in plan.changes:
+        print(diff(change), end="")
+    for note in plan.notes:
+        print(f"{name}: {printable(note)}")
+    if dry_run:
+        print(f"{name}: nothing was written (--dry-run).")
+        return
+    if not yes and not sys.stdin.isatty():
+        raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
+    if not yes and not typer.confirm(f"Write this for {name}?"):
+        print(f"{name}: nothing was written.")
+        return
+    work()
+    print(f"{name}: {word}.")

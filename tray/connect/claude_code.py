@@ -1,0 +1,139 @@
+"""Claude Code: a matcher group of our own for each event, in the user's, the project's or its local settings.
+
+"PreToolUse": [{"hooks": [{"type": "command", "command": "[ -x … ] && exec … || …", "timeout": 600}]}]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.connect import line
+from tray.connect.claude_sheet import handlers, put, without
+from tray.connect.json_text import Edit, JsonText, fresh
+from tray.connect.plan import Plan, Site, Wire, edited, reading, restored
+from tray.dialects.claude_events import AGENT, EVENTS
+from tray.errors import HooktrayError
+
+# A hook there takes the agent's place and has to make the worktree itself: without an opinion there is no answer.
+LEFT_OUT = ("WorktreeCreate",)
+SCOPES = {"user": "settings.json", "project": "settings.json", "local": "settings.local.json"}
+TRUST = "Running sessions take it up. In a folder that is new to Claude Code it first asks whether you trust that."
+
+
+def settings(site: Site) -> Path:
+    if site.scope not in SCOPES:
+        raise HooktrayError(f"unknown scope `{site.scope}`", hint=f"write one of: {', '.join(SCOPES)}")
+    folder = site.folder("CLAUDE_CONFIG_DIR", ".claude") if site.scope == "user" else site.cwd / ".claude"
+    return folder / SCOPES[site.scope]
+
+
+def is_installed(site: Site) -> bool:
+    return site.folder("CLAUDE_CONFIG_DIR", ".claude").is_dir()
+
+
+def connect(site: Site) -> Plan:
+    path, groups = settings(site), wanted(site.relay)
+    change = edited(
+        site,
+        path,
+        lambda: fresh({"hooks": groups}),
+        lambda text: _add(_upgrade(text, str(path), groups), str(path), groups),
+        lambda text: _strip(text, str(path)),
+    )
+    mute = _comment(path)
+    return Plan(changes=(change,) if change else (), notes=(mute or TRUST,))
+
+
+def disconnect(site: Site) -> Plan:
+    path = settings(site)
+    change = restored(site, AGENT, path, lambda text: _strip(text, str(path)))
+    return Plan(changes=(change,) if change else ())
+
+
+def wires(site: Site) -> tuple[Wire, ...]:
+    path = settings(site)
+    text = reading(path)
+    if not text.strip():
+        return ()
+    sheet = JsonText(text, str(path))
+    found = [(one, said) for one in handlers(sheet) if (said := one.line)]
+    return tuple(
+        Wire(event=one.event.key, argv=_argv(one.value), place=str(path), home=said.home) for one, said in found
+    )
+
+
+def trust(site: Site) -> str:
+    """What stands in the way of our lines, or that nothing does, as far as the agent's files say."""
+    text = reading(settings(site))
+    if mute := _comment(settings(site)):
+        return f"off: {mute}"
+    if text.strip() and JsonText(text, "settings").value.get("disableAllHooks") is True:
+        return f"off: `disableAllHooks: true` in {settings(site)}"
+    state = reading(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json")
+    projects = JsonText(state, ".claude.json").value.get("projects") if state.strip() else None
+    here = projects.get(str(site.cwd)) if isinstance(projects, dict) else None
+    return "trusted here" if isinstance(here, dict) and here.get("hasTrustDialogAccepted") is True else ""
+
+
+def _comment(path: Path) -> str:
+    """Claude Code takes a file with comments for none at all."""
+    text = reading(path)
+    at = JsonText(text, str(path)).comment if text.strip(b"\xef\xbb\xbf \t\r\n") else 0
+    return f"Claude Code reads no settings with comments: remove the one in {path}:{at}" if at else ""
+
+
+def wanted(relay: tuple[str, ...]) -> dict[str, Any]:
+    """Our group for each event; time-outs are the agent's own limits, which our deadlines are made from."""
+    groups = {}
+    for event, spec in EVENTS.items():
+        if event not in LEFT_OUT:
+            seconds = int(spec.timeout) if spec.timeout == int(spec.timeout) else spec.timeout
+            command = _handler((*relay, AGENT, event))
+            groups[event] = [{"hooks": [{"type": "command", **command, "timeout": seconds}]}]
+    return groups
+
+
+def _add(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
+    """The text with our groups for the events that have none of ours yet."""
+    sheet = JsonText(text, path)
+    there = {one.event.key for one in handlers(sheet) if one.line}
+    missing = {event: group for event, group in groups.items() if event not in there}
+    return put(sheet, missing) if missing else text
+
+
+def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
+    """Our entries as they are written today, in their place; what is there twice or no longer wanted goes."""
+    sheet, seen, gone = JsonText(text, path), set[str](), set[int]()
+    edits: list[Edit] = []
+    for place, one in enumerate(handlers(sheet)):
+        event = one.event.key
+        if not one.line:
+            continue
+        if event in seen or event not in groups:
+            gone.add(place)
+            continue
+        seen.add(event)
+        today = groups[event][0]["hooks"][0]
+        edits += [] if one.value == today else [sheet.replace(one.handler, today)]
+    return without(JsonText(sheet.edited(edits), path), gone) if edits or gone else text
+
+
+def _strip(text: bytes, path: str) -> bytes:
+    """The text without any entry of ours."""
+    sheet = JsonText(text, path)
+    return without(sheet, {place for place, one in enumerate(handlers(sheet)) if one.line})
+
+
+def _handler(words: tuple[str, ...]) -> dict[str, Any]:
+    if sys.platform == "win32":  # no shell that is sure to be there: the program itself
+        return {"command": words[0], "args": list(words[1:])}
+    return {"command": line.shell(words)}
+
+
+def _argv(handler: Mapping[str, Any]) -> tuple[str, ...]:
+    if isinstance(handler.get("args"), list):
+        return (handler["command"], *handler["args"])
+    return ("/bin/sh", "-c", handler["command"])

@@ -1,0 +1,142 @@
+"""The hooks of a Claude Code settings file as text: groups join and handlers leave, the rest stays byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tray.connect import line
+from tray.connect.json_text import Edit, Entry, JsonText, Raw, Span
+from tray.dialects.claude_events import AGENT
+
+Groups = Mapping[str, Sequence[Any]]  # by event; a group may be Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One handler, and where it stands."""
+
+    event: Span
+    group: Span
+    handler: Span
+    value: Mapping[str, Any]
+
+    @property
+    def line(self) -> line.Line | None:
+        """What it says, when it is one of ours."""
+        return parsed(self.value)
+
+
+def parsed(handler: Mapping[str, Any]) -> line.Line | None:
+    """What a handler says when it is ours."""
+    command, args = handler.get("command"), handler.get("args")
+    if not isinstance(command, str):
+        return None
+    found = line.parse([command, *map(str, args)] if isinstance(args, list) else command)
+    return found if found and found.agent == AGENT else None
+
+
+def handlers(sheet: JsonText) -> Iterator[Found]:
+    """Every handler of the file. Raises ConfigError where `hooks` is not built as Claude Code reads it."""
+    hooks = _hooks(sheet)
+    for event in sheet.children(hooks.value) if hooks else ():
+        for group in _list(sheet, event, f'"{event.key}"'):
+            inner = sheet.member(group.value, "hooks") if sheet.is_at(group.value, "{") else None
+            if inner is None:
+                raise sheet.wrong(group.begin, 'expected a group with "hooks"', "mend it; nothing was written")
+            for handler in _list(sheet, inner, '"hooks" of a group'):
+                value = JsonText(sheet.source(handler).encode(), sheet.path).value
+                yield Found(event, group, handler, value if isinstance(value, dict) else {})
+
+
+def put(sheet: JsonText, groups: Groups) -> bytes:
+    """The text with these groups behind those that are there."""
+    if not sheet.is_at(sheet.root, "{"):
+        raise sheet.wrong(sheet.root, "expected an object of settings", "nothing was written")
+    hooks = _hooks(sheet)
+    if hooks is None:
+        edits = sheet.add(sheet.root, [("hooks", groups)]) if groups else []
+    else:
+        events = {event: sheet.member(hooks.value, event) for event in groups}
+        new: list[Entry] = [(event, groups[event]) for event, span in events.items() if span is None]
+        edits = sheet.add(hooks.value, new)
+        for event, span in events.items():
+            edits += sheet.add(span.value, [(None, group) for group in groups[event]]) if span else []
+    expected = _said(sheet)
+    for event, added in groups.items():
+        expected.setdefault(event, []).extend(one for group in added for one in _value(group)["hooks"])
+    return _checked(sheet, edits, expected)
+
+
+def without(sheet: JsonText, gone: Collection[int]) -> bytes:
+    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them."""
+    taken: set[Span] = set()
+    expected: dict[str, list[Any]] = {}
+    for place, one in enumerate(handlers(sheet)):
+        if place in gone:
+            taken.add(one.handler)
+        else:
+            expected.setdefault(one.event.key, []).append(one.value)
+    if not taken:
+        return sheet.edited([])
+    hooks = _hooks(sheet)
+    edits: list[Edit] = []
+    empty: list[Span] = []
+    for event in sheet.children(hooks.value) if hooks else ():
+        groups = sheet.children(event.value)
+        bare: list[Span] = []
+        for group in groups:
+            inner = sheet.member(group.value, "hooks")
+            ours = [one for one in sheet.children(inner.value) if one in taken] if inner else []
+            if inner and ours and len(ours) == len(sheet.children(inner.value)):
+                bare.append(group)
+            elif inner and ours:
+                edits += sheet.remove(inner.value, ours)
+        if bare and len(bare) == len(groups):
+            empty.append(event)
+        elif bare:
+            edits += sheet.remove(event.value, bare)
+    if hooks and len(empty) == len(sheet.children(hooks.value)):
+        edits = sheet.remove(sheet.root, [hooks])
+    elif hooks and empty:
+        edits += sheet.remove(hooks.value, empty)
+    return _checked(sheet, edits, expected)
+
+
+def _checked(sheet: JsonText, edits: list[Edit], expected: Mapping[str, list[Any]]) -> bytes:
+    """The edited text, once it is sure that it says what it shall and nothing else was touched."""
+    new = JsonText(text := sheet.edited(edits), sheet.path)
+    others = [{key: value for key, value in one.value.items() if key != "hooks"} for one in (sheet, new)]
+    if others[0] != others[1] or _said(new) != {event: values for event, values in expected.items() if values}:
+        raise sheet.wrong(sheet.root, "cannot be edited without touching the rest", "nothing was written")
+    return text
+
+
+def _said(sheet: JsonText) -> dict[str, list[Any]]:
+    said: dict[str, list[Any]] = {}
+    for one in handlers(sheet):
+        said.setdefault(one.event.key, []).append(one.value)
+    return said
+
+
+def _value(group: Any) -> Any:
+    return JsonText(group.text.encode(), "group").value if isinstance(group, Raw) else group
+
+
+def _hooks(sheet: JsonText) -> Span | None:
+    if not sheet.is_at(sheet.root, "{"):
+        return None
+    hooks = sheet.member(sheet.root, "hooks")
+    if hooks and not sheet.is_at(hooks.value, "{"):
+        raise sheet.wrong(hooks.value, '"hooks" is not an object', "mend it; nothing was written")
+    if hooks:
+        for event in sheet.children(hooks.value):
+            sheet.member(hooks.value, event.key)  # refuses an event that is given twice
+    return hooks
+
+
+def _list(sheet: JsonText, span: Span, what: str) -> list[Span]:
+    if not sheet.is_at(span.value, "["):
+        raise sheet.wrong(span.value, f"{what} is not a list", "mend it; nothing was written")
+    return sheet.children(span.value)

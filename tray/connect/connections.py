@@ -1,0 +1,150 @@
+"""How each agent stands: installed, connected, trusted, firing, last heard of, and what to do about it; pure data.
+
+`doctor` and the menu ask here; `try_out` sends a real event through the agent's own configured line.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tray.connect import CONNECTORS
+from tray.connect.claude_code import LEFT_OUT
+from tray.connect.plan import Site, Wire
+from tray.dialects import DIALECTS
+from tray.errors import HooktrayError
+from tray.text import sanitise
+
+PROBE = "hooktray-probe-"  # how the sessions of our own events begin
+EVENT = "HooktrayProbe"  # an event that no hook is for
+PATIENCE = 10.0  # seconds for the line to end
+WRITTEN = 3.0  # seconds until the journal knows of an event that was answered
+PAUSE = 0.05
+
+Heard = Callable[[str], float | None]  # when an agent was last heard of, our own events aside
+Seen = Callable[[str], bool]  # whether the journal knows this session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say."""
+
+    agent: str
+    installed: bool
+    events: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    place: str = ""
+    trust: str = ""
+    firing: bool | None = None
+    heard: float | None = None
+    problem: str = ""
+    advice: tuple[str, ...] = ()
+
+    @property
+    def connected(self) -> bool:
+        return bool(self.events)
+
+
+def connections(site: Site, heard: Heard, seen: Seen | None = None) -> list[Connection]:
+    """All agents; with `seen` each connected one is tried out."""
+    return [_connection(site, agent, heard, seen) for agent in CONNECTORS]
+
+
+def _connection(site: Site, agent: str, heard: Heard, seen: Seen | None) -> Connection:
+    one = CONNECTORS[agent]
+    try:
+        wires, trust = one.wires(site), one.trust(site)
+        outdated = bool(wires) and bool(one.connect(site).changes)
+    except HooktrayError as error:
+        return Connection(
+            agent=agent,
+            installed=True,
+            heard=heard(agent),
+            problem=error.message,
+            advice=tuple(filter(None, (error.hint,))),
+        )
+    events = tuple(dict.fromkeys(wire.event for wire in wires))
+    failure = try_out(site, agent, wires, seen) if wires and seen else ""
+    last = heard(agent)
+    found = Connection(
+        agent=agent,
+        installed=bool(wires) or one.is_installed(site),
+        events=events,
+        missing=tuple(event for event in _expected(agent) if event not in events) if wires else (),
+        place=wires[0].place if wires else "",
+        trust=trust if wires else "",
+        firing=None if seen is None or not wires else not failure,
+        heard=last,
+        problem=failure,
+    )
+    advice = _advice(site, found, {wire.home for wire in wires}, outdated=outdated)
+    return replace(found, advice=tuple(advice))
+
+
+def _expected(agent: str) -> list[str]:
+    return [event for event in DIALECTS[agent].EVENTS if event not in LEFT_OUT and "<" not in event]
+
+
+def _advice(site: Site, one: Connection, homes: set[str], *, outdated: bool) -> list[str]:
+    again = f"hooktray connect {one.agent}"
+    if not one.connected:
+        return [f"{again} wires it"] if one.installed else []
+    said = []
+    if homes != {str(site.paths.home or "")}:
+        said.append(f"its lines lead to another Hooktray; {again} leads them here")
+    elif outdated:
+        said.append(f"its lines are not those of this version; {again} brings them up to date")
+    if one.trust.startswith("off: "):
+        said.append(one.trust.removeprefix("off: "))
+    if one.firing is False:
+        said.append(f"its line does not reach Hooktray; {again}, or see `hooktray log`")
+    if one.heard is None and one.firing is not False:
+        said.append(
+            "never heard of: begin a session, and say yes if it asks whether you trust the folder or the hooks"
+        )
+    return said
+
+
+def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
+    """Send an event of our own the way that the agent would; why it did not arrive, "" when it did.
+
+    Three agents say in the payload which event it is: ours is one that no hook is for. Shelley does not: hooks for
+    its new conversations run.
+    """
+    wire = next((wire for wire in wires if wire.event == "new-conversation"), wires[0])
+    session = f"{PROBE}{time.time_ns():x}"
+    try:
+        done = subprocess.run(
+            wire.argv,
+            input=json.dumps(_payload(agent, session, str(site.cwd))).encode(),
+            capture_output=True,
+            cwd=site.cwd,
+            env=dict(site.environment),
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{wire.place}: {wire.event}: {sanitise(str(error), 200)}"
+    if done.returncode:
+        why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
+        return f"{wire.place}: {wire.event}: ended with {done.returncode}: {why}"
+    until = time.monotonic() + WRITTEN
+    while not seen(session):
+        if time.monotonic() > until:
+            return f"{wire.place}: {wire.event}: ran, and nothing arrived"
+        time.sleep(PAUSE)
+    return ""
+
+
+def _payload(agent: str, session: str, cwd: str) -> Mapping[str, Any]:
+    said: dict[str, Mapping[str, Any]] = {
+        "claude-code": {"session_id": session, "cwd": cwd, "hook_event_name": EVENT},
+        "shelley": {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}},
+        "starchild": {"event": EVENT, "session_id": session, "cwd": cwd},
+        "x-code": {"event": EVENT, "session": {"sessionId": session, "cwd": cwd}},
+    }
+    return said[agent]

@@ -1,0 +1,204 @@
+"""What a person can do on the page: what loosens a gate is read first and confirmed with a slip of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tray.engine.confirming import Setting
+from tray.engine.consent import Request
+from tray.engine.controls import Controls
+from tray.engine.review import review
+from tray.engine.roster import REMOVED, Standing
+from tray.errors import HooktrayError
+from tray.page.changes import Change, changes, name
+from tray.page.parts import Parts
+from tray.page.passes import Passes
+
+WAY = "page"
+READING = 900.0  # seconds that a confirmation stays good: long enough to read a script
+PAUSES: Mapping[str, tuple[float | None, str]] = {
+    "30m": (1800.0, "for 30 minutes"),
+    "1h": (3600.0, "for 1 hour"),
+    "tomorrow": (None, "until tomorrow"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """One act on exactly one thing, as it was shown."""
+
+    act: str
+    key: str = ""
+    digest: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a confirmation shows; `yes` is the button's label, `back` where the other one leads."""
+
+    title: str
+    yes: str
+    slip: str
+    back: str
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    digest: str = ""
+    grave: bool = True
+
+
+class Acts:
+    """Asks, and does what was confirmed. Every act goes through the same controls as the menu's."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._slips: Passes[Wish] = Passes(READING)
+
+    def ask(self, act: str, target: str) -> Question | None:
+        """The question before an act; None when there is no such act or nothing to do it to."""
+        if act in HOOKS:
+            one = self.standing(target)
+            return self._about_hook(act, one) if one and act in possible(one) else self._about_setting(act, target)
+        if act in SWITCH:
+            return self._about_switch(act, target)
+        if act in REQUESTS:
+            return self._about_request(act, target)
+        return None
+
+    def do(self, slip: str) -> Wish:
+        """Do what this slip was written for. Raises HooktrayError when it is void."""
+        wish = self._slips.take(slip)
+        if wish is None:
+            raise HooktrayError(
+                "this confirmation was used already, or is too old", hint="go back, read it again and confirm"
+            )
+        PERFORM[wish.act](self._parts.controls, wish)
+        return wish
+
+    def at_once(self, act: str) -> bool:
+        """What only tightens or quietens needs no confirmation; False when there is no such act."""
+        work = AT_ONCE.get(act)
+        if work:
+            work(self._parts.controls)
+        return work is not None
+
+    def standing(self, target: str) -> Standing | None:
+        return next((one for one in self._parts.roster.standings if name(one.key) == target), None)
+
+    def settings(self) -> tuple[Setting, ...]:
+        return tuple(one for one in self._parts.roster.settings() if one.waiting)
+
+    def _about_hook(self, act: str, one: Standing) -> Question:
+        wish = Wish(act=act, key=one.key, digest="" if act == "revoke" else one.digest)
+        words = _removal(act) if one.digest == REMOVED else HOOKS[act]
+        text = review(one, self._parts.copies, os.environ) if one.digest and act != "revoke" else ""
+        return self._question(
+            wish, f"{words[0]} {one.hook.name}?", words[1], back=f"/hooks/{name(one.key)}", text=text,
+            notes=(words[2], *([_sentence(one.health)] if one.health else [])),
+            changes=changes(one, self._parts.copies),
+        )  # fmt: skip
+
+    def _about_switch(self, act: str, target: str) -> Question | None:
+        if act == "off":
+            return self._question(
+                Wish(act="off"), "Switch all hooks off?", "Switch off",
+                "No guard runs until you switch them on again. Alerts stay.", back="/switch",
+            )  # fmt: skip
+        if target not in PAUSES:
+            return None
+        seconds, words = PAUSES[target]
+        return self._question(
+            Wish(act="pause", seconds=seconds), f"Pause all hooks {words}?", "Pause",
+            "No guard runs until the pause is over. Alerts stay.", back="/switch",
+        )  # fmt: skip
+
+    def _about_setting(self, act: str, target: str) -> Question | None:
+        one = next((one for one in self.settings() if name(one.key) == target), None)
+        if one is None or act == "revoke":
+            return None
+        word = HOOKS[act][1]
+        return self._question(
+            Wish(act=act, key=one.key, digest=one.digest), f"{word} this setting?", word, back="/hooks",
+            text=f"{one.text}\n", notes=("It loosens a gate, so it counts only once you have said so.",),
+        )  # fmt: skip
+
+    def _about_request(self, act: str, target: str) -> Question | None:
+        request = next((one for one in self._parts.controls.requests if one.id == target), None)
+        if request is None:
+            return None
+        title = f"Undo “{request.what}”?" if request.done and act == "allow" else f"{request.what}?"
+        return self._question(
+            Wish(act=act, key=request.id), title, REQUESTS[act][request.done], back="/hooks", notes=_asked(request)
+        )
+
+    def _question(
+        self,
+        wish: Wish,
+        title: str,
+        yes: str,
+        *more: str,
+        back: str,
+        text: str = "",
+        notes: tuple[str, ...] = (),
+        changes: tuple[Change, ...] = (),
+    ) -> Question:
+        return Question(
+            title=title, yes=yes, slip=self._slips.mint(wish), back=back, text=text, notes=(*more, *notes),
+            changes=changes, digest=wish.digest if wish.digest != REMOVED else "", grave=wish.act in GRAVE,
+        )  # fmt: skip
+
+
+def possible(one: Standing) -> tuple[str, ...]:
+    """What can be done about a hook as it stands, as in the menu."""
+    proposed = one.digest not in ("", one.approved)
+    words = []
+    if proposed:
+        words.append("approve")
+    if proposed and one.waiting:
+        words.append("deny")
+    if one.approved and one.digest != REMOVED:
+        words.append("revoke")
+    return tuple(words)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _removal(act: str) -> tuple[str, str, str]:
+    if act == "approve":
+        return ("Revoke", "Revoke it", "It is no longer declared. Nothing of it runs from then on.")
+    return ("Keep", "Keep it", "It is no longer declared; its approved copy goes on running.")
+
+
+def _asked(request: Request) -> tuple[str, ...]:
+    if request.done:
+        return (f"It was done at {request.who}.",)
+    return (f"Asked by {request.who}. Allow it only if that was you.",)
+
+
+GRAVE = frozenset({"revoke", "deny", "off", "pause", "allow"})
+HOOKS = {
+    "approve": ("Approve", "Approve", "What runs is a private copy of exactly these bytes."),
+    "deny": ("Deny", "Deny", "What was approved before goes on running; a new hook stays out."),
+    "revoke": ("Revoke", "Revoke", "Nothing of this hook runs from then on."),
+}
+REQUESTS = {"allow": ("Allow", "Undo"), "dismiss": ("Dismiss", "Keep")}  # what was asked for, what was done already
+SWITCH = frozenset({"off", "pause"})
+PERFORM: Mapping[str, Callable[[Controls, Wish], object]] = {
+    "allow": lambda controls, wish: controls.answer(wish.key, yes=True),
+    "approve": lambda controls, wish: controls.approve(wish.key, wish.digest, WAY),
+    "deny": lambda controls, wish: controls.deny(wish.key, wish.digest, WAY),
+    "dismiss": lambda controls, wish: controls.answer(wish.key, yes=False),
+    "off": lambda controls, wish: controls.turn(False, WAY),
+    "pause": lambda controls, wish: controls.pause(wish.seconds, WAY),
+    "revoke": lambda controls, wish: controls.revoke(wish.key, WAY),
+}
+AT_ONCE: Mapping[str, Callable[[Controls], object]] = {
+    "mute": lambda controls: controls.mute(),
+    "on": lambda controls: controls.turn(True, WAY),
+    "resume": lambda controls: controls.resume(WAY),
+}

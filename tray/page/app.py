@@ -1,0 +1,224 @@
+"""The page's server on 127.0.0.1: guard first, then one table of addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from aiohttp import web
+
+from tray.errors import HooktrayError
+from tray.model.decision import Record
+from tray.page import filters, guard, peers, wire
+from tray.page.acts import SWITCH, Acts
+from tray.page.guard import HEADERS, Asked, Refusal
+from tray.page.parts import Parts
+from tray.page.passes import Passes, secret
+from tray.page.stream import Stream
+from tray.page.views import View, Views
+
+HOST = "127.0.0.1"
+THREADS = 4
+KEPT = 75.0  # seconds that an idle connection stays
+PASS_LIFE = 60.0  # seconds between the click in the menu and the browser's first request
+STATIC = Path(__file__).parent / "static"
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
+    (re.compile("/"), Views.decisions),
+    (re.compile("/decisions/([0-9A-Za-z_-]{1,64})"), Views.decision),
+    (re.compile("/sessions"), Views.sessions),
+    (re.compile("/session"), Views.session),
+    (re.compile("/hooks"), Views.hooks),
+    (re.compile("/hooks/([0-9a-f]{16})"), Views.hook),
+    (re.compile("/confirm/([a-z]{1,10})"), Views.confirm),
+    (re.compile("/statistics"), Views.statistics),
+    (re.compile("/agents"), Views.agents),
+    (re.compile("/switch"), Views.switch),
+    (re.compile("/enter"), Views.enter),
+)
+
+MISSING = Refusal(404, "There is nothing at this address", "It may be older than what the journal keeps.")
+USED = Refusal(403, "This link was used already, or is too old", guard.STRANGER.cure)
+UNTRUSTED = Refusal(
+    403,
+    "An agent or a hook may not decide this",
+    "This browser was started by one, or nobody can tell. Use the tray's menu, or a browser that you started.",
+)
+CROWDED = Refusal(503, "Too many pages are open")
+BROKEN = Refusal(500, "The page has a bug", "The tray's log says more: `hooktray paths`.")
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """What the guard has found out about a request that it let through."""
+
+    asked: Asked
+    peer: peers.Peer | None
+
+
+class Server:
+    """Built and used on the event loop; `start` gives it a free port."""
+
+    def __init__(self, parts: Parts, entered: Callable[[Path], None]) -> None:
+        self._parts = parts
+        self._entered = entered
+        self._acts = Acts(parts)
+        self._views = Views(parts, self._acts)
+        self._stream = Stream()
+        self._token = secret()
+        self._passes: Passes[Path] = Passes(PASS_LIFE)
+        self._pool = ThreadPoolExecutor(THREADS, "page")
+        listener = wire.Listener(self._answer, handler_cancellation=True, access_log=None, keepalive_timeout=KEPT)
+        self._runner = web.ServerRunner(listener, shutdown_timeout=1)
+        self._authority = ""
+        self._cookie = ""
+
+    async def start(self) -> None:
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, HOST, 0)
+        await site.start()
+        port = self._runner.addresses[0][1]
+        self._authority, self._cookie = f"{HOST}:{port}", f"hooktray-{port}"
+
+    async def close(self) -> None:
+        self._stream.close()
+        await self._runner.cleanup()
+        self._pool.shutdown(wait=False)
+
+    async def _aside(self, work: Callable[..., T], *words: object) -> T:
+        """In a thread of the page's own: nothing that reads a disk runs on the loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
+
+    def link(self, file: Path) -> str:
+        """An address that signs one browser in, once; `file` is where it stands, and goes with it."""
+        return f"http://{self._authority}{guard.ENTER}#{self._passes.mint(file)}"
+
+    def heard(self, record: Record) -> None:
+        self._stream.add(record)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            asked = wire.asked(request)
+            refusal = guard.refusal(asked, self._authority, self._cookie, self._token)
+            peer = None if refusal else await self._aside(self._peer, request)
+            if refusal or (peer and not peer.ours):
+                return self._refuse(refusal or guard.STRANGER)
+            return await self._route(request, Caller(asked=asked, peer=peer))
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except HooktrayError as error:  # the journal cannot be read, for one
+            return self._page(self._views.refusal(error.message, error.hint), status=503)
+        except Exception:  # the connection: whatever went wrong, the tray goes on
+            log.exception("the page could not answer")
+            return self._refuse(BROKEN)
+
+    def _peer(self, request: web.BaseRequest) -> peers.Peer | None:
+        ends = request.transport and [request.transport.get_extra_info(end) for end in ("peername", "sockname")]
+        return peers.find(*ends) if ends and peers.can_tell() else None
+
+    async def _route(self, request: web.BaseRequest, caller: Caller) -> web.StreamResponse:
+        path = caller.asked.path
+        if caller.asked.method == "POST":
+            if not await self._aside(self._is_person, caller.peer):
+                return self._refuse(UNTRUSTED)
+            work = POSTS.get(path)
+            return await work(self, request) if work else self._refuse(MISSING)
+        if path.startswith(guard.STATIC):
+            return self._static(path.removeprefix(guard.STATIC))
+        if path == "/live":
+            return await self._live(request)
+        return await self._show(path, request.query)
+
+    async def _show(self, path: str, query: Mapping[str, str]) -> web.Response:
+        for pattern, view in PAGES:
+            if found := pattern.fullmatch(path):
+                html = await self._aside(view, self._views, query, "".join(found.groups()))
+                return self._page(html) if html is not None else self._refuse(MISSING)
+        return self._refuse(MISSING)
+
+    def _is_person(self, peer: peers.Peer | None) -> bool:
+        """An act counts from a process that no agent and no hook has started; on Linux, the unseen is none."""
+        if not peers.can_tell():
+            return True
+        pids = peer.processes() if peer else ()
+        return bool(pids) and all(self._parts.trusts(pid) for pid in pids)
+
+    async def _enter(self, request: web.BaseRequest) -> web.Response:
+        """The one-time pass of a link becomes the cookie of this start."""
+        try:
+            word = json.loads(await request.text())["pass"]
+        except (ValueError, KeyError, TypeError):
+            return self._refuse(USED)
+        file = self._passes.take(word) if isinstance(word, str) else None
+        if file is None:
+            return self._refuse(USED)
+        self._entered(file)
+        answer = wire.response("", status=204)
+        answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
+        return answer
+
+    async def _confirm(self, request: web.BaseRequest) -> web.Response:
+        slip = str((await request.post()).get("slip", ""))
+        try:
+            wish = await self._aside(self._acts.do, slip)
+        except HooktrayError as error:
+            return self._page(self._views.refusal(error.message, error.hint), status=409)
+        return wire.moved(f"/{'switch' if wish.act in SWITCH else 'hooks'}?done={wish.act}")
+
+    async def _at_once(self, request: web.BaseRequest) -> web.Response:
+        act = str((await request.post()).get("act", ""))
+        return wire.moved("/switch") if await self._aside(self._acts.at_once, act) else self._refuse(MISSING)
+
+    async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Decisions as they come, each as the row that the list would show."""
+        if self._stream.full:
+            return self._refuse(CROWDED)
+        wanted = filters.read(request.query)
+        after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[: filters.LENGTH]
+        answer = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
+        with self._stream.listen() as queue:
+            await answer.prepare(request)
+            missed = {one.id: one for one in await self._aside(self._views.rows, wanted, after)}
+            missed |= {one.id: one for one in self._stream.since(after) if wanted.matches(one)}
+            for record in missed.values():
+                await self._send(answer, record)
+            await answer.write(b": ready\n\n")
+            while record := await queue.get():
+                if record.id not in missed and wanted.matches(record):
+                    await self._send(answer, record)
+        return answer
+
+    async def _send(self, answer: web.StreamResponse, record: Record) -> None:
+        await answer.write(f"id: {record.id}\ndata: {self._views.row(record)}\n\n".encode())
+
+    def _static(self, file: str) -> web.Response:
+        path = next((path for path in STATIC.iterdir() if path.name == file and path.suffix in KINDS), None)
+        return wire.response(path.read_text(encoding="utf-8"), KINDS[path.suffix]) if path else self._refuse(MISSING)
+
+    def _page(self, html: str, status: int = 200) -> web.Response:
+        return wire.response(html, "text/html", status)
+
+    def _refuse(self, why: Refusal) -> web.Response:
+        answer = self._page(self._views.refusal(why.why, why.cure), why.status)
+        if why.status in (400, 413):
+            answer.force_close()
+        return answer
+
+
+POSTS: Mapping[str, Callable[[Server, web.BaseRequest], Awaitable[web.Response]]] = {
+    "/confirm": Server._confirm,
+    "/do": Server._at_once,
+    "/enter": Server._enter,
+}

@@ -1,0 +1,64 @@
+"""Which decisions a person wants to see: the same words for the journal's query and for what has just come in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from tray.model.decision import Record, Verdict
+from tray.store.rows import KINDS
+
+LENGTH = 200  # characters of one filter
+VERDICTS = {verdict.word: verdict for verdict in Verdict}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Empty = does not count. `event` is a canonical name or an agent's own."""
+
+    agent: str = ""
+    project: str = ""
+    session: str = ""
+    event: str = ""
+    verdict: str = ""
+    hook: str = ""
+    text: str = ""
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The filters that count."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    @property
+    def verdicts(self) -> Verdict | None:
+        return VERDICTS.get(self.verdict)
+
+    def matches(self, record: Record) -> bool:
+        return (
+            self.agent in ("", record.agent)
+            and self.project in ("", record.project)
+            and self.session in ("", record.session)
+            and self.event in ("", record.kind if self.event in KINDS else record.event)
+            and self.verdict in ("", record.verdict.word)
+            and (not self.hook or any(hook.get("name") == self.hook for hook in record.hooks))
+            and (not self.text or _lower(self.text) in _lower(_searched(record)))
+        )
+
+
+def read(query: Mapping[str, str]) -> Filter:
+    """The filter of an address; words that no filter has do not count, nor does a verdict that does not exist."""
+    named = {name: query.get(name, "").strip()[:LENGTH] for name in Filter.__dataclass_fields__}
+    if named["verdict"] not in VERDICTS:
+        named["verdict"] = ""
+    return Filter(**named)
+
+
+def _searched(record: Record) -> str:
+    parts = (list(map(dict, record.hooks)), dict(record.answer))
+    return "\n".join((record.payload, record.reason, *(json.dumps(part, ensure_ascii=False) for part in parts)))
+
+
+def _lower(text: str) -> str:
+    """As SQLite's LIKE has it: only ASCII letters know their other case."""
+    return "".join(char.lower() if char.isascii() else char for char in text)

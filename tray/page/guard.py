@@ -1,0 +1,120 @@
+"""Who may ask the page for what: judged from the request line and the headers alone, before anything is looked up.
+
+The page listens on 127.0.0.1, where every web site, every local user and every agent can knock. So a request counts
+only when it names exactly us, comes from our own page, and carries the token of this start.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ENTER = "/enter"
+STATIC = "/static/"
+BODY = 16 * 1024  # bytes that a form may have
+FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+TARGET = re.compile(r"/(?!/)[A-Za-z0-9/._~%?&=+,:@!*()'-]{0,4000}")
+FRAMES = frozenset({"iframe", "frame", "object", "embed", "fencedframe", "worker", "sharedworker", "serviceworker"})
+
+# What every answer of ours carries.
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "Server": "Hooktray",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not answered; the words are ours and hold nothing of what came in."""
+
+    status: int
+    why: str
+    cure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request as it came: `headers` with names in lower case, in order, doubles and all."""
+
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...]
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self.headers if key == name]
+
+    def one(self, name: str) -> str:
+        """The header's value; "" when it is missing or was sent more than once."""
+        found = self.all(name)
+        return found[0] if len(found) == 1 else ""
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
+
+
+HOST = Refusal(421, "This address is not ours", "Choose Open page in the tray's menu.")
+TARGETS = Refusal(400, "This is no address of the page")
+METHOD = Refusal(405, "The page knows GET and POST")
+FOREIGN = Refusal(403, "Another site may not ask the page for anything")
+KIND = Refusal(415, "The page does not take this kind of content")
+SIZE = Refusal(413, "The page takes small forms only")
+STRANGER = Refusal(401, "This browser is not signed in", "Choose Open page in the tray's menu.")
+
+
+def refusal(asked: Asked, authority: str, cookie: str, token: str) -> Refusal | None:
+    """Why this request is not for us to answer, or None. `authority` is our host and port, exactly."""
+    if asked.all("host") != [authority]:
+        return HOST
+    if not TARGET.fullmatch(asked.target) or asked.all("upgrade"):
+        return TARGETS
+    if asked.method not in ("GET", "POST"):
+        return METHOD
+    if not _at_home(asked, f"http://{authority}"):
+        return FOREIGN
+    if found := _body(asked):
+        return found
+    if asked.path == ENTER or asked.path.startswith(STATIC):
+        return None
+    return None if _signed_in(asked, cookie, token) else STRANGER
+
+
+def _at_home(asked: Asked, origin: str) -> bool:
+    """Whether it was our own page that asked; to look, a person may also have typed the address."""
+    origins, sites = asked.all("origin"), asked.all("sec-fetch-site")
+    if set(asked.all("sec-fetch-dest")) & FRAMES:
+        return False
+    if asked.method == "POST":
+        return origins == [origin] and sites == ["same-origin"]
+    if asked.path == ENTER:  # the link comes from a file of ours, which no browser takes for the same site
+        return origins in ([], [origin])
+    return origins in ([], [origin]) and sites in ([], ["none"], ["same-origin"])
+
+
+def _body(asked: Asked) -> Refusal | None:
+    sizes = asked.all("content-length")
+    if asked.all("transfer-encoding") or len(sizes) > 1 or not "".join(sizes).isascii():
+        return SIZE
+    size = int(sizes[0]) if sizes and sizes[0].isdigit() else 0
+    if size > (BODY if asked.method == "POST" else 0):
+        return SIZE
+    if asked.method == "POST" and asked.one("content-type") != (JSON if asked.path == ENTER else FORM):
+        return KIND
+    return None
+
+
+def _signed_in(asked: Asked, cookie: str, token: str) -> bool:
+    pairs = (part.strip().partition("=") for value in asked.all("cookie") for part in value.split(";"))
+    return any(name == cookie and hmac.compare_digest(value.encode(), token.encode()) for name, _, value in pairs)

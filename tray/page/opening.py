@@ -1,0 +1,99 @@
+"""Opens the page: starts its server when somebody asks for the first time, and shows a browser the way in.
+
+The link carries a pass that works once. It stands in a file that only its owner can read, and which is gone after
+use: on a browser's command line every process of the machine could read it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tray.errors import HooktrayError
+from tray.model.decision import Record
+from tray.page.parts import Parts
+
+if TYPE_CHECKING:
+    from tray.page.app import Server
+
+START, PREFIX = 20.0, "open-"  # seconds
+LINK = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
+<p><a href="{link}">Open Hooktray</a></p></html>
+"""
+
+
+class Page:
+    """Cheap until opened: neither the server nor its libraries are there before."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, parts: Parts, folder: Path, open_file: Callable[[Path], None]
+    ) -> None:
+        self._loop = loop
+        self._parts = parts
+        self._folder = folder
+        self._open_file = open_file
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._tidy()
+
+    def open(self) -> None:
+        """From any thread but the loop's. Raises HooktrayError where nothing can open a file."""
+        with self._lock:
+            self._show(self._write(self._server or self._start()))
+
+    def heard(self, record: Record) -> None:
+        """From any thread."""
+        if server := self._server:
+            self._loop.call_soon_threadsafe(server.heard, record)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._server:
+                with contextlib.suppress(TimeoutError):
+                    asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(5)
+            self._server = None
+            self._tidy()
+
+    def _show(self, path: Path) -> None:
+        try:
+            self._open_file(path)
+        except HooktrayError as error:
+            _remove(path)
+            raise HooktrayError(
+                "nothing here can open a browser",
+                hint="install a browser and xdg-utils; the tray's menu and the command line do without the page",
+            ) from error
+
+    def _start(self) -> Server:
+        from tray.page.app import PASS_LIFE, Server
+
+        async def start() -> Server:
+            server = Server(self._parts, _remove)
+            await server.start()
+            return server
+
+        self._life = PASS_LIFE
+        self._server = asyncio.run_coroutine_threadsafe(start(), self._loop).result(START)
+        return self._server
+
+    def _write(self, server: Server) -> Path:
+        number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
+        path = Path(name)
+        with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
+            file.write(LINK.format(link=server.link(path)))
+        self._loop.call_soon_threadsafe(self._loop.call_later, self._life, _remove, path)
+        return path
+
+    def _tidy(self) -> None:
+        for path in self._folder.glob(f"{PREFIX}*.html"):
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)

@@ -1,0 +1,25 @@
+"""What the page shows and acts on; whoever builds the tray hands it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.engine.controls import Controls
+from tray.engine.roster import Roster
+from tray.store.copies import Copies
+from tray.store.journal import Journal
+from tray.store.statistics import Statistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click."""
+
+    journal: Journal
+    statistics: Statistics
+    roster: Roster
+    copies: Copies
+    controls: Controls
+    look: Callable[[], None]
+    trusts: Callable[[int], bool]

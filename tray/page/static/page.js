@@ -1,0 +1,94 @@
+// What the page does by itself: sign in with the link's pass, follow the news, send what a person confirmed, keys.
+"use strict";
+
+async function enter() {
+  const pass = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname); // the pass stays in no history
+  const answer = pass && await fetch("/enter", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ pass }),
+  }).catch(() => null);
+  if (answer && answer.ok) return location.replace("/");
+  document.querySelector("h1").textContent = "This link does not open the page";
+  document.querySelector("[role=status]").textContent =
+    "It was used already, or is too old. Choose Open page in the tray's menu, or run hooktray open.";
+}
+
+// New decisions come on top. Whoever is reading keeps their place: the browser holds what is on the screen where it is.
+function follow(box) {
+  const rows = document.querySelector(".rows");
+  const button = box.querySelector("button");
+  const status = box.querySelector("[role=status]");
+  const template = document.createElement("template");
+  let source = null;
+  let fresh = 0;
+
+  function add(message) {
+    if (document.getElementById(`d-${message.lastEventId}`)) return;
+    template.innerHTML = message.data; // our own server's row, escaped there; the policy runs no script in it
+    const row = template.content.firstElementChild;
+    row.classList.add("fresh");
+    rows.prepend(row);
+    while (rows.children.length > 500) rows.lastElementChild.remove();
+    document.querySelector(".nothing")?.remove();
+    fresh += 1;
+    if (fresh === 1) setTimeout(tell, 1000); // one announcement for many
+  }
+
+  function tell() {
+    status.textContent = fresh === 1 ? "1 new decision" : `${fresh} new decisions`;
+    fresh = 0;
+  }
+
+  function set(on) {
+    source?.close();
+    source = null;
+    if (on) {
+      const address = new URL(box.dataset.live, location.href);
+      if (rows.firstElementChild) address.searchParams.set("after", rows.firstElementChild.dataset.id);
+      source = new EventSource(address);
+      source.onmessage = add;
+      source.onopen = () => { box.dataset.state = "live"; };
+      source.onerror = () => { box.dataset.state = "lost"; };
+    }
+    button.setAttribute("aria-pressed", String(on));
+  }
+
+  button.hidden = false;
+  button.addEventListener("click", () => set(source === null));
+  addEventListener("pagehide", () => set(false));
+  addEventListener("pageshow", (event) => event.persisted && set(true));
+  set(true);
+}
+
+// Forms go by fetch: under `no-referrer` a browser sends a form without saying that it is ours, and the guard refuses it.
+async function send(event) {
+  event.preventDefault();
+  const form = event.target;
+  const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
+  const answer = await fetch(form.action, {
+    method: "POST",
+    headers: { "Content-Type": "application/x-www-form-urlencoded" },
+    body,
+  });
+  if (answer.redirected) return location.replace(answer.url);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  document.querySelector("main").replaceWith(page.querySelector("main"));
+}
+
+function keys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+  const links = [...document.querySelectorAll(".rows .row, .moment a, .card")];
+  const here = links.indexOf(document.activeElement);
+  if (event.key === "/") document.querySelector("[data-search]")?.focus();
+  else if (event.key === "j") links[here + 1]?.focus();
+  else if (event.key === "k" && here > 0) links[here - 1].focus();
+  else return;
+  event.preventDefault();
+}
+
+if (document.body.hasAttribute("data-enter")) enter();
+document.querySelectorAll("[data-live]").forEach(follow);
+document.querySelectorAll("form[method=post]").forEach((form) => form.addEventListener("submit", send));
+addEventListener("keydown", keys);

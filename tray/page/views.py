@@ -1,0 +1,178 @@
+"""What each page shows: from the stores to a template's names. Reads only; runs outside the event loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from tray.dialects import DIALECTS
+from tray.engine.roster import REMOVED, Standing
+from tray.model.hook import Action, Http, Prompt, Rule
+from tray.page import filters, pictures
+from tray.page.acts import Acts, possible
+from tray.page.changes import changes, name
+from tray.page.parts import Parts
+from tray.page.words import templates
+from tray.store.statistics import HOUR, ROWS, TURN_ROWS
+from tray.text import first_line
+
+PAGE = 50  # decisions
+SESSIONS = 100
+DAY = 24 * HOUR
+DONE: Mapping[str, str] = {
+    "allow": "Done.",
+    "approve": "Approved. These bytes run from now on.",
+    "deny": "Denied.",
+    "dismiss": "Dismissed.",
+    "off": "Hooks are off.",
+    "pause": "Hooks are paused.",
+    "revoke": "Revoked. Nothing of it runs any more.",
+}
+
+Query = Mapping[str, str]
+
+
+class Views:
+    """One method a page; each returns the page's HTML, or None when there is no such thing."""
+
+    def __init__(self, parts: Parts, acts: Acts) -> None:
+        self._parts = parts
+        self._acts = acts
+        self._templates = templates()
+
+    def decisions(self, query: Query, target: str = "") -> str:
+        wanted = filters.read(query)
+        before = query.get("before", "")[: filters.LENGTH]
+        rows = self._recent(wanted, before=before, limit=PAGE + 1)
+        older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
+        return self._page(
+            "decisions", "Decisions", rows=rows[:PAGE], filter=wanted, older=older, newest=urlencode(wanted.words),
+            before=before, agents=tuple(DIALECTS), verdicts=tuple(filters.VERDICTS),
+            live="" if before else urlencode(wanted.words),
+        )  # fmt: skip
+
+    def rows(self, wanted: filters.Filter, after: str) -> list[Any]:
+        """What came in since the decision `after`, oldest first."""
+        return self._recent(wanted, after=after, limit=PAGE)[::-1] if after else []
+
+    def row(self, record: Any) -> str:
+        """One decision as a piece of the list, on one line."""
+        return " ".join(self._templates.get_template("row.html").render(one=record).split("\n"))
+
+    def decision(self, query: Query, target: str) -> str | None:
+        record = self._parts.journal.get(target)
+        return self._page("decision", "Decision", one=record) if record else None
+
+    def sessions(self, query: Query, target: str = "") -> str:
+        return self._page("sessions", "Sessions", sessions=self._parts.statistics.sessions(SESSIONS))
+
+    def session(self, query: Query, target: str = "") -> str | None:
+        wanted = filters.Filter(agent=query.get("agent", ""), session=query.get("session", "")[: filters.LENGTH])
+        rows = self._recent(wanted, before=query.get("before", "")[: filters.LENGTH], limit=PAGE + 1)
+        if not wanted.session or not rows:
+            return None
+        older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
+        return self._page("session", "Session", filter=wanted, rows=rows[:PAGE], older=older)
+
+    def hooks(self, query: Query, target: str = "") -> str:
+        self._parts.look()
+        spreads = pictures.spreads(self._parts.statistics.turns(time.time() - 30 * DAY))
+        roster = self._parts.roster
+        return self._page(
+            "hooks", "Hooks",
+            hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.standings],
+            settings=[(one, name(one.key)) for one in self._acts.settings()],
+            requests=self._parts.controls.requests, problem=roster.configuration.problem,
+            warnings=roster.configuration.warnings, done=DONE.get(query.get("done", ""), ""),
+            rows_looked_at=TURN_ROWS,
+        )  # fmt: skip
+
+    def hook(self, query: Query, target: str) -> str | None:
+        self._parts.look()
+        one = self._acts.standing(target)
+        if one is None:
+            return None
+        turns = self._parts.statistics.turns(time.time() - 30 * DAY, hook=one.hook.name)
+        return self._page(
+            "hook", "Hook", hook=self._hook(one, pictures.spread(turns)), covered=one.covered,
+            changes=changes(one, self._parts.copies), definition=one.hook.definition,
+            done=DONE.get(query.get("done", ""), ""),
+        )  # fmt: skip
+
+    def confirm(self, query: Query, target: str) -> str | None:
+        self._parts.look()
+        question = self._acts.ask(target, query.get("of", ""))
+        return self._page("confirm", "Confirm", question=question) if question else None
+
+    def statistics(self, query: Query, target: str = "") -> str:
+        now = time.time()
+        turns = self._parts.statistics.turns(now - DAY)
+        return self._page(
+            "statistics", "Statistics",
+            decisions=pictures.decisions(self._parts.statistics.hours(now - DAY), now),
+            failures=pictures.failures(turns, now),
+            spreads=pictures.spreads(turns).items(),
+            lost=self._parts.journal.dropped, rows_looked_at=ROWS, turns_looked_at=TURN_ROWS,
+        )  # fmt: skip
+
+    def agents(self, query: Query, target: str = "") -> str:
+        heard = self._parts.statistics.heard(tuple(DIALECTS), time.time() - DAY)
+        silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
+        return self._page("agents", "Agents", heard=heard, silent=silent)
+
+    def switch(self, query: Query, target: str = "") -> str:
+        return self._page("switch", "Switch", done=DONE.get(query.get("done", ""), ""))
+
+    def enter(self, query: Query, target: str = "") -> str:
+        return self._templates.get_template("enter.html").render()
+
+    def refusal(self, why: str, cure: str) -> str:
+        """Nothing in it comes from the request."""
+        return self._templates.get_template("refusal.html").render(why=why, cure=cure)
+
+    def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
+        words = wanted.words
+        words.pop("verdict", None)
+        return self._parts.journal.recent(limit, before, after=after, verdict=wanted.verdicts, **words)
+
+    def _page(self, template: str, title: str, **names: Any) -> str:
+        switch, controls = self._parts.controls.state, self._parts.controls
+        waiting = sum(one.waiting for one in self._parts.roster.standings) + len(controls.requests)
+        return self._templates.get_template(f"{template}.html").render(
+            title=title, here=template, switch=switch, waiting=waiting + len(self._acts.settings()), **names
+        )
+
+    def _hook(self, one: Standing, spread: pictures.Spread | None) -> dict[str, Any]:
+        hook = one.hook
+        return {
+            "id": name(one.key),
+            "name": hook.name,
+            "event": hook.match.event,
+            "agents": ", ".join(hook.match.agents) or "every agent",
+            "source": str(hook.source),
+            "state": one.state.value,
+            "health": one.health,
+            "runs_what": _runs(hook.action),
+            "failure": hook.failure.value,
+            "timeout": hook.timeout,
+            "spread": spread or pictures.Spread(),
+            "acts": possible(one),
+            "removed": one.digest == REMOVED,
+            "digest": "" if one.digest == REMOVED else one.digest,
+            "approved": one.approved,
+        }
+
+
+def _runs(action: Action) -> str:
+    if isinstance(action, Rule):
+        return f"rule: {action.verdict.word}"
+    if isinstance(action, Http):
+        return f"POST {action.url}"
+    if isinstance(action, Prompt):
+        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text)}"
+    return action.line
+
+
+View = Callable[[Views, Query, str], str | None]

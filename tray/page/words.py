@@ -1,0 +1,118 @@
+"""The words and marks of the page, and the templates that use them; whatever a template prints is sanitised."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tray.engine.account import said
+from tray.model.decision import Record, Status, Verdict
+from tray.text import first_line, printable
+
+HERE = Path(__file__).parent
+SHOWN = 4_100_000  # characters: more than a review may have
+MARKS = {
+    "deny": "denied",
+    "ask": "asked",
+    "trouble": "a hook failed",
+    "rewrite": "rewritten",
+    "allow": "allowed",
+    "abstain": "no opinion",
+    "skip": "skipped",
+}
+
+
+def templates() -> Environment:
+    """Escapes everything, and prints no foreign text that hides, moves or commands (law 9)."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "clock": clock,
+        "day": day,
+        "duration": duration,
+        "line": first_line,
+        "mark": mark,
+        "pretty": pretty,
+        "stamp": stamp,
+        "turn_mark": turn_mark,
+        "why": why,
+    }
+    environment.globals |= {"marks": MARKS}
+    return environment
+
+
+def _shown(value: object) -> object:
+    return printable(value, SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def mark(record: Record) -> str:
+    """The verdict's shape, the same as in the menu."""
+    if record.verdict is Verdict.DENY:
+        return "deny"
+    if record.verdict is Verdict.ASK:
+        return "ask"
+    if record.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in record.hooks):
+        return "trouble"
+    if record.rewrites:
+        return "rewrite"
+    return "allow" if record.verdict is Verdict.ALLOW else "abstain"
+
+
+def why(record: Record) -> str:
+    """One line on what came out."""
+    if record.reason:
+        return record.reason
+    return f"rewrote the {' and the '.join(record.rewrites)}" if record.rewrites else said(record)
+
+
+def turn_mark(hook: dict[str, str]) -> str:
+    """The shape of one hook's turn."""
+    status, verdict = hook.get("status"), str(hook.get("verdict", ""))
+    if status in {Status.FAILED, Status.TIMED_OUT}:
+        return "trouble"
+    if status == Status.SKIPPED:
+        return "skip"
+    return verdict if verdict in MARKS else "abstain"
+
+
+def clock(at: float) -> str:
+    """The time of day, with the day when it is not today."""
+    same_day = time.localtime(at)[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M:%S" if same_day else "%d %b %H:%M", time.localtime(at))
+
+
+def day(at: float) -> str:
+    return time.strftime("%A, %d %B %Y", time.localtime(at))
+
+
+def stamp(at: float) -> str:
+    """For programs, and for people who point at it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(at))
+
+
+def duration(ms: float) -> str:
+    """Two or three digits and a unit."""
+    if ms < 1:
+        return "< 1 ms" if ms > 0 else "0 ms"
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s" if ms < 60_000 else f"{ms / 60_000:.0f} min"
+
+
+def pretty(text: str) -> str:
+    """JSON with room to breathe; anything else as it stands."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text

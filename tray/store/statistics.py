@@ -1,0 +1,124 @@
+"""What the journal adds up to: hooks' runs, decisions by hour, sessions, agents. Read only.
+
+Everything here looks at the newest rows only, so that no picture of a long journal takes long, and leaves
+out what `hooktray test` sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tray.model.decision import Status, Verdict
+from tray.store.db import Database
+
+ROWS = 20_000
+TURN_ROWS = 5_000  # each of them may hold many turns
+HOUR = 3600.0
+NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """So many decisions of one verdict in the hour that began at `hour`."""
+
+    hour: float
+    verdict: Verdict
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One hook's turn, as far as pictures need it."""
+
+    hook: str
+    status: str
+    ms: float
+    at: float
+
+    @property
+    def failed(self) -> bool:
+        return self.status in (Status.FAILED, Status.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One session of an agent, as far as the journal reaches."""
+
+    agent: str
+    session: str
+    project: str
+    first: float
+    last: float
+    count: int
+    denied: int
+    asked: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """The last sign of life of one agent."""
+
+    agent: str
+    at: float
+    event: str
+    project: str
+    count: int  # its decisions of the last day
+
+
+class Statistics:
+    """Each question is one query on the caller's thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def hours(self, since: float) -> list[Count]:
+        """Decisions by hour and verdict, oldest first."""
+        sql = (
+            "SELECT cast(at / :hour AS INTEGER) AS hour, verdict, count(*) AS count FROM journal"
+            f" WHERE {NEWEST} AND at >= :since GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        found = self._rows(sql, {"hour": HOUR, "since": since, "rows": ROWS})
+        return [Count(hour * HOUR, Verdict(verdict), count) for hour, verdict, count in found]
+
+    def turns(self, since: float, hook: str = "") -> list[Turn]:
+        """What hooks did, skipped ones aside, oldest first."""
+        sql = (
+            "SELECT json_extract(value, '$.name') AS name, json_extract(value, '$.status') AS status,"
+            f" json_extract(value, '$.ms') AS ms, at FROM journal, json_each(hooks) WHERE {NEWEST}"
+            " AND hooks <> '[]' AND at >= :since AND status <> 'skipped' AND :hook IN ('', name) ORDER BY seq"
+        )
+        values = {"since": since, "rows": TURN_ROWS, "hook": hook}
+        return [Turn(name, status, ms or 0.0, at) for name, status, ms, at in self._rows(sql, values)]
+
+    def sessions(self, limit: int) -> list[Session]:
+        """Those last heard of come first."""
+        sql = (
+            "SELECT agent, session, max(project) AS project, min(at) AS first, max(at) AS last, count(*) AS count,"
+            " sum(verdict = 3) AS denied, sum(verdict = 2) AS asked, max(seq) AS seq FROM journal"
+            f" WHERE {NEWEST} AND session <> '' GROUP BY agent, session ORDER BY seq DESC LIMIT :limit"
+        )
+        names = ("agent", "session", "project", "first", "last", "count", "denied", "asked")
+        return [
+            Session(**{name: row[name] for name in names}) for row in self._rows(sql, {"rows": ROWS, "limit": limit})
+        ]
+
+    def heard(self, agents: Sequence[str], since: float) -> list[Heard]:
+        """The agents that were ever heard of."""
+        last = "SELECT at, event, project FROM journal WHERE agent = :agent ORDER BY seq DESC LIMIT 1"
+        sql = f"SELECT count(*) FROM journal WHERE {NEWEST} AND agent = :agent AND at >= :since"
+        found = []
+        with self._database.connect() as connection:
+            for agent in agents:
+                row = connection.execute(last, {"agent": agent}).fetchone()
+                if row is None:
+                    continue
+                count = connection.execute(sql, {"agent": agent, "since": since, "rows": ROWS}).fetchone()[0]
+                found.append(
+                    Heard(agent=agent, at=row["at"], event=row["event"], project=row["project"], count=count)
+                )
+        return sorted(found, key=lambda one: -one.at)
+
+    def _rows(self, sql: str, values: dict[str, object]) -> list:  # type: ignore[type-arg]
+        with self._database.connect() as connection:
+            return connection.execute(sql, values).fetchall()
