@@ -15,11 +15,11 @@ Programs that attack what we ship, with counts, and with controls: the same thin
 fall each time. CI runs the quick form of each; `python tests/torture --full T11` runs one in full, and `--save` keeps
 its result. This table is made of what was kept.
 
-A row that is cut down ran with each of its counts multiplied by the share in brackets, but never below the quick form.
-Where two counts multiply, what was run is far less than that share: read the inputs, not the share. Time limits allow
-for a loaded machine: T09 forgives 4 s, T15 takes 100 ms and T16 800 ms of the processor, and T16 more than 64 MiB for
-large documents. The controls of T10, T17, T24, T25 and T30 only show that the careless way is careless; they do not run
-the attack against another implementation.
+A row that is cut down ran with each of its counts multiplied by the share in brackets, but never below the
+quick form. Where two counts multiply, what was run is far less than that share: read the inputs, not the
+share. Time limits allow for a loaded machine: T09 forgives 4 s, T15 takes 100 ms and T16 800 ms of the
+processor, and T16 more than 64 MiB for large documents. The controls of T10, T17, T24, T25 and T30 only show
+that the careless way is careless; they do not run the attack against another implementation.
 
 | | what is attacked | form | inputs | faults | lost | wrong | controls beaten | seconds |
 | --- | --- | --- | --: | --: | --: | --: | --: | --: |
@@ -46,7 +46,7 @@ def page() -> str:
 
 
 def _form(result: dict[str, object]) -> object:
-    """The form, and the share where it was cut down: a factor of each single count, so no percentage of the inputs."""
+    """The form, and the share where it was cut down: a factor of each single count, not of the inputs."""
     share = float(str(result.get("share", 1)))
     return f"full, cut down ({share:g})" if result["form"] == "full" and share < 1 else result["form"]
 
