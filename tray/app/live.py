@@ -8,9 +8,9 @@ import functools
 import logging
 import os
 import sys
-import threading
+import time
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
 from tray.app import engine, llm, roster, stores
+from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
@@ -52,7 +53,6 @@ CLOSING = 12.0  # seconds
 KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
-PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
 
@@ -81,8 +81,7 @@ class App:
     def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
         self._paths = paths
         self._words: dict[str, str] = {}
-        self._places = threading.BoundedSemaphore(PLACES)
-        self._observing: set[threading.Thread] = set()
+        self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
         configuration.start(paths)
@@ -99,7 +98,9 @@ class App:
         self._make_face(paths.state / "reviews", headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
+        requests = Requests(
+            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals
+        )  # fmt: skip
         self._typed = Typed(self._controls, requests)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -107,9 +108,10 @@ class App:
 
     def _make_alerts(self) -> None:
         self._player = Player()
+        self._notifier = Notifier((DesktopNotifierBackend(self._follow), PlyerBackend()))
         self._announcer = Announcer(
             self._loop.loop,
-            Notifier((DesktopNotifierBackend(self._follow), PlyerBackend())),
+            self._notifier,
             self._player,
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
@@ -119,7 +121,7 @@ class App:
     def _make_engine(self) -> None:
         model = functools.partial(llm, self._paths, self._kept)
         self._engine = engine(
-            self._kept, self, self._spawn, self._background, llm=model, ending=self._ending,
+            self._kept, self, self._observers.spawn, self._background, llm=model, ending=self._ending,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
         )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
@@ -170,8 +172,7 @@ class App:
         self._listener.close()
         self._turns.close()
         self._ending.close()
-        for thread in list(self._observing):
-            thread.join(5)
+        self._observers.join()
         self._background.close()
         self._page.close()
         self._chores.close()
@@ -262,26 +263,19 @@ class App:
     def _turn_ended(self, event: Event) -> None:
         """Told at once, however long its hooks will take."""
         self._chores.do(lambda: self._herald.arrived(event))
-        self._spawn(lambda: self._engine.observe(event))
+        self._observers.spawn(lambda: self._engine.observe(event))
 
-    def _spawn(self, work: Callable[[], object]) -> bool:
-        """Run the hooks of an event that waits for nothing; False when there are too many of them already."""
-        if not self._places.acquire(blocking=False):
-            return False
-
-        def turn() -> None:
-            try:
-                work()
-            except Exception:  # a thread's end is the last place that can say so
-                log.exception("an event could not be judged")
-            finally:
-                self._observing.discard(threading.current_thread())
-                self._places.release()
-
-        thread = threading.Thread(target=turn, name="observe", daemon=True)
-        self._observing.add(thread)
-        thread.start()
-        return True
+    def _vitals(self) -> Mapping[str, object]:
+        """What doctor cannot see from outside."""
+        now = time.monotonic()
+        living = self._background.living().items()
+        return {
+            "reason": self._icon.reason,
+            "background": [[group, round(deadline - now, 1)] for group, deadline in living],
+            "late": self._kept.journal.late,
+            "notifications": "" if self._notifier.working else self._notifier.last_error,
+            "sound": self._player.last_error,
+        }
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)

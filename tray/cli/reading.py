@@ -28,7 +28,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     state = kept.switch.state()
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
     waiting = [one for one in proposals.standings if one.waiting and one.digest]
-    answer = _ping(paths)
+    answer = vitals(paths)
     found = {
         "enabled": state.enabled,
         "paused_until": paused,
@@ -123,11 +123,12 @@ def _journal(context: typer.Context) -> Iterator[Any]:
     yield kept.journal
 
 
-def _ping(paths: Paths) -> Any:
+def vitals(paths: Paths) -> Any:
+    """What the running tray says of itself; None when none runs."""
     from tray.door.control import ask
 
     try:
-        return ask(paths.socket, {"op": "ping"})
+        return ask(paths.socket, {"op": "vitals"})
     except DoorError:
         return None
 

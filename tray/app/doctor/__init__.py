@@ -1,0 +1,84 @@
+"""The examination: a table of small checks, each a function from a Case to its findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from tray.app import Stores, roster, stores
+from tray.app.doctor import connected, desktop, hooks, matchers, ours
+from tray.app.doctor.case import Case
+from tray.app.doctor.finding import Finding, Health, broken, troubled
+from tray.app.wiring import site
+from tray.engine.runners.process import MARK
+from tray.errors import HooktrayError, StoreError
+from tray.paths import Paths
+
+__all__ = ["CHECKS", "Case", "Finding", "Health", "broken_hooks", "examine", "told", "troubled"]
+
+CHECKS: Mapping[str, Callable[[Case], Iterable[Finding]]] = {
+    "tray": ours.tray,
+    "switch": ours.switch,
+    "configuration": ours.configuration,
+    "sources": ours.sources,
+    "hooks": hooks.check,
+    "matchers": matchers.check,
+    "agents": connected.check,
+    "relay": ours.relay,
+    "icon": desktop.host,
+    "notifications": desktop.notifications,
+    "sound": desktop.sound,
+    "background": desktop.background,
+    "journal": ours.journal,
+    "database": ours.database,
+}
+
+
+def examine(paths: Paths, tray: Mapping[str, Any] | None, *, static: bool = False) -> Iterator[Finding]:
+    """All findings, as they come. `tray` is what the running tray says of itself.
+
+    A hook cannot have hooks run.
+    """
+    if not static and MARK in os.environ:
+        raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own, or with --static")
+    try:
+        case = _case(paths, stores(paths, migrate=not paths.database.exists()), tray, static=static)
+    except StoreError as error:
+        yield broken("database", paths.database.name, error.message, error.hint)
+        return
+    try:
+        for check in CHECKS.values():
+            yield from check(case)
+    finally:
+        case.kept.journal.close()
+
+
+def broken_hooks(paths: Paths, kept: Stores) -> int:
+    """How many hooks are broken as far as that shows without running them: what the menu and `status` count."""
+    return troubled(hooks.check(_case(paths, kept, None, static=True)))
+
+
+def told(findings: Iterable[Finding]) -> str:
+    """For people: what is broken first."""
+    rows = sorted(findings, key=lambda one: list(Health).index(one.health), reverse=True)
+    lines = []
+    for one in rows:
+        lines.append(f"{one.health.value:9}  {one.check}: {one.name}: {one.said}")
+        lines += [f"{'':11}{one.remedy}"] if one.remedy else []
+    counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
+    return "\n".join([*lines, counts])
+
+
+def _case(paths: Paths, kept: Stores, tray: Mapping[str, Any] | None, *, static: bool) -> Case:
+    proposals = roster(paths, kept)
+    proposals.refresh()
+    return Case(
+        paths=paths,
+        kept=kept,
+        roster=proposals,
+        site=site(paths),
+        environment=dict(os.environ),
+        tray=tray,
+        static=static,
+    )
