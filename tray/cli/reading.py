@@ -108,10 +108,10 @@ def paths(context: typer.Context, as_json: Json = False) -> None:
 
 @app.command()
 def schema() -> None:
-    """The JSON Schema of the settings in hooktray.yaml."""
-    from tray.settings import schema as settings_schema
+    """The JSON Schema of hooktray.yaml."""
+    from tray.sources import schema as whole
 
-    print(json.dumps(settings_schema(), indent=2))
+    print(whole.text(), end="")
 
 
 @contextlib.contextmanager

@@ -16,16 +16,16 @@ SPEAK = "print JSON or nothing on stdout, and words for people on stderr"
 LLM = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
 # The first one whose words stand in the cause counts.
 REMEDIES = (
+    ("exit 127", "a program that the script starts is not there: install it, or write its whole path"),
     ("interpreter not executable", "make the interpreter executable, or name another one in its first line"),
     ("interpreter not found", f"install it, or correct the script's first line (and its line ends), {AGAIN}"),
     ("no interpreter line", f"begin the script with a line such as `#!/bin/sh`, {AGAIN}"),
-    ("not executable", f"chmod +x {{program}}, {AGAIN}"),
+    ("not executable", "chmod +x {program}"),
     ("script not found", f"put the script back, or correct the command in {{source}}, {AGAIN}"),
     ("is another program than", f"approve the hook again: {{program}} was replaced since, {AGAIN}"),
     ("not found", f"install it, or correct the command in {{source}}, {AGAIN}"),
     ("timed out", "make it quicker, or raise its `timeout:` (now {timeout:g} s) in {source}"),
     ("no llm configured", LLM),
-    ("exit 127", "a program that the script starts is not there: install it, or write its whole path"),
     ("output", SPEAK),
     (
         "approved copy",
