@@ -137,7 +137,7 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     copy.write_text("#!/bin/sh\nexit 2\n")
 
     assert [row[0] for row in of(house, "guard", static=True)] == ["attention", "broken"]
-    assert broken_hooks(house.paths, house.stores) == 1
+    assert broken_hooks(house.paths, house.stores, house.roster) == 1
 
 
 def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House) -> None:

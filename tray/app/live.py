@@ -8,7 +8,6 @@ import functools
 import logging
 import os
 import sys
-import time
 import webbrowser
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,11 +22,15 @@ from tray.alerts.native import DesktopNotifierBackend
 from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Alert
 from tray.alerts.sound import Player
-from tray.app import engine, llm, roster, stores
+from tray.app import engine, llm, relay_conf, roster, stores, welcome
+from tray.app.care import Care
 from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.vitals import vitals
+from tray.app.watching import Watch
+from tray.app.wiring import offers
 from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action
@@ -37,7 +40,7 @@ from tray.door.requests import Requests
 from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine.agents import Agents
-from tray.engine.ancestry import ONCE, descends_from_hook
+from tray.engine.ancestry import descends_from_hook
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
@@ -46,7 +49,6 @@ from tray.engine.turns import Turns
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
-from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
@@ -80,17 +82,20 @@ class App:
 
     def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
         self._paths = paths
+        self._say = say
         self._words: dict[str, str] = {}
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
-        configuration.start(paths)
+        self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
         self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
         self._kept = stores(paths, migrate=True, trouble=self._trouble)
         self._roster = roster(paths, self._kept)
+        self._watch = Watch(self._loop.loop, self._changed)
+        self._care = Care(paths, self._kept, self._roster, self._vitals)
         self._make_alerts()
         self._make_engine()
         threads = (self._loop, self._chores)
@@ -101,7 +106,7 @@ class App:
         requests = Requests(
             self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals
         )  # fmt: skip
-        self._typed = Typed(self._controls, requests)
+        self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
@@ -144,6 +149,8 @@ class App:
             open_file=open_file,
             soon=self._chores.do,
             open_page=self._page.open,
+            trouble=lambda: self._care.trouble,
+            examine=lambda: self._observers.spawn(self._examine),
         )
         self._icon: Icon = choose(
             self._loop.loop,
@@ -157,7 +164,7 @@ class App:
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
         self._listener.start()
-        self._write_relay_conf()
+        relay_conf.write(self._paths, self._roster.when_down())
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
             self._icon.run()
@@ -170,6 +177,7 @@ class App:
         faulthandler.dump_traceback_later(CLOSING, exit=True)
         self._terminals.close()
         self._listener.close()
+        self._watch.close()
         self._turns.close()
         self._ending.close()
         self._observers.join()
@@ -224,6 +232,8 @@ class App:
             self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
+        if self._arrives:
+            self._welcome()
         self._roster.tidy()
         self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
         self._kept.sessions.prune(KEPT_SESSIONS)
@@ -238,8 +248,19 @@ class App:
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
         self._herald.warned(self._roster.configuration.warnings)
-        self._write_relay_conf()
+        relay_conf.write(self._paths, self._roster.when_down())
+        self._watch.over((self._paths.config, *self._roster.watched))
+        self._care.look()
         self._face.show()
+
+    def _examine(self) -> None:
+        path = self._care.report()
+        self._chores.do(lambda: open_file(path))
+
+    def _welcome(self) -> None:
+        found = offers(self._paths)
+        self._say(welcome.text(self._paths, found))
+        self._announcer.announce((welcome.alert(found),))
 
     def _changed(self) -> None:
         self._chores.do(self._refresh)
@@ -266,28 +287,11 @@ class App:
         self._observers.spawn(lambda: self._engine.observe(event))
 
     def _vitals(self) -> Mapping[str, object]:
-        """What doctor cannot see from outside."""
-        now = time.monotonic()
-        living = self._background.living().items()
-        return {
-            "reason": self._icon.reason,
-            "background": [[group, round(deadline - now, 1)] for group, deadline in living],
-            "late": self._kept.journal.late,
-            "notifications": "" if self._notifier.working else self._notifier.last_error,
-            "sound": self._player.last_error,
-        }
+        return vitals(self._icon, self._background, self._kept.journal, self._notifier, self._player)
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
         self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
-
-    def _write_relay_conf(self) -> None:
-        """Tell the relays what to do when we are not there."""
-        argv = "\x1f".join((sys.executable, *ONCE))
-        text = f"when_down={self._roster.when_down()}\nonce={argv}\n".encode()
-        path = self._paths.relay_conf
-        if not path.exists() or path.read_bytes() != text:
-            configuration.write_whole(path, text)
 
 
 def _browse(url: str) -> None:

@@ -24,7 +24,7 @@ def site(paths: Paths, scope: str = "user", workspace: str = "") -> Site:
         paths=paths,
         relay=line.relay(paths.home),
         home=Path.home(),
-        cwd=_here(),
+        cwd=here(),
         environment=os.environ,
         scope=scope,
         workspace=workspace,
@@ -73,7 +73,7 @@ def _wired(name: str, place: Site) -> bool:
         return True  # unreadable: nothing to offer before that is mended
 
 
-def _here() -> Path:
+def here() -> Path:
     try:
         return Path.cwd()
     except OSError:

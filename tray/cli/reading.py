@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +21,8 @@ from tray.paths import Paths
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import roster, stores
+    from tray.app.doctor import broken_hooks
+    from tray.app.wiring import standing
 
     paths = places(context)
     kept = stores(paths, migrate=not paths.database.exists())
@@ -35,6 +38,13 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "running": answer is not None,
         "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
         "icon": (answer or {}).get("icon") or None,
+        "pauses": [asdict(one) for one in state.pauses],
+        "trouble": broken_hooks(paths, kept, proposals),
+        "agents": [
+            {"agent": one.agent, "connected": one.connected, "heard": one.heard}
+            for one in standing(paths, kept.journal)
+            if one.installed or one.heard
+        ],
         "problem": "\n".join(
             filter(
                 None, (proposals.configuration.problem, kept.ledger.book.broken, *proposals.configuration.warnings)

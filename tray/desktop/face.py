@@ -44,7 +44,11 @@ class Face:
         open_file: Callable[[Path], None],
         soon: Callable[[Callable[[], None]], None],
         open_page: Callable[[], None],
+        trouble: Callable[[], int] = lambda: 0,
+        examine: Callable[[], object] = lambda: None,
     ) -> None:
+        self._trouble = trouble
+        self._examine = examine
         self._controls = controls
         self._roster = roster
         self._copies = copies
@@ -96,6 +100,7 @@ class Face:
             status=_status(self._recent[0] if self._recent else None, now),
             running=next(reversed(self._running.values()), ""),
             problem=self._roster.configuration.problem,
+            trouble=self._trouble(),
             recent=tuple(self._recent),
             approvals=tuple(self._approvals()),
             requests=tuple(
@@ -144,6 +149,8 @@ class Face:
                 self._tell("The last good configuration stays in force", "; ".join(line.strip() for line in lines))
             case menu.OpenPage():
                 self._open_page()
+            case menu.Doctor():
+                self._examine()
             case menu.Quit():
                 if self._icon:
                     self._icon.stop()

@@ -89,12 +89,17 @@ class OpenPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Doctor:
+    """Examine everything and show what came out."""
+
+
+@dataclass(frozen=True, slots=True)
 class Quit:
     """End the tray."""
 
 
 Asking = Reason | Problem | Review | Approve | Deny | Revoke | Grant | Dismiss
-Action = Toggle | Pause | Resume | Asking | Mute | OpenPage | Quit
+Action = Toggle | Pause | Resume | Asking | Mute | OpenPage | Doctor | Quit
 
 
 class Kind(enum.Enum):
@@ -153,6 +158,7 @@ class MenuState:
     status: str = ""
     running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
     problem: str = ""
+    trouble: int = 0  # hooks that are broken
     recent: tuple[Record, ...] = ()
     approvals: tuple[Approval, ...] = ()
     requests: tuple[Request, ...] = ()
@@ -194,6 +200,8 @@ def _status(state: MenuState) -> Item:
     """The first row: what is not as usual, else what a hook does just now, else the last thing that happened."""
     if state.problem:
         return _click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
+    if state.trouble and state.enabled and not state.running:
+        return _click("status", f"Hooks in trouble: {state.trouble}", Doctor())
     paused = _paused(state) and f"Hooks are {_paused(state)}"
     text = paused or sanitise(state.running, STATUS_LIMIT) or state.status if state.enabled else "Hooks are off"
     return _label("status", clean(text, STATUS_LIMIT, "Hooktray"))

@@ -51,7 +51,9 @@ def load(paths: Paths) -> Configuration:
     try:
         text = paths.config.read_bytes()
     except FileNotFoundError:
-        return Configuration()
+        if not paths.last_good.exists():
+            return Configuration()
+        return _last_good(paths, f"{paths.config}: is gone\n  put it back; an empty file says that you want nothing")
     except OSError as error:
         return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror or error}")
     try:

@@ -1,4 +1,4 @@
-"""The JSON Schema of the whole hooktray.yaml, out of the same types that read it; editors complete and check by it."""
+"""The JSON Schema of the whole hooktray.yaml, out of the types that read it; editors complete and check by it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _source() -> dict[str, Any]:
     return {
         "description": "Hooks as they stand in another format: one format and its path.",
         "type": "object",
-        "properties": {**{name: path for name in READERS}, "agent": {"$ref": "#/$defs/Agent"}},
+        "properties": {**dict.fromkeys(READERS, path), "agent": {"$ref": "#/$defs/Agent"}},
         "additionalProperties": False,
         "oneOf": [{"required": [name]} for name in READERS],
     }

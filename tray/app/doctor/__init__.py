@@ -10,12 +10,13 @@ from tray.app import Stores, roster, stores
 from tray.app.doctor import connected, desktop, hooks, matchers, ours
 from tray.app.doctor.case import Case
 from tray.app.doctor.finding import Finding, Health, broken, troubled
-from tray.app.wiring import site
+from tray.app.wiring import here, site
+from tray.engine.roster import Roster
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError, StoreError
 from tray.paths import Paths
 
-__all__ = ["CHECKS", "Case", "Finding", "Health", "broken_hooks", "examine", "told", "troubled"]
+__all__ = ["CHECKS", "Case", "Finding", "Health", "broken_hooks", "case", "examine", "told", "troubled"]
 
 CHECKS: Mapping[str, Callable[[Case], Iterable[Finding]]] = {
     "tray": ours.tray,
@@ -43,20 +44,23 @@ def examine(paths: Paths, tray: Mapping[str, Any] | None, *, static: bool = Fals
     if not static and MARK in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own, or with --static")
     try:
-        case = _case(paths, stores(paths, migrate=not paths.database.exists()), tray, static=static)
+        kept = stores(paths, migrate=not paths.database.exists())
     except StoreError as error:
         yield broken("database", paths.database.name, error.message, error.hint)
         return
     try:
+        proposals = roster(paths, kept)
+        proposals.refresh()
+        patient = case(paths, kept, proposals, tray, static=static)
         for check in CHECKS.values():
-            yield from check(case)
+            yield from check(patient)
     finally:
-        case.kept.journal.close()
+        kept.journal.close()
 
 
-def broken_hooks(paths: Paths, kept: Stores) -> int:
+def broken_hooks(paths: Paths, kept: Stores, proposals: Roster) -> int:
     """How many hooks are broken as far as that shows without running them: what the menu and `status` count."""
-    return troubled(hooks.check(_case(paths, kept, None, static=True)))
+    return troubled(hooks.check(case(paths, kept, proposals, None, static=True)))
 
 
 def told(findings: Iterable[Finding]) -> str:
@@ -70,14 +74,13 @@ def told(findings: Iterable[Finding]) -> str:
     return "\n".join([*lines, counts])
 
 
-def _case(paths: Paths, kept: Stores, tray: Mapping[str, Any] | None, *, static: bool) -> Case:
-    proposals = roster(paths, kept)
-    proposals.refresh()
+def case(paths: Paths, kept: Stores, proposals: Roster, tray: Mapping[str, Any] | None, *, static: bool) -> Case:
     return Case(
         paths=paths,
         kept=kept,
         roster=proposals,
-        site=site(paths),
+        site=lambda: site(paths),
+        cwd=str(here()),
         environment=dict(os.environ),
         tray=tray,
         static=static,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ class Case:
     paths: Paths
     kept: Stores
     roster: Roster
-    site: Site
+    site: Callable[[], Site]  # costs a process
+    cwd: str
     environment: Mapping[str, str]
     tray: Mapping[str, Any] | None = None
     static: bool = False

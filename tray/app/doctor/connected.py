@@ -15,7 +15,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Unless nothing shall be started, an event of ours goes through each connected agent's own line."""
     journal = case.kept.journal
     seen = None if case.static else lambda session: bool(journal.recent(1, session=session))
-    found = connections(case.site, heard(journal), seen)
+    found = connections(case.site(), heard(journal), seen)
     yield from (_finding(one) for one in found if one.installed or one.problem)
     if not any(one.connected for one in found):
         yield attention(

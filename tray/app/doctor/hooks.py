@@ -110,7 +110,7 @@ def _tried(case: Case, one: Approved) -> Finding:
         case.kept, nobody, nobody.later, None, llm=lambda: llm(case.paths, case.kept), rows=nobody
     )  # fmt: skip
     try:
-        happened = trial.synthetic(agent, event, environment=case.environment, cwd=str(case.site.cwd))
+        happened = trial.synthetic(agent, event, environment=case.environment, cwd=case.cwd)
         tried = trial.run(judge, one, happened)
     except HooktrayError as error:
         return broken("hook", name, error.message, error.hint)
