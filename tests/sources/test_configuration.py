@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -39,6 +40,15 @@ BROKEN = [
     ("alerts:\n  turn_en: {notify: true}", "2:3: alerts.turn_en", "`turn_en`", "`turn_end`"),
     ("alerts:\n  turn_end: {notfy: true}", "alerts.turn_end.notfy", "`notfy`", "`notify`"),
     ("alerts: 3", "1:1: alerts", "3", "keys below"),
+    ("alerts:\n  turn_end: {urgency: high}", "alerts.turn_end.urgency", "`high`", "one of"),
+    ("projects: {api: {turn_en: {notify: true}}}", "1:18: projects.api.turn_en", "`turn_en`", "`turn_end`"),
+    ("projects: {api: {turn_end: {notify: 3}}}", "1:29: projects.api.turn_end.notify", "3", "`true`"),
+    ("quiet: {from: '22:00', to: '7:00'}", "1:24: quiet.to", "`7:00`", "in quotes"),
+    ("quiet: {from: '22:00', too: '07:00'}", "quiet.too", "`too`", "`to`"),
+    ("quiet: {from: '22:00', to: '07:00', days: [sunday]}", "quiet.days[0]", "`sunday`", "one of"),
+    ("ask: {agents: [x-cod]}", "1:16: ask.agents[0]", "`x-cod`", "one of"),
+    ("ask: {seconds: 1}", "ask.seconds", "1", "larger"),
+    ("volume: 3", "volume", "3", "smaller"),
     ("when_down: maybe", "1:1: when_down", "`maybe`", "one of"),
     ("settle: 900", "1:1: settle", "900", "smaller"),
     ("bogus: 1", "1:1: bogus", "`bogus`", "hooks"),
@@ -160,7 +170,8 @@ def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
     keys = set(re.findall(r"(\w+):", TEXT))
     assert {*KEYS, *hooktray.KEYS} <= keys
     assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
-    assert Settings(llm=None, alerts={}) == msgspec.structs.replace(found.settings, llm=None, alerts={})
+    changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet": None}  # what has no default to show
+    assert msgspec.structs.replace(found.settings, **changed) == Settings()
 
 
 def test_the_schema_stands_beside_the_file(paths: Paths) -> None:

@@ -30,6 +30,8 @@ GOOD = (
     "alerts: {turn_end: {notify: true, sound: none}, note: {}}",
     "llm: {base_url: 'https://llm.example.com/v1', model: small, api_key_env: K}",
     "protection: {allow: [hooktray pause]}",
+    "{projects: {api: {note: {notify: false}}}, volume: 0.5, min_turn: 10, details: true}",
+    "{quiet: {from: '22:00', to: '07:00', days: [mon]}, ask: {agents: [shelley]}, journal: {days: 1, rows: 100}}",
 )
 BAD = (
     "[]",
@@ -61,6 +63,13 @@ BAD = (
     "alerts: {turn_end: {notfy: true}}",
     "alerts: {turn_end: {notify: 'x'}}",
     "when_down: maybe",
+    "projects: {api: {note: {notfy: false}}}",
+    "projects: {api: {nope: {}}}",
+    "quiet: {from: '25:00', to: '07:00'}",
+    "quiet: {from: '22:00'}",
+    "ask: {agents: [claude]}",
+    "journal: {days: 0}",
+    "volume: 2",
     "settle: 900",
     "background: -1",
     "llm: {model: m}",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tray.alerts.policy import Alert, information
+from tray.alerts.alert import Alert
+from tray.alerts.policy import information
 from tray.paths import Paths
 from tray.sources import configuration
 

@@ -25,6 +25,8 @@ def schema() -> dict[str, Any]:
     defs = {name: part for name, part in parts.items() if name not in ("Settings", "Entry")}
     properties = dict(whole["properties"])
     properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
+    rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}
+    properties["projects"] = {**properties["projects"], "additionalProperties": rules}
     properties["sources"] = {**properties["sources"], "items": {"$ref": "#/$defs/Source"}}
     hooks = {"description": "What your hooks are.", "type": ["array", "null"], "items": {"$ref": "#/$defs/Hook"}}
     return {

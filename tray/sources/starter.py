@@ -33,6 +33,27 @@ TEXT = """\
 # alerts:
 #   turn_end: {notify: true, sound: chime}
 ##
+## The same for one project, by the last part of its folder.
+# projects: {}
+##
+## Hours in which only what is critical is shown, and nothing is heard. Default: none.
+# quiet: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
+##
+## Whether alerts show the details that are left out otherwise.
+# details: false
+##
+## Seconds that a turn must have taken to be told of at its end.
+# min_turn: 0
+##
+## How loud sounds are, from 0 to 1.
+# volume: 1.0
+##
+## Whose questions are put to you on the desktop, and for how long; counts only once you confirmed it.
+# ask: {agents: [], seconds: 60}
+##
+## How much the journal keeps.
+# journal: {days: 90, rows: 200000, megabytes: 500}
+##
 ## Without the tray: `once` runs the hooks all the same, `allow` counts only once you confirmed it.
 # when_down: once
 ##
