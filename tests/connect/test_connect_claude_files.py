@@ -87,6 +87,20 @@ BAD: dict[str, tuple[str | bytes, str]] = {
 }
 
 
+ISSUE = (  # the shapes that people were seen to have, by the words of the tables above or of a test of this page
+    "trailing comma, comments, BOM, CRLF, tabs, minified, link, dangling_link, read_only, private, empty, "
+    "missing_folder, five megabytes, unicode, foreign hooks, older_entry, given twice, edit_in_between"
+)
+
+
+def test_every_shape_of_a_settings_file_has_its_row() -> None:
+    tests = " ".join(name for name in globals() if name.startswith("test_"))
+    known = f"{' '.join((*GOOD, *BAD))} {tests}".replace("a comment ", "comments ")
+
+    assert len(GOOD) + len(BAD) >= 40
+    assert [shape for shape in ISSUE.split(", ") if shape not in known] == []
+
+
 @pytest.fixture
 def person(tmp_path: Path) -> Person:
     one = Person(tmp_path)

@@ -1,0 +1,102 @@
+"""Connecting agents from menu or page: how each stands, and a difference that is shown before it is written."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.connect import CONNECTORS, line, undo, write
+from tray.connect.connections import PROBE, Connection, Heard, connections
+from tray.connect.edit import diff
+from tray.connect.plan import Plan, Site
+from tray.paths import Paths
+from tray.store.journal import Journal
+from tray.text import printable
+
+LOOKED_AT = 100  # rows of the journal, when an agent was last heard of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What connecting or disconnecting one agent would write, as it is shown; `plan` is carried out as it stands."""
+
+    agent: str
+    connect: bool
+    text: str
+    plan: Plan
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.plan.changes
+
+
+class Wiring:
+    """Every look is a fresh one. A person opens the offer, reads it, and takes that and nothing else.
+
+    Agents are looked for as in the user's own login: with the tray's environment and no project.
+    """
+
+    def __init__(self, paths: Paths, heard: Heard, open_file: Callable[[Path], None]) -> None:
+        self._paths = paths
+        self._heard = heard
+        self._open_file = open_file
+
+    def states(self) -> list[Connection]:
+        return connections(self._site(), self._heard)
+
+    def offer(self, agent: str, *, connect: bool) -> Offer:
+        """Raises HooktrayError where nothing can be written, with the place and the cure."""
+        one = CONNECTORS[agent]
+        plan = one.connect(self._site()) if connect else one.disconnect(self._site())
+        return Offer(agent=agent, connect=connect, text=_text(plan), plan=plan)
+
+    def review(self, agent: str, *, connect: bool) -> Offer:
+        """The offer, opened in the user's own viewer."""
+        offer = self.offer(agent, connect=connect)
+        folder = self._paths.state / "reviews"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{'connect' if connect else 'disconnect'}-{agent}.txt"
+        path.write_text(offer.text, encoding="utf-8")
+        self._open_file(path)
+        return offer
+
+    def take(self, offer: Offer) -> None:
+        """Write what was shown. Raises HooktrayError when one of its files has changed since."""
+        (write if offer.connect else undo)(self._site(), offer.agent, offer.plan)
+
+    def _site(self) -> Site:
+        return site(self._paths, Path.home())
+
+
+def site(paths: Paths, cwd: Path, *, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at, as this process sees it."""
+    return Site(
+        paths=paths,
+        relay=line.relay(paths.home),
+        home=Path.home(),
+        cwd=cwd,
+        environment=os.environ,
+        scope=scope,
+        workspace=workspace,
+        now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+    )
+
+
+def last_heard(journal: Journal) -> Heard:
+    """When an agent was last heard of; what we send ourselves does not count."""
+
+    def heard(agent: str) -> float | None:
+        rows = journal.recent(LOOKED_AT, agent=agent)
+        return next((row.at for row in rows if not row.session.startswith(PROBE)), None)
+
+    return heard
+
+
+def _text(plan: Plan) -> str:
+    shown = "".join(diff(change) for change in plan.changes)
+    notes = "".join(f"{note}\n" for note in plan.notes)
+    whole = f"{shown}\n{notes}" if shown else "Nothing is to be written."
+    return printable(whole, len(whole)) + "\n"
