@@ -21,8 +21,8 @@ def person(tmp_path: Path, request: pytest.FixtureRequest) -> Person:
     agent = str(request.param)
     one = Person(tmp_path, agent)
     one.connect()
-    inside = {"scope": "local"} if agent == "claude-code" else {"workspace": str(one.project)}
-    user, one.site = one.site, replace(one.site, **inside)
+    user, is_claude = one.site, agent == "claude-code"
+    one.site = replace(user, scope="local") if is_claude else replace(user, workspace=str(one.project))
     one.connect()
     one.site = replace(user, scope="", cwd=one.home)
     return one
@@ -49,8 +49,7 @@ def test_without_a_place_all_are_disconnected(person: Person) -> None:
 
 
 def test_with_a_place_only_that_one_is(person: Person) -> None:
-    here = {"scope": "user"} if person.agent == "claude-code" else {"workspace": str(person.home / "workspace")}
-    person.site = replace(person.site, **here)
+    person.site = replace(person.site, scope="user")
 
     assert person.disconnect() == 1
 
