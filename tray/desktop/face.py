@@ -40,6 +40,7 @@ class Face:
         copies: Copies,
         reviews: Path,
         recent: Iterable[Record],
+        lost: Callable[[], int] = int,
         tell: Callable[[str, str], None],
         open_file: Callable[[Path], None],
         soon: Callable[[Callable[[], None]], None],
@@ -51,6 +52,7 @@ class Face:
         self._reviews = reviews
         self._recent = deque(recent, maxlen=10)
         self._running: dict[str, str] = {}
+        self._lost = lost
         self._tell = tell
         self._open_file = open_file
         self._soon = soon
@@ -93,7 +95,7 @@ class Face:
             enabled=switch.enabled,
             paused_until=paused,
             muted=switch.muted,
-            status=_status(self._recent[0] if self._recent else None, now),
+            status=_status(self._recent[0] if self._recent else None, now, self._lost()),
             running=next(reversed(self._running.values()), ""),
             problem=self._roster.configuration.problem,
             recent=tuple(self._recent),
@@ -217,7 +219,9 @@ def _tooltip(look: IconState, state: menu.MenuState) -> str:
     return f"Hooktray: {(usual and sanitise(state.running, menu.STATUS_LIMIT)) or words[look]}"
 
 
-def _status(record: Record | None, now: float) -> str:
+def _status(record: Record | None, now: float, lost: int) -> str:
+    gone = f"{lost} not written down" if lost else ""
     if record is None:
-        return "No event yet"
-    return " · ".join(part for part in (record.agent, record.event, record.project, clock(record.at, now)) if part)
+        return gone or "No event yet"
+    parts = (gone, record.agent, record.event, record.project, clock(record.at, now))
+    return " · ".join(part for part in parts if part)
