@@ -69,7 +69,16 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
         ("Stop", "", ("claude-code",), ""),
     ]
     assert found.warnings == ()
-    assert [note[:2] for note in notes] == ["1 ", "2 "]
+    assert [note[:2] for note in notes] == ["1 ", "2 ", "Un"]
+    assert notes[2] == "Until `hooktray connect claude-code` no event reaches them."
+    assert "hooktray release claude-code" in adopting.left(person.site, "claude-code")
+    assert adopting.left(person.site, "shelley") == adopting.left(person.site, "starchild") == ""
+
+
+def test_of_a_connected_agent_nothing_more_is_to_be_done(person: Person, file: Path) -> None:
+    person.connect()
+
+    assert [note[:2] for note in adopt(person)] == ["1 ", "2 "]
 
 
 @pytest.mark.parametrize("connected", ["before", "never"])

@@ -303,6 +303,31 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(person: Person, file:
     assert stop[1:] == [json.loads(FOREIGN)]
 
 
+PORTABLE = ("/venv/bin/python3", "-I", "-S", "/venv/lib/tray/relay.py", "--home", "/home/you/h")
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(PORTABLE, RELAY), (RELAY, PORTABLE)], ids=["native came", "native went"]
+)
+@pytest.mark.parametrize(
+    "name", ["tabs", "BOM and CRLF", "minified with hooks", "no final newline", "foreign hooks on one event", "deep"]
+)
+def test_another_relay_touches_no_byte_around_it(
+    person: Person, file: Path, name: str, first: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    file.write_bytes(GOOD[name].encode())
+    person.connect(then)
+    direct = file.read_bytes()
+    person.disconnect()
+
+    person.connect(first)
+    assert person.connect(then) == 1
+
+    assert file.read_bytes() == direct
+    person.disconnect()
+    assert file.read_bytes() == GOOD[name].encode()
+
+
 def test_in_a_group_with_somebody_elses_only_ours_is_touched(person: Person, file: Path) -> None:
     ours = '{"type": "command", "command": "hooktray relay claude-code Stop"}'
     theirs = '{"type": "command", "command": "theirs"}'

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,6 +73,7 @@ def disconnect(
 ) -> None:
     """Take our entries out of agents' settings again; untouched files get their old bytes back."""
     from tray.connect import CONNECTORS, undo
+    from tray.connect import adopt as adopting
 
     site = here(context, scope, workspace)
     names = _known(agents) or [name for name in CONNECTORS if _is_wired(site, name)]
@@ -81,6 +82,7 @@ def disconnect(
 
     def one(name: str) -> None:
         plan = CONNECTORS[name].disconnect(site)
+        plan = replace(plan, notes=tuple(filter(None, (*plan.notes, adopting.left(site, name)))))
         _carry_out(name, plan, "disconnected", partial(undo, site, name, plan), dry_run, yes)
 
     _each(names, one)

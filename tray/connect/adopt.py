@@ -5,7 +5,7 @@ They are kept as they were written in <config>/adopted/AGENT/, in a file that ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from tray.connect import adopt_claude, adopt_starchild, claude_code, starchild, x_code
 from tray.connect.book import Book
 from tray.connect.edit import Change, File, look, settled
-from tray.connect.plan import Plan, Site, sourced
+from tray.connect.plan import Plan, Site, Wire, sourced
 from tray.errors import HooktrayError
 
 SHELLEY = (
@@ -27,6 +27,7 @@ class Adopter:
     """How one agent's hooks are moved. `take` gives what stays, what goes and how many of each; it writes nothing."""
 
     settings: Callable[[Site], Path]
+    wires: Callable[[Site], Sequence[Wire]]
     take: Callable[[Site, bytes, Path, Path], tuple[bytes, bytes, int, int]]
     give: Callable[[bytes, Path, bytes, Path], bytes]
     empty: bytes  # a settings file with nothing in it
@@ -35,10 +36,15 @@ class Adopter:
 
 ADOPTERS: dict[str, Adopter] = {
     "claude-code": Adopter(
-        settings=claude_code.settings, take=adopt_claude.take, give=adopt_claude.give, empty=b"{}\n"
+        settings=claude_code.settings,
+        wires=claude_code.wires,
+        take=adopt_claude.take,
+        give=adopt_claude.give,
+        empty=b"{}\n",
     ),
     "starchild": Adopter(
         settings=starchild.settings,
+        wires=starchild.wires,
         take=adopt_starchild.take,
         give=adopt_starchild.give,
         empty=b"",
@@ -81,6 +87,8 @@ def adopt(site: Site, agent: str) -> Plan:
     ]
     said = [f"{left} of your hooks stay: Hooktray cannot run them there{one.unless}."] if left else []
     said.append(f"{moved} hooks moved; they run again once you have approved them in the tray's menu.")
+    if not one.wires(site):
+        said.append(f"Until `hooktray connect {agent}` no event reaches them.")
     return Plan(changes=tuple(filter(None, changes)), notes=tuple(said))
 
 
@@ -105,6 +113,13 @@ def release(site: Site, agent: str) -> Plan:
         sourced(site, _entry(site, agent), there=False),
     ]
     return Plan(changes=tuple(filter(None, changes)))
+
+
+def left(site: Site, agent: str) -> str:
+    """What somebody who disconnects should know of adopted hooks; "" when there are none."""
+    if agent in ADOPTERS and adopted(site, agent).exists():
+        return f"Your adopted hooks hear nothing then; `hooktray release {agent}` puts them back."
+    return ""
 
 
 def _adopter(site: Site, agent: str) -> Adopter:
