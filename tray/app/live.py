@@ -11,16 +11,16 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from tray.alerts.untold import told
 from tray.app import engine, limits, llm, roster, stores
 from tray.app.alerting import Alerting, text_file
+from tray.app.face import face
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
-from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action, Reason, Review
 from tray.desktop.opener import open_file
@@ -89,7 +89,7 @@ class App:
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
-        self._make_face(paths.state / "reviews", headless=headless)
+        self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
         requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
@@ -102,7 +102,7 @@ class App:
         self._alerting = Alerting(
             loop=self._loop.loop,
             do=self._chores.do,
-            settings=lambda: self._roster.configuration.settings,
+            settings=lambda: told(self._roster.configuration.settings, self._kept.switch.untold()),
             asking=lambda: confirming.asking(self._roster.configuration.settings, self._kept.ledger.book),
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
@@ -127,21 +127,19 @@ class App:
             changed=self._changed,
         )
 
-    def _make_face(self, reviews: Path, *, headless: bool) -> None:
-        self._face = Face(
-            controls=self._controls,
-            roster=self._roster,
-            copies=self._kept.copies,
-            reviews=reviews,
-            recent=self._kept.journal.recent(10),
-            lost=lambda: self._kept.journal.dropped,
-            tell=self._herald.tell,
-            open_file=open_file,
+    def _make_face(self, *, headless: bool) -> None:
+        self._face, self._hand = face(
+            self._paths,
+            self._kept,
+            self._roster,
+            self._controls,
+            self._alerting,
             soon=self._chores.do,
             open_page=self._page.open,
         )
-        self._alerting.review = lambda key, digest: self._face.act(Review(key, digest))
-        self._alerting.reason = lambda record: self._face.act(Reason(record))
+        reviews = self._paths.state / "reviews"
+        self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
+        self._alerting.reason = lambda record: self._hand.act(Reason(record))
         self._alerting.show_text = lambda name, text: open_file(text_file(reviews, name, text))
         self._alerting.changed = self._face.show
         self._icon: Icon = choose(
@@ -253,7 +251,7 @@ class App:
         return self._icon.name if self._icon.visible else ""
 
     def _act(self, action: Action) -> None:
-        self._chores.do(lambda: self._face.act(action))
+        self._chores.do(lambda: self._hand.act(action))
 
     def _turn_ended(self, event: Event) -> None:
         """Told at once, however long its hooks will take."""

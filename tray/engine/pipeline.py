@@ -14,7 +14,7 @@ from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
 from tray.engine.ears import After, Ears, Later, Rows, at_once
-from tray.engine.gates import gate, takes_time
+from tray.engine.gates import gate, switched, takes_time
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
@@ -105,10 +105,7 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
-        if asked:
-            slow()
-        hooks = plan(event, asked, self._scopes.skills)
+        hooks = self._plan(event, slow)
         switch = self._gate(event)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
@@ -196,6 +193,7 @@ class Engine:
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
+        approved = switched(approved, self._switch)
         switch = self._switch.gate(time.time(), session="", agent=event.agent)
         turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
         if isinstance(turn, Outcome):
@@ -249,9 +247,12 @@ class Engine:
         spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
-    def _plan(self, event: Event) -> tuple[Approved, ...]:
+    def _plan(self, event: Event, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
+        """Who is asked; `slow` is called first when that takes more than a look."""
         asked = self._ledger.asked(event.agent, event.kind.value, event.name)
-        return plan(event, asked, self._scopes.skills)
+        if asked:
+            slow()
+        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
