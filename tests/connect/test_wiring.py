@@ -63,6 +63,23 @@ def test_what_is_shown_is_written_and_taken_back(wiring: Wiring, file: Path, ope
     assert file.read_text() == TEXT
 
 
+def test_all_agents_are_shown_with_what_connecting_them_would_write(
+    wiring: Wiring, file: Path, opened: list[Path], home: Path
+) -> None:
+    wiring.show()
+    text = opened[0].read_text()
+    assert "claude-code: installed, not connected, last heard of " in text
+    assert f"`hooktray connect claude-code` would write this:\n--- {file}\n" in text
+    assert "x-code: not found here, not connected, never heard of\n" in text
+
+    wiring.take(wiring.offer("claude-code", connect=True))
+    wiring.show()
+
+    text = opened[1].read_text()
+    assert "claude-code: installed, 32 events connected" in text
+    assert "would write" not in text
+
+
 def test_what_has_changed_since_it_was_shown_is_not_written(wiring: Wiring, file: Path) -> None:
     offer = wiring.offer("claude-code", connect=True)
     file.write_text("{}")

@@ -43,6 +43,7 @@ def face(
         login=autostart(paths),
         open_configuration=partial(open_file, paths.config),
         open_page=open_page,
+        connect=partial(_show_agents, paths, kept),
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(
@@ -56,6 +57,12 @@ def face(
         extras=extras,
     )
     return shown, hand
+
+
+def _show_agents(paths: Paths, kept: Stores) -> None:
+    from tray.app.wiring import Wiring, last_heard  # not needed to start
+
+    Wiring(paths, last_heard(kept.journal), open_file).show()
 
 
 def _telling(alerting: Alerting) -> Telling:

@@ -56,16 +56,41 @@ class Wiring:
     def review(self, agent: str, *, connect: bool) -> Offer:
         """The offer, opened in the user's own viewer."""
         offer = self.offer(agent, connect=connect)
-        folder = self._paths.state / "reviews"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{'connect' if connect else 'disconnect'}-{agent}.txt"
-        path.write_text(offer.text, encoding="utf-8")
-        self._open_file(path)
+        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", offer.text)
         return offer
+
+    def show(self) -> None:
+        """All agents in one text, opened: how each stands, and what connecting it would write."""
+        self._open("agents", "\n".join(map(self._told, self.states())))
+
+    def _told(self, one: Connection) -> str:
+        stands = ", ".join(
+            [
+                "installed" if one.installed else "not found here",
+                f"{len(one.events)} events connected" if one.connected else "not connected",
+                *([f"trusted: {one.trust}"] if one.trust else []),
+                time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.heard))
+                if one.heard
+                else "never heard of",
+            ]
+        )
+        lines = [f"{one.agent}: {stands}", *filter(None, (*one.places, one.problem, *one.advice))]
+        text = printable("\n  ".join(lines)) + "\n"
+        if one.problem or not one.installed:
+            return text
+        offer = self.offer(one.agent, connect=True)
+        return text if offer.is_empty else f"{text}\n`hooktray connect {one.agent}` would write this:\n{offer.text}"
 
     def take(self, offer: Offer) -> None:
         """Write what was shown. Raises HooktrayError when one of its files has changed since."""
         (write if offer.connect else undo)(self._site(), offer.agent, offer.plan)
+
+    def _open(self, name: str, text: str) -> None:
+        folder = self._paths.state / "reviews"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{name}.txt"
+        path.write_text(text, encoding="utf-8")
+        self._open_file(path)
 
     def _site(self) -> Site:
         return site(self._paths, Path.home())
