@@ -104,3 +104,12 @@ def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path:
     assert of(person).advice == (advice,)
     assert person.connect(person.site.relay) == 1
     assert {wire.needs[0] for wire in person.wires()} == {sys.executable}
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_of_a_project_alone_the_advice_names_it(tmp_path: Path, scope: str) -> None:
+    person = Person(tmp_path, scope=scope)
+    person.connect()
+    person.site = replace(person.site, scope="", cwd=person.home)
+
+    assert f"hooktray connect claude-code --scope {scope} in {person.project} mends them" in of(person).advice[0]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.connect import CONNECTORS
-from tray.connect.claude_code import LEFT_OUT
+from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
 from tray.connect.plan import Site, Wire
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
@@ -89,7 +89,7 @@ def _expected(agent: str) -> list[str]:
 
 
 def _advice(site: Site, one: Connection, wires: tuple[Wire, ...]) -> list[str]:
-    again = f"hooktray connect {one.agent}"
+    again = _again(site, one)
     if not one.connected:
         return [f"{again} wires it"] if one.installed else []
     said = []
@@ -111,6 +111,16 @@ def _advice(site: Site, one: Connection, wires: tuple[Wire, ...]) -> list[str]:
             "never heard of: begin a session, and say yes if it asks whether you trust the folder or the hooks"
         )
     return said
+
+
+def _again(site: Site, one: Connection) -> str:
+    """The command that writes these lines anew, and no others."""
+    plain = f"hooktray connect {one.agent}"
+    if one.agent != "claude-code" or not one.places or str(settings(replace(site, scope="user"))) in one.places:
+        return plain
+    path = Path(one.places[0])
+    scope = "local" if path.name == SCOPES["local"] else "project"
+    return f"{plain} --scope {scope} in {path.parents[1]}"
 
 
 def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
