@@ -46,6 +46,7 @@ def face(
         open_configuration=partial(open_file, paths.config),
         open_page=open_page,
         doctor=examine,
+        connect=partial(_show_agents, paths, kept),
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(
@@ -59,6 +60,13 @@ def face(
         extras=extras,
     )
     return shown, hand
+
+
+def _show_agents(paths: Paths, kept: Stores) -> None:
+    from tray.app.offering import Wiring  # not needed to start
+    from tray.app.wiring import heard
+
+    Wiring(paths, heard(kept.journal), open_file).show()
 
 
 def _telling(alerting: Alerting) -> Telling:

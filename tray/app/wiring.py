@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from tray.connect import CONNECTORS, line, write
+from tray.connect import CONNECTORS, line
 from tray.connect.connections import PROBE, Connection, connections
-from tray.connect.plan import Plan, Site
+from tray.connect.plan import Site
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.store.journal import Journal
@@ -17,14 +17,17 @@ from tray.store.journal import Journal
 ROWS = 100  # of one agent, among which our own events may stand
 
 
-def site(paths: Paths, scope: str = "user", workspace: str = "") -> Site:
-    """Everything that connectors look at. Costs a process: the native relay is asked whether it runs."""
+def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at, every scope of Claude Code's unless one is named.
+
+    Costs a process: the native relay is asked whether it runs.
+    """
     paths.prepare()
     return Site(
         paths=paths,
         relay=line.relay(paths.home),
         home=Path.home(),
-        cwd=here(),
+        cwd=cwd or here(),
         environment=os.environ,
         scope=scope,
         workspace=workspace,
@@ -51,19 +54,6 @@ def offers(paths: Paths) -> list[str]:
     """Agents that are installed and not connected."""
     place = site(paths)
     return [name for name, one in CONNECTORS.items() if one.is_installed(place) and not _wired(name, place)]
-
-
-def plan(paths: Paths, agent: str) -> tuple[Site, Plan]:
-    """What connecting this agent would write, to be shown before `connect` writes it."""
-    place = site(paths)
-    return place, CONNECTORS[agent].connect(place)
-
-
-def connect(paths: Paths, agent: str) -> Sequence[str]:
-    """Write our entries into this agent's settings; its notes for the user. Raises HooktrayError."""
-    place, found = plan(paths, agent)
-    write(place, agent, found)
-    return found.notes
 
 
 def _wired(name: str, place: Site) -> bool:

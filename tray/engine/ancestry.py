@@ -104,13 +104,13 @@ def from_test(pid: int, environment: Iterable[str], above: Callable[[int], Itera
     if TEST not in environment:
         return False
     parent = next(iter(above(pid)), None)
-    return parent is not None and _tests(parent.command)
+    return parent is not None and runs(parent.command, "test")
 
 
-def _tests(command: Sequence[str]) -> bool:
-    """`hooktray test`, or `python -m tray test`, with whatever options before the verb."""
-    if "test" not in command:
+def runs(command: Sequence[str], verb: str) -> bool:
+    """Whether this is `hooktray VERB`, or `python -m tray VERB`, with whatever options before the verb."""
+    if verb not in command:
         return False
-    before = command[: command.index("test")]
+    before = command[: command.index(verb)]
     ours = any(PurePath(word).stem == "hooktray" for word in before[:2])
     return ours or ("-m", "tray") in pairwise(before)
