@@ -47,6 +47,23 @@ DENIED = [
     "xargs hooktray revoke < names",
     "find . -name x -exec hooktray off ';'",
     "bash <<EOF\nhooktray off\nEOF",
+    "cat <<EOF | bash\nhooktray off\nEOF",
+    "cat <<EOF\n$(hooktray off)\nEOF",
+    "cat <<E\nx\nE\nhooktray off",
+    "cat <<\\E\nx\nE\nhooktray off",
+    "cat <<'E F'\nx\nE F\nhooktray off",
+    "cat <<-E\n\tE\nhooktray off",
+    "cat <<A <<B\nA\nB\nhooktray off",
+    "cat <<< x\nhooktray off",
+    'cat <<< "a b"; hooktray off',
+    "echo $((1<<2))\nhooktray off\n2",
+    "# <<E\nhooktray off\nE",
+    "echo '<<E'\nhooktray off\nE",
+    "x=hooktray; cat <<E\nx=foo\nE\n$x off",
+    "python3 - <<E\nimport os; os.system('hooktray off')\nE",
+    "hooktray >list off",
+    "hooktray <list off",
+    "hooktray $'off'",
     "script -qec 'hooktray off' /dev/null",
     "tmux send-keys 'hooktray off' Enter",
     "hookt*y off",
@@ -80,6 +97,7 @@ UNCLEAR = [
     "hooktray $word",
     "alias h=hooktray",
     "hooktray off 'unclosed",
+    "cat <<E\n$(hooktray\nE",
     "make note MSG='please run hooktray off now'",
     "ln -s /usr/bin/hooktray /tmp/x",
 ]
@@ -96,6 +114,9 @@ FREE = [
     "ls -la ~/.config/hooktray",
     "sqlite3 -readonly ~/.local/state/hooktray/hooktray.db 'select 1'",
     "git commit -m 'Say how hooktray off works'",
+    "git commit -m \"$(cat <<'EOF'\nSay how it's done: hooktray off\nEOF\n)\"",
+    "cat <<EOF\nhooktray off\nEOF",
+    "cat > notes.md <<'EOF'\n$(hooktray off)\nEOF",
     "git log --grep 'hooktray approve'",
     "echo 'to pause: hooktray pause 30m'",
     "rg 'hooktray approve' docs",
@@ -196,3 +217,25 @@ def test_an_ordinary_call_costs_next_to_nothing() -> None:
         return (time.perf_counter() - started) / 100
 
     assert min(once() for _ in range(20)) < 100e-6  # about 5 us; a loaded machine may take longer
+
+
+@pytest.mark.parametrize("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
+def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_waiting(unit: str) -> None:
+    started = time.process_time()
+    said = verdict(event("Bash", {"command": "hooktray " + unit * (1_000_000 // len(unit))}))
+
+    assert said >= Verdict.ASK
+    assert time.process_time() - started < 5
+
+
+def test_no_path_takes_long_to_look_at() -> None:
+    started = time.process_time()
+    verdict(event("Write", {"file_path": "/.claude/plugins/hooks" * 50_000}))
+
+    assert time.process_time() - started < 5
+
+
+def test_a_long_text_that_is_only_written_somewhere_is_nobodys_business() -> None:
+    line = "cat > notes.md <<'EOF'\n" + "hooks are run by the tray\n" * 40_000 + "EOF"
+
+    assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
 
+LONGEST = 4096  # characters of a path; no system takes a longer one
 # Matched against a whole path in lower case with forward slashes; what stands first is what people are told.
 HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a hook setting of Claude Code", re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
@@ -50,7 +51,7 @@ class Places:
 
     def kind(self, path: str, cwd: str) -> str:
         """What this path is to us; "" when it is nothing of ours."""
-        if not path or "\0" in path:
+        if not path or "\0" in path or len(path) > LONGEST:
             return ""
         whole = self.absolute(path, cwd)
         if any(whole == place or whole.startswith(place.rstrip("/") + "/") for place in self.own):

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import PurePath
 
 from tray.engine.protected import Places
-from tray.engine.shell_line import Word, words
+from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
 from tray.model.decision import Verdict
 
 DEPTH = 5
@@ -29,6 +29,7 @@ SHELLS = names(
     "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
 )
 PYTHONS = re.compile(r"(?:python|pypy)[\d.]*")
+INTERPRETERS = names("lua node perl php ruby")
 # They show, compare or say; none of them runs or writes what it names.
 READERS = names(
     "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
@@ -44,11 +45,10 @@ REACHING = names("curl nc ncat netcat socat wget websocat")
 CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 INNER = re.compile(r"\$\(|`|<\(")
 HOME = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
-TEXT = re.compile(
-    r"<<-?\s*(?P<quote>['\"]?)(?P<mark>\w+)(?P=quote)(?P<rest>[^\n]*)\n(?P<text>.*?)(?:\n\s*(?P=mark)\b|\Z)",
-    re.DOTALL,
+PIPED = re.compile(
+    r"\|&?\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:/\S*/)?"
+    r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
 )
-FED = re.compile(r"(?:^|[\s/;&|(])(?:ba|da|z|k|a)?sh\b")  # a shell that is given a text
 CODE = re.compile(r"\b(?:from|import)\s+tray\b|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b", re.DOTALL)
 
 
@@ -68,32 +68,45 @@ def shell_call(line: str, cwd: str, places: Places, depth: int = 0) -> Iterator[
     if depth > DEPTH:
         yield Finding(Verdict.ASK, "too many shells inside each other;", "shell")
         return
-    line, texts = _without_texts(HOME.sub(lambda _: places.home, line.replace("\\\n", "")))
-    for text in texts:
-        yield from shell_call(text, cwd, places, depth + 1)
+    line = HOME.sub(lambda _: places.home, line.replace("\\\n", ""))
     try:
-        found = words(line, _variables(line, places, cwd))
-    except ValueError:
-        if CODE.search(line):
-            yield Finding(Verdict.ASK, "a line that cannot be read speaks of Hooktray;", "shell")
+        _, texts = read(line, {})
+        bare = _without(texts, line)
+        found, _ = read(line, _variables(bare, places, cwd))
+    except ValueError as error:
+        if error.args[0] == TOO_LONG or "hooktray" in line:
+            yield Finding(Verdict.ASK, "a line that cannot be read may be about Hooktray;", "shell")
         return
-    piped = re.search(r"\|\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:/\S*/)?(?:ba|da|z|k)?sh\b", line) is not None
-    for _, group in groupby(found, key=lambda word: word.command):
+    piped = PIPED.search(bare) is not None
+    for number, group in groupby(found, key=lambda word: word.command):
         command = list(group)
         yield from _command(command, cwd, places, depth, piped)
+        for text in (one for one in texts if one.command == number):
+            yield from _given(text, _leader([word.text for word in command]), cwd, places, depth, piped)
         cwd = _moved(command, cwd, places)
 
 
-def _without_texts(line: str) -> tuple[str, list[str]]:
-    """The line without what stands between `<<EOF` and `EOF`, and those of these texts that a shell is given."""
-    given: list[str] = []
+def _without(texts: Sequence[Text], line: str) -> str:
+    """The line without what it gives to its commands."""
+    starts = [0, *(text.end for text in texts)]
+    ends = [*(text.start for text in texts), len(line)]
+    return "".join(line[start:end] for start, end in zip(starts, ends, strict=True))
 
-    def taken(found: re.Match[str]) -> str:
-        if FED.search(line[: found.start()].rpartition("\n")[2]):
-            given.append(found["text"])
-        return f" {found['rest']}\n"
 
-    return TEXT.sub(taken, line), given
+def _given(text: Text, leader: str, cwd: str, places: Places, depth: int, piped: bool) -> Iterator[Finding]:
+    """A text that a shell or an interpreter runs, and the commands that the shell puts into any other."""
+    if leader in SHELLS or piped:
+        yield from shell_call(text.text, cwd, places, depth + 1)
+    elif CODE.search(text.text) and (PYTHONS.fullmatch(leader) or leader in INTERPRETERS):
+        yield Finding(Verdict.DENY, "code that drives Hooktray is for a person:", "hooktray")
+    if text.held:
+        return
+    try:
+        for one in inner(text.text):
+            yield from shell_call(one, cwd, places, depth + 1)
+    except ValueError:
+        if "hooktray" in text.text:
+            yield Finding(Verdict.ASK, "a text that cannot be read may run Hooktray;", "shell")
 
 
 def _variables(line: str, places: Places, cwd: str) -> dict[str, str]:
@@ -118,7 +131,8 @@ def _command(command: Sequence[Word], cwd: str, places: Places, depth: int, pipe
     leader = _leader(texts)
     says = leader in READERS or (leader == "git" and bool(TALKERS & set(texts[:4])))
     if not says or piped:
-        yield from _cli(texts, sure=leader not in WRITERS)
+        told = [word.text for word in command if word.redirected in ("", "<<<")]
+        yield from _cli(told, leader, sure=leader not in WRITERS)
     yield from _inside(command, leader, cwd, places, depth, says and not piped)
     for word in command:
         yield from _path(word, texts, leader, cwd, places)
@@ -140,7 +154,7 @@ def _leader(texts: Sequence[str]) -> str:
     return ""
 
 
-def _cli(texts: Sequence[str], *, sure: bool) -> Iterator[Finding]:
+def _cli(texts: Sequence[str], leader: str, *, sure: bool) -> Iterator[Finding]:
     """Our command, by whatever path, and what it is told to do."""
     for index in range(len(texts)):
         behind = _behind(texts, index)
@@ -151,7 +165,7 @@ def _cli(texts: Sequence[str], *, sure: bool) -> Iterator[Finding]:
             verdict = Verdict.DENY if sure else Verdict.ASK
             yield Finding(verdict, f"`hooktray {verb}` is for a person:", f"hooktray {verb}")
         elif (verb and verb not in FREE and verb != "run") or (
-            not verb and _leader(texts) in ("xargs", "parallel", "alias", "ln", "cp")
+            not verb and leader in ("xargs", "parallel", "alias", "ln", "cp")
         ):
             yield Finding(Verdict.ASK, "it cannot be seen what `hooktray` is told to do here;", "hooktray")
 
