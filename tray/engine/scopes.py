@@ -43,7 +43,7 @@ class Scopes:
 
     def heard(self, event: Event, decision: Decision) -> None:
         """What a decided event changes for those that follow it."""
-        if event.told:  # it was heard when it was decided
+        if event.told or event.test:  # heard when it was decided; a test did not happen
             return
         try:
             self._heard(event, decision)
