@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -258,3 +259,15 @@ def test_a_long_text_that_is_only_written_somewhere_is_nobodys_business() -> Non
     line = "cat > notes.md <<'EOF'\n" + "hooks are run by the tray\n" * 40_000 + "EOF"
 
     assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
+
+
+def test_our_files_are_ours_by_whatever_links_they_are_reached(tmp_path: Path) -> None:
+    own = tmp_path / "config" / "hooktray"
+    own.mkdir(parents=True)
+    (tmp_path / "elsewhere").symlink_to(own)
+    protection = Protection(places=Places(own=(str(own),)))
+
+    said = protection.judge(event("Write", {"file_path": str(tmp_path / "elsewhere" / "hooktray.yaml")}))
+
+    assert said is not None
+    assert said.reading.verdict is Verdict.DENY

@@ -61,6 +61,9 @@ class Places:
         if not path or "\0" in path or len(path) > LONGEST:
             return ""
         whole = self.absolute(path, cwd)
+        return self._kind(whole) or self._kind(os.path.realpath(whole))  # by whatever links it is reached
+
+    def _kind(self, whole: str) -> str:
         if any(whole == place or whole.startswith(place.rstrip("/") + "/") for place in self.own):
             return "Hooktray's own"
         if any(above is False for above in self._patterned(whole)):
