@@ -87,7 +87,8 @@ class Afterwards:
 
     def write_rows(self) -> None:
         while self.rows and self.journal:
-            self.journal.append_now(self.rows.pop(0), wait=1.0)
+            if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
+                self.journal.lost()
 
     def run(self) -> None:
         """The hooks that nobody waits for, then their rows."""
@@ -170,7 +171,8 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     model = functools.partial(llm, paths, kept)
     judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
-    return begun if isinstance(begun, Answer) else begun(_relay(call))
+    said = begun(_relay(call)) if callable(begun) else begun
+    return said if isinstance(said, Answer) else said.unasked()  # without the tray nobody can be asked
 
 
 def _relay(call: Call) -> Relay | None:

@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from tray.errors import StoreError
-from tray.store.db import VERSION, Database, open_db
+from tray.model.decision import Verdict
+from tray.store.db import MIGRATIONS, VERSION, Database, open_db
+from tray.store.journal import Journal
+
+OLD_ROW = """
+INSERT INTO journal (id, at, agent, session, project, event, kind, verdict, reason, ms, hooks, rewrites, notes,
+    remarks, problem, payload, digest, masked, answer, offline, alerted)
+VALUES ('old', 1.0, 'claude-code', 's1', 'p', 'PreToolUse', 'tool_before', 3, 'no', 1.0, '[{"name": "guard"}]', '[]',
+    '[]', '[]', '', '{}', 'd', 0, '{}', 0, '')
+"""
 
 
 @pytest.fixture
@@ -160,6 +169,41 @@ def test_only_the_tray_brings_a_database_up_to_date(path: Path) -> None:
     open_db(path, migrate=True)
 
     assert open_db(path, migrate=False).path == path
+
+
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path, version: int) -> None:
+    path.touch(mode=0o600)
+    with closing(sqlite3.connect(path)) as connection:
+        for script in MIGRATIONS[:version]:
+            connection.executescript(script)
+        connection.execute(OLD_ROW)
+        connection.execute("INSERT INTO ledger (act, key, chain) VALUES ('approve', 'k', 'c')")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+
+    database = open_db(path, migrate=True)
+
+    assert database.damaged is None
+    record = Journal(database).get("old")
+    assert record is not None
+    assert (record.session, record.verdict, record.hooks[0]["name"]) == ("s1", Verdict.DENY, "guard")
+    assert (record.test, record.cwd, record.ledger, record.masks) == (False, "", 0, ())
+    with database.connect() as connection:
+        assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k"
+        assert tables(connection) == tables_of_a_new_one(path)
+
+
+def tables(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    names = [
+        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    ]
+    return [(name, *(column[1] for column in connection.execute(f"PRAGMA table_info({name})"))) for name in names]
+
+
+def tables_of_a_new_one(path: Path) -> list[tuple[str, ...]]:
+    with open_db(path.with_name("new.db"), migrate=True).connect() as connection:
+        return tables(connection)
 
 
 def test_without_a_database_the_one_shot_engine_makes_none(path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from tray.model.decision import Answer, Record, Verdict
 from tray.store import rows
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
-from tray.store.writer import Committed
+from tray.store.retention import Limits, Retention
+from tray.store.writer import TIDY, Committed
 
 PLAIN = Record(
     id="e0", at=100.0, agent="claude-code", session="s1", project="site", event="PreToolUse", kind="tool_before",
@@ -27,6 +29,8 @@ FULL = Record(
     hooks=({"name": "guard", "status": "ok", "verdict": "deny", "reason": "no", "ms": 2.0},),
     rewrites=("input",), notes=("a note",), remarks=("ask became deny",), problem="odd", payload='{"a": "ü"}',
     digest="d1", masked=2, answer={"stdout": "{}", "stderr": "ü", "code": 2, "exact": True}, alerted="held",
+    cwd="/home/größe", ledger=7, queued=0.5, asked=1.25,
+    masks=({"place": "payload.a", "kind": "token", "fingerprint": "0123456789ab"},),
 )  # fmt: skip
 
 
@@ -106,6 +110,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(journal: Journal) -> 
         {"text": '"ü"'},
         {"text": "GUARD: n"},
         {"agent": "shelley", "verdict": Verdict.DENY, "text": "no"},
+        {"since": 100.125},
     ],
 )
 def test_each_filter_finds_its_rows_and_no_others(journal: Journal, filters: dict[str, object]) -> None:
@@ -239,35 +244,83 @@ def test_rows_of_the_one_shot_engine_are_summed_up_once(database: Database, jour
     assert [record.id for record in journal.offline_rows()] == ["c"]
 
 
-def test_pruning_keeps_the_newest_and_the_young(database: Database) -> None:
-    with closing(Journal(database, wait=10.0, clock=lambda: 10 * 86_400.0)) as journal:
+def tidied(database: Database, limits: Limits, now: float = 10 * 86_400.0) -> list[str]:
+    """The ids that are left, oldest first, once there is nothing more to delete."""
+    retention = Retention(lambda: limits, lambda: now)
+    with closing(database.open()) as connection:
+        while retention.piece(connection):
+            pass
+        return [row["id"] for row in connection.execute("SELECT id FROM journal ORDER BY seq")]
+
+
+def test_the_newest_and_the_young_are_kept(database: Database) -> None:
+    with closing(Journal(database, wait=10.0)) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number:04}", at=number * 864.0) for number in range(1000)))
 
-        assert journal.prune(2000, days=20.0) == 0
-        assert journal.prune(300, days=20.0) == 701
-        assert journal.count() == 300
-        assert journal.prune(300, days=2.0) == 99 + 1  # the last of all is of day 0
-        assert journal.recent(300)[-1].id == "e0800"
+    assert len(tidied(database, Limits(rows=2000, days=20.0))) == 1001
+    assert tidied(database, Limits(rows=300, days=20.0))[0] == "e0701"
+    left = tidied(database, Limits(rows=300, days=2.0))
+    assert (left[0], len(left)) == ("e0800", 200)  # the last of all is of day 0
 
 
-def test_pruning_gives_the_space_back(database: Database) -> None:
+def test_what_weighs_too_much_goes_oldest_first_and_the_space_is_given_back(database: Database) -> None:
     with closing(Journal(database, wait=10.0)) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number}", payload="x" * 4000) for number in range(1500)))
-        with database.connect() as connection:
-            before = connection.execute("PRAGMA page_count").fetchone()[0]
-        journal.prune(1, days=1e6)
 
+    left = tidied(database, Limits(megabytes=2.0, days=1e6))
+
+    assert 50 < len(left) < 500
+    assert left[-2] == "e1499"
     with database.connect() as connection:
-        assert connection.execute("PRAGMA page_count").fetchone()[0] < before / 2
+        assert connection.execute("PRAGMA page_count").fetchone()[0] * 4096 < 3_500_000
+
+
+def test_the_newest_fifty_stay_whatever_they_weigh(database: Database) -> None:
+    with closing(Journal(database, wait=10.0)) as journal:
+        fill(journal, *(replace(PLAIN, id=f"e{number}", payload="x" * 65_000) for number in range(100)))
+
+    assert len(tidied(database, Limits(megabytes=1.0, days=1e6))) == 50
+
+
+def test_what_is_too_much_goes_while_the_tray_runs_and_not_only_at_its_start(database: Database) -> None:
+    with closing(Journal(database, wait=10.0, retention=Retention(lambda: Limits(rows=100, days=1e6)))) as journal:
+        fill(journal, *(replace(PLAIN, id=f"e{number}") for number in range(TIDY)))
+        until(lambda: journal.count() == 100)
+
+        assert ids(journal.recent(1000))[-1] == f"e{TIDY - 99}"
 
 
 def test_a_number_once_given_is_never_given_again(database: Database, journal: Journal) -> None:
     fill(journal, PLAIN)
-    journal.prune(0, days=0.0)
+    tidied(database, Limits(rows=0))
     fill(journal, FULL)
 
     with database.connect() as connection:
         assert connection.execute("SELECT min(seq) FROM journal").fetchone()[0] > 2
+
+
+def test_lost_rows_are_counted_once_also_when_the_database_took_none_of_them(database: Database) -> None:
+    journal = Journal(database, trouble=lambda _: None)
+    with database.write():
+        for number in range(3):
+            journal.append(replace(PLAIN, id=f"e{number}"), commit=False)
+        journal.close(limit=0.1)
+    Journal(database, offline=True).lost()
+
+    assert (journal.dropped, Journal(database).dropped) == (3, 4)
+    for _ in range(2):
+        with closing(Journal(database, wait=10.0)) as again:
+            again.tidy()
+            fill(again)
+        assert Journal(database).dropped == 4
+    assert list(database.path.parent.glob("*.lost*")) == []
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        threading.Event().wait(0.01)
 
 
 def test_a_hundred_thousand_rows_are_read_by_key(database: Database) -> None:

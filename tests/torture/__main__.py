@@ -1,4 +1,4 @@
-"""Runs torture programs: `python tests/torture [--quick | --full] [T03 T07 …]`; exit 1 on anything lost or wrong."""
+"""Runs torture programs: `python tests/torture [--quick | --full] [--save] [T03 …]`; exit 1 when one did not hold."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 def main() -> int:
+    from torture import table
     from torture.frame import programs, run
 
     logging.getLogger().addHandler(logging.NullHandler())  # what the product logs of an attack is no news here
@@ -19,13 +20,15 @@ def main() -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--quick", action="store_true", help="few of each, as in CI (default)")
     form.add_argument("--full", action="store_true", help="all of them, by hand")
+    parser.add_argument("--save", action="store_true", help="keep the results, and write docs/torture.md out of them")
     parser.add_argument("ids", nargs="*", metavar="TNN", help="which; default: all")
     chosen = parser.parse_args()
     try:
         wanted = programs([id.upper() for id in chosen.ids])
     except KeyError as error:
         parser.error(f"there is no torture program {error}")
-    held = [run(program, full=chosen.full) for program in wanted]  # all of them, whatever the first one says
+    note = table.keep if chosen.save else lambda _: None
+    held = [run(program, full=chosen.full, note=note) for program in wanted]  # all, whatever the first one says
     return 0 if all(held) else 1
 
 

@@ -12,7 +12,7 @@ import json
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,7 @@ class Tally:
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)  # what this machine cannot do
+    measured: list[str] = field(default_factory=list)
 
     def many(self, quick: int, full: int) -> int:
         return full if self.full else quick
@@ -68,8 +69,11 @@ def programs(wanted: Sequence[str] = ()) -> list[Program]:
     return [Program(id, found[id]) for id in (wanted or found)]
 
 
-def run(program: Program, *, full: bool) -> bool:
-    """Run one and print its result twice: a JSON line for programs, a line for people. True when all held."""
+def run(program: Program, *, full: bool, note: Callable[[dict[str, object]], object] = lambda _: None) -> bool:
+    """Run one and print its result twice: a JSON line for programs, a line for people. True when all held.
+
+    `note` is given the result, too.
+    """
     module = importlib.import_module(f"torture.{program.module}")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
@@ -81,7 +85,9 @@ def run(program: Program, *, full: bool) -> bool:
             tally.wrong.append(f"broke off: {error!r}")
     if not tally.beaten and not tally.not_run:
         tally.wrong.append("no control was attacked")
-    print(json.dumps(result(program, str(module.TITLE), tally, time.monotonic() - started)), flush=True)
+    found = result(program, str(module.TITLE), tally, time.monotonic() - started)
+    note(found)
+    print(json.dumps(found), flush=True)
     print(_line(program, str(module.TITLE), tally), flush=True)
     return not tally.wrong and not tally.lost
 
@@ -98,6 +104,7 @@ def result(program: Program, title: str, tally: Tally, seconds: float) -> dict[s
         "controls_beaten": tally.beaten,
         "seconds": round(seconds, 1),
         "not_run": tally.not_run,
+        "measured": tally.measured,
         "what": [*tally.lost, *tally.wrong][:20],
     }
 

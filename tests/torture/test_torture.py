@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from torture import table
 from torture.frame import Program, programs
 
 
@@ -18,3 +19,7 @@ def test_everything_holds_and_every_control_falls(program: Program) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_table_in_the_docs_is_made_of_the_results() -> None:
+    assert table.PAGE.read_text(encoding="utf-8") == table.page()

@@ -18,6 +18,7 @@ from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
+from tray.engine.questions import Questions
 from tray.engine.runners.command import Background, Gone
 from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
@@ -26,6 +27,7 @@ from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
+from tray.store.retention import Limits, Retention
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
@@ -49,12 +51,18 @@ class Stores:
 
 
 def stores(
-    paths: Paths, *, migrate: bool, offline: bool = False, trouble: Callable[[str], None] = log.warning
+    paths: Paths,
+    *,
+    migrate: bool,
+    offline: bool = False,
+    trouble: Callable[[str], None] = log.warning,
+    limits: Callable[[], Limits] = Limits,
 ) -> Stores:
+    """`limits`: how much the journal keeps; only the tray's deletes anything."""
     database = open_db(paths.database, migrate=migrate)
     return Stores(
         database=database,
-        journal=Journal(database, offline=offline, trouble=trouble),
+        journal=Journal(database, offline=offline, trouble=trouble, retention=Retention(limits)),
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
@@ -73,6 +81,7 @@ def engine(
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
+    questions: Questions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
     answers: Answers = nobody,
 ) -> Engine:
@@ -92,6 +101,7 @@ def engine(
         llm=llm,
         ending=ending,
         offline=offline,
+        questions=questions,
         protection=Protection(places=kept.places, exceptions=exceptions),
         answers=answers,
     )
@@ -122,3 +132,9 @@ def roster(paths: Paths, kept: Stores) -> Roster:
     from tray.sources import configuration
 
     return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
+
+
+def limits(found: Roster) -> Limits:
+    """How much the journal keeps, as the file says it at this moment."""
+    kept = found.configuration.settings.journal
+    return Limits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)

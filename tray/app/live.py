@@ -9,32 +9,26 @@ import logging
 import os
 import sys
 import threading
-import webbrowser
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from tray.alerts.announcer import Announcer
-from tray.alerts.fallback import PlyerBackend
-from tray.alerts.herald import Herald
-from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import Notifier
-from tray.alerts.policy import Alert
-from tray.alerts.sound import Player
-from tray.app import engine, llm, roster, stores
+from tray.alerts.untold import told
+from tray.app import engine, limits, llm, roster, stores
+from tray.app.alerting import Alerting, text_file
+from tray.app.face import face
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
-from tray.desktop.face import Face
 from tray.desktop.icon import Icon, choose
-from tray.desktop.menu import Action
+from tray.desktop.menu import Action, Reason, Review
 from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
 from tray.door.typed import Typed
+from tray.engine import confirming
 from tray.engine.agents import Agents
 from tray.engine.ancestry import ONCE, descends_from_hook
 from tray.engine.consent import Consent
@@ -49,7 +43,6 @@ from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
-KEPT_ROWS, KEPT_DAYS = 200_000, 90.0  # of the journal; looked at when the tray starts
 LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 PLACES = 256  # events whose hooks may run at once after their agent was let go
@@ -90,13 +83,13 @@ class App:
         self._chores = Chores("chores")
         self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
-        self._kept = stores(paths, migrate=True, trouble=self._trouble)
+        self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=lambda: limits(self._roster))
         self._roster = roster(paths, self._kept)
         self._make_alerts()
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
-        self._make_face(paths.state / "reviews", headless=headless)
+        self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
         requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
@@ -106,20 +99,23 @@ class App:
             say(self._icon.reason)
 
     def _make_alerts(self) -> None:
-        self._player = Player()
-        self._announcer = Announcer(
-            self._loop.loop,
-            Notifier((DesktopNotifierBackend(self._follow), PlyerBackend())),
-            self._player,
+        self._alerting = Alerting(
+            loop=self._loop.loop,
+            do=self._chores.do,
+            settings=lambda: told(self._roster.configuration.settings, self._kept.switch.untold()),
+            asking=lambda: confirming.asking(self._roster.configuration.settings, self._kept.ledger.book),
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
+            seen=lambda: self._icon.visible,
+            trusts=self._trusts,
         )
-        self._herald = Herald(self._announcer, lambda: self._roster.configuration.settings.alerts)
+        self._herald = self._alerting.herald
 
     def _make_engine(self) -> None:
         model = functools.partial(llm, self._paths, self._kept)
         self._engine = engine(
             self._kept, self, self._spawn, self._background, llm=model, ending=self._ending,
+            questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
         )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
@@ -131,18 +127,21 @@ class App:
             changed=self._changed,
         )
 
-    def _make_face(self, reviews: Path, *, headless: bool) -> None:
-        self._face = Face(
-            controls=self._controls,
-            roster=self._roster,
-            copies=self._kept.copies,
-            reviews=reviews,
-            recent=self._kept.journal.recent(10),
-            tell=self._herald.tell,
-            open_file=open_file,
+    def _make_face(self, *, headless: bool) -> None:
+        self._face, self._hand = face(
+            self._paths,
+            self._kept,
+            self._roster,
+            self._controls,
+            self._alerting,
             soon=self._chores.do,
             open_page=self._page.open,
         )
+        reviews = self._paths.state / "reviews"
+        self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
+        self._alerting.reason = lambda record: self._hand.act(Reason(record))
+        self._alerting.show_text = lambda name, text: open_file(text_file(reviews, name, text))
+        self._alerting.changed = self._face.show
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
@@ -176,8 +175,7 @@ class App:
         self._page.close()
         self._chores.close()
         self._face.close()
-        self._announcer.close()
-        self._player.close()
+        self._alerting.close()
         self._kept.journal.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
@@ -224,13 +222,14 @@ class App:
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         self._roster.tidy()
-        self._kept.journal.prune(KEPT_ROWS, KEPT_DAYS)
+        self._kept.journal.tidy()
         self._kept.sessions.prune(KEPT_SESSIONS)
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
         self._roster.refresh()
+        confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
             self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
@@ -251,13 +250,8 @@ class App:
         """Which icon is on the screen now; "" when none is."""
         return self._icon.name if self._icon.visible else ""
 
-    def _follow(self, alert: Alert) -> None:
-        """A click on an alert opens what it is about; policy lets only web addresses through."""
-        if alert.url:
-            self._chores.do(lambda: _browse(alert.url))
-
     def _act(self, action: Action) -> None:
-        self._chores.do(lambda: self._face.act(action))
+        self._chores.do(lambda: self._hand.act(action))
 
     def _turn_ended(self, event: Event) -> None:
         """Told at once, however long its hooks will take."""
@@ -294,7 +288,3 @@ class App:
         path = self._paths.relay_conf
         if not path.exists() or path.read_bytes() != text:
             configuration.write_whole(path, text)
-
-
-def _browse(url: str) -> None:
-    webbrowser.open(url)

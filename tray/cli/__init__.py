@@ -28,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 
 def main() -> int:
     """Run one command; the only place where an error becomes words and an exit code."""
-    from tray.cli import asking, connecting, reading, running, testing  # noqa: F401 - they add their commands to `app`
+    from tray.cli import asking, connecting, history, reading, running, starting, testing  # noqa: F401
 
     try:
         return int(app(standalone_mode=False) or 0)

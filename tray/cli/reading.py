@@ -1,18 +1,16 @@
-"""The commands that only read: status, list, log, why, paths, schema. They work whether the tray runs or not."""
+"""The commands that only read: status, list, paths, schema. They work whether the tray runs or not."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from tray.cli import Json, app, places
-from tray.cli.views import account, hook_rows, log_row, print_hooks, print_log, print_status
-from tray.errors import DoorError, HooktrayError
+from tray.cli.views import hook_rows, print_hooks, print_status
+from tray.errors import DoorError
 from tray.paths import Paths
 
 
@@ -34,6 +32,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "paused_until": paused,
         "running": answer is not None,
         "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
+        "dropped": kept.journal.dropped,
         "icon": (answer or {}).get("icon") or None,
         "problem": "\n".join(
             filter(
@@ -62,37 +61,6 @@ def list_hooks(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command()
-def log(
-    context: typer.Context,
-    as_json: Json = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10000, help="How many rows.")] = 20,
-    agent: Annotated[str, typer.Option("--agent", help="Only this agent.")] = "",
-    event: Annotated[str, typer.Option("--event", help="Only this event, as the agent calls it.")] = "",
-    session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
-) -> None:
-    """The latest decisions, newest first."""
-    with _journal(context) as journal:
-        rows = [log_row(record) for record in journal.recent(limit, agent=agent, event=event, session=session)]
-    _json_lines(rows) if as_json else print_log(rows)
-
-
-@app.command()
-def why(
-    context: typer.Context,
-    decision: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")
-    ],
-    as_json: Json = False,
-) -> None:
-    """A readable account of one decision."""
-    with _journal(context) as journal:
-        record = journal.get(decision)
-    if record is None:
-        raise HooktrayError(f"no decision has the id `{decision}`", hint="`hooktray log` shows the ids")
-    print(json.dumps(log_row(record)) if as_json else account(record))
-
-
-@app.command()
 def paths(context: typer.Context, as_json: Json = False) -> None:
     """Where everything is."""
     found: Paths = context.obj
@@ -112,15 +80,6 @@ def schema() -> None:
     from tray.settings import schema as settings_schema
 
     print(json.dumps(settings_schema(), indent=2))
-
-
-@contextlib.contextmanager
-def _journal(context: typer.Context) -> Iterator[Any]:
-    from tray.app import stores
-
-    paths = places(context)
-    kept = stores(paths, migrate=not paths.database.exists())
-    yield kept.journal
 
 
 def _ping(paths: Paths) -> Any:

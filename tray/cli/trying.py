@@ -32,7 +32,7 @@ def try_hook(
     if MARK in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own")
     kept = stores(paths, migrate=not paths.database.exists())
-    approved = _approved(paths, kept, hook)
+    approved = approved_hook(paths, kept, hook)
     event = trial.synthetic(agent, name, body, environment=dict(os.environ), cwd=_cwd())
     if trial.asked(approved, event):
         nobody = trial.Nobody()
@@ -50,7 +50,7 @@ def try_hook(
         raise typer.Exit(1)
 
 
-def _approved(paths: Paths, kept: Stores, word: str) -> Approved:
+def approved_hook(paths: Paths, kept: Stores, word: str) -> Approved:
     """The hook in force that this word means. Raises HooktrayError, with what to do first."""
     found = roster(paths, kept)
     found.refresh()

@@ -59,6 +59,10 @@ def log_row(record: Record) -> dict[str, Any]:
         "remarks": list(record.remarks),
         "problem": record.problem,
         "masked": record.masked,
+        "cwd": record.cwd,
+        "ledger": record.ledger,
+        "queued": record.queued,
+        "asked": record.asked,
         "offline": record.offline,
         "test": record.test,
         "alerted": record.alerted,
@@ -68,9 +72,11 @@ def log_row(record: Record) -> dict[str, Any]:
 def print_status(found: Mapping[str, Any], configuration: Configuration) -> None:
     state = "on" if found["enabled"] else "off"
     if found["enabled"] and found["paused_until"]:
-        state = f"paused until {_clock(found['paused_until'])}"
+        state = f"paused until {clock(found['paused_until'])}"
     print(f"Hooks are {state}.")
     print(f"The tray is {'running' if found['running'] else 'not running; `hooktray run` starts it'}.")
+    if found["dropped"]:
+        print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
         print(f"{found['pending']} waiting for your approval: open the tray's menu, Approvals.")
     if configuration.problem:
@@ -86,7 +92,7 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
         return
-    _table(
+    table(
         ("hook", "event", "runs", "state", "source"),
         [(row["name"], row["event"], row["runs"], _standing(row), row["source"]) for row in rows],
     )
@@ -108,36 +114,19 @@ def print_log(rows: Sequence[Mapping[str, Any]]) -> None:
     if not rows:
         print("No decisions yet.")
         return
-    _table(
+    table(
         ("id", "time", "agent", "event", "project", "verdict", "why"),
         [
-            (row["id"][:8], _clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
+            (row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
             for row in rows
         ],
     )
 
 
-def account(record: Record) -> str:
-    """What came in, who was asked, what they said, what the agent was told."""
-    lines = [
-        f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {_clock(record.at)}",
-        f"Decision {record.id}, session {record.session or 'unknown'}, {record.ms:.1f} ms"
-        + (", answered without the tray" if record.offline else "")
-        + (", a test" if record.test else ""),
-        f"Verdict: {record.verdict.word}" + (f", because {record.reason}" if record.reason else ""),
-    ]
-    lines += [f"Problem: {record.problem}"] if record.problem else []
-    lines += ["Hooks:"] if record.hooks else ["No hook was asked."]
-    for hook in record.hooks:
-        lines.append(f"  {hook['name']}: {hook['status']}, {hook['verdict']}, {hook['ms']:.1f} ms")
-        lines += [f"    {label}: {hook[label]}" for label in ("reason", "cause", "stderr") if hook.get(label)]
-    lines += [f"Rewritten: {', '.join(record.rewrites)}"] if record.rewrites else []
-    lines += [f"Note for you: {note}" for note in record.notes]
-    lines += [f"Made to fit: {remark}" for remark in record.remarks]
-    told = str(record.answer.get("stdout") or record.answer.get("stderr") or "").strip()
-    lines.append(f"The agent was told: {told or 'nothing'} (exit {record.answer.get('code', 0)})")
-    lines.append(f"Payload ({record.masked} values masked, SHA-256 {record.digest[:12]}): {record.payload.strip()}")
-    return printable("\n".join(lines))
+def log_line(row: Mapping[str, Any]) -> str:
+    """One row on one line, for following."""
+    cells = (row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
+    return "  ".join(sanitise(str(cell), 300) for cell in cells)
 
 
 def print_connections(found: Sequence[Connection]) -> None:
@@ -148,11 +137,11 @@ def print_connections(found: Sequence[Connection]) -> None:
             f"{len(one.events)} events" if one.connected else "no",
             one.trust.split(":")[0] or "unknown",
             {True: "yes", False: "no", None: "not tried"}[one.firing],
-            _clock(one.heard) if one.heard else "never",
+            clock(one.heard) if one.heard else "never",
         )
         for one in found
     ]
-    _table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
+    table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
     for one in found:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
@@ -184,12 +173,12 @@ def _why(row: Mapping[str, Any]) -> str:
     return "; ".join(causes) or ", ".join(hook["name"] for hook in row["hooks"])
 
 
-def _clock(at: float) -> str:
+def clock(at: float) -> str:
     same_day = time.localtime(at)[:3] == time.localtime()[:3]
     return time.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M", time.localtime(at))
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in heads:
         table.add_column(head, overflow="fold")

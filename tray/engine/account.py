@@ -4,43 +4,63 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from tray.engine.masks import Masks, listed
 from tray.model.decision import Answer, Decision, Outcome, Record
 from tray.model.event import Event
-from tray.text import printable, redact, sanitise
+from tray.text import printable, sanitise
 
 PAYLOAD = 64 * 1024  # characters of a payload that are kept
 NAME = 200  # characters of a name
+PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
 
 
 def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
     """One row: what came in, what the hooks said, what the agent was told."""
-    payload, masked = _payload(event.body)
+    masks = Masks()
+    payload = _payload(event.body, masks)
+    masked = len(masks.found)
     return Record(
         id=event.id,
         at=at,
-        agent=_name(event.agent),
-        session=_name(event.session),
-        project=_name(event.project),
-        event=_name(event.name),
+        agent=_name(event.agent, "agent", masks),
+        session=_name(event.session, "session", masks),
+        project=_name(event.project, "project", masks),
+        event=_name(event.name, "event", masks),
         kind=event.kind.value,
         verdict=decision.verdict,
-        reason=_text(_reason(decision)),
+        reason=_text(_reason(decision), "reason", masks),
         ms=round(ms, 3),
-        hooks=tuple(_hook(outcome) for outcome in decision.outcomes),
+        hooks=tuple(_hook(outcome, f"hooks[{n}]", masks) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
-        notes=tuple(_text(note) for note in decision.notes),
-        remarks=tuple(_text(remark) for remark in decision.remarks),
-        problem=_text(event.problem),
+        notes=tuple(_text(note, f"notes[{n}]", masks) for n, note in enumerate(decision.notes)),
+        remarks=tuple(_text(remark, f"remarks[{n}]", masks) for n, remark in enumerate(decision.remarks)),
+        problem=_text(event.problem, "problem", masks),
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
         masked=masked,
-        answer=_answer(answer),
+        answer=_answer(answer, masks),
         offline=offline,
         test=event.test,
+        cwd=sanitise(masks.redact(event.cwd[:PATH], "cwd"), PATH),
+        ledger=event.ledger,
+        masks=listed(masks.found),
     )
+
+
+def timed(record: Record, decision: Decision, started: float) -> Record:
+    """Where its time went: how long it waited for its hooks to start, and how long they took."""
+    if decision.span is None:
+        return record
+    began, ended = decision.span
+    return replace(record, queued=_ms(began - started), asked=_ms(ended - began))
+
+
+def _ms(seconds: float) -> float:
+    return round(max(seconds, 0.0) * 1000, 3)
 
 
 def said(record: Record) -> str:
@@ -60,11 +80,11 @@ def said(record: Record) -> str:
     return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
 
 
-def _payload(body: bytes) -> tuple[str, int]:
+def _payload(body: bytes, masks: Masks) -> str:
     # Redact more than is kept, so that a secret is not cut into something that no rule knows.
-    redacted = redact(body[: 2 * PAYLOAD].decode("utf-8", "replace"))
-    cut = f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if len(redacted.text) > PAYLOAD else ""
-    return redacted.text[:PAYLOAD] + cut, len(redacted.masks)
+    text = masks.redact(body[: 2 * PAYLOAD].decode("utf-8", "replace"), "payload", inside=True)
+    cut = f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if len(text) > PAYLOAD else ""
+    return text[:PAYLOAD] + cut
 
 
 def _reason(decision: Decision) -> str:
@@ -77,33 +97,37 @@ def _reason(decision: Decision) -> str:
     return "\n".join(said) or decision.reason
 
 
-def _hook(outcome: Outcome) -> Mapping[str, Any]:
+def _hook(outcome: Outcome, place: str, masks: Masks) -> Mapping[str, Any]:
+    reading = outcome.reading
     return {
-        "name": _name(outcome.hook),
+        "name": _name(outcome.hook, f"{place}.name", masks),
         "status": outcome.status.value,
-        "verdict": outcome.reading.verdict.word,
-        "reason": _text(outcome.reading.reason or outcome.cause),
-        "cause": _text(outcome.cause),
+        "verdict": reading.verdict.word,
+        "reason": _text(reading.reason or outcome.cause, f"{place}.reason", masks),
+        "cause": _text(outcome.cause, f"{place}.cause", masks),
         "gate": outcome.gate.value if outcome.gate else "",
         "ms": round(outcome.ms, 3),
-        "stderr": _text(outcome.stderr),
+        "stderr": _text(outcome.stderr, f"{place}.stderr", masks),
+        "context": _text(reading.context, f"{place}.context", masks),
+        "rewrites": reading.rewrite.target.value if reading.rewrite else "",
     }
 
 
-def _answer(answer: Answer) -> Mapping[str, Any]:
+def _answer(answer: Answer, masks: Masks) -> Mapping[str, Any]:
     """The agent's answer; `exact` says whether these are the very bytes (nothing masked, plain UTF-8)."""
-    stdout, stderr = (_redacted(part) for part in (answer.stdout, answer.stderr))
+    stdout = _redacted(answer.stdout, "answer.stdout", masks)
+    stderr = _redacted(answer.stderr, "answer.stderr", masks)
     exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr
     return {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": exact}
 
 
-def _redacted(part: bytes) -> str:
-    return redact(part[: 2 * PAYLOAD].decode("utf-8", "replace")).text[:PAYLOAD]
+def _redacted(part: bytes, place: str, masks: Masks) -> str:
+    return masks.redact(part[: 2 * PAYLOAD].decode("utf-8", "replace"), place)[:PAYLOAD]
 
 
-def _name(text: str) -> str:
-    return sanitise(redact(text[: 4 * NAME]).text, NAME)
+def _name(text: str, place: str, masks: Masks) -> str:
+    return sanitise(masks.redact(text[: 4 * NAME], place), NAME)
 
 
-def _text(text: str) -> str:
-    return printable(redact(text[: 2 * TEXT]).text)[:TEXT]
+def _text(text: str, place: str, masks: Masks) -> str:
+    return printable(masks.redact(text[: 2 * TEXT], place))[:TEXT]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tray.settings import Llm, Settings
-from tray.store.ledger import Book
+from tray.store.ledger import Act, Book, Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,9 @@ class Setting:
 
 def gated(settings: Settings, book: Book) -> tuple[Setting, ...]:
     """Those that the file sets, and where they stand."""
-    return tuple(_setting(key, text, book) for key, text in _texts(settings))
+    ended = [agent for agent in _once_asked(book) if agent not in settings.ask.agents]
+    texts = (*_texts(settings), *((f"ask {agent}", f"ask: off for {agent}") for agent in ended))
+    return tuple(_setting(key, text, book) for key, text in texts)
 
 
 def when_down(settings: Settings, book: Book) -> str:
@@ -45,6 +47,34 @@ def exceptions(settings: Settings, book: Book) -> tuple[str, ...]:
     return tuple(settings.protection.allow) if _confirmed("protection", settings, book) else ()
 
 
+def asking(settings: Settings, book: Book) -> frozenset[str]:
+    """The agents whose questions are put to the user: on as soon as the file says so, off once that is confirmed."""
+    return frozenset((*settings.ask.agents, *_once_asked(book)))
+
+
+def remember_asking(settings: Settings, ledger: Ledger) -> None:
+    """So that taking an agent out of the file later, also while no tray runs, turns nothing off by itself."""
+    for agent in settings.ask.agents:
+        key, digest = f"setting:ask {agent}", _digest(_asked(agent))
+        if ledger.book.settings.get(key) != digest:
+            ledger.act(Act.APPROVE, key, digest, definition="", position=(0, 0), way="file")
+
+
+def _once_asked(book: Book) -> Iterator[str]:
+    for key, digest in book.settings.items():
+        agent = key.removeprefix("setting:ask ")
+        if agent != key and digest == _digest(_asked(agent)):
+            yield agent
+
+
+def _asked(agent: str) -> str:
+    return f"ask: on for {agent}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.when_down == "allow":
         yield "when_down", "when_down: allow"
@@ -56,7 +86,7 @@ def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _setting(name: str, text: str, book: Book) -> Setting:
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest = _digest(text)
     key = f"setting:{name}"
     return Setting(
         key=key,

@@ -9,18 +9,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tray.dialects import fit, neutral, parse, render, spec
-from tray.engine.account import account
+from tray.engine.account import account, timed
 from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
 from tray.engine.ears import After, Ears, Later, Rows, at_once
-from tray.engine.gates import gate, takes_time
+from tray.engine.gates import gate, switched, takes_time
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
 from tray.engine.plan import plan
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
+from tray.engine.questions import Ending, Questions, Said, settled
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone
 from tray.engine.runners.errand import CANCELLED, Work, run
@@ -39,6 +40,8 @@ from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 ONCE = "it had its turn in this session"
+
+ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +65,10 @@ class Engine:
         offline: bool = False,
         protection: Protection | None = None,
         answers: Answers = nobody,
+        questions: Questions | None = None,
     ) -> None:
         self._answers = answers
+        self._questions = questions or Questions()
         self._ending = ending
         self._protection = protection or Protection(places=Places())
         self._ledger = ledger
@@ -85,14 +90,14 @@ class Engine:
         *,
         after: After = at_once,
         slow: Callable[[], object] = lambda: None,
-    ) -> Answer | Callable[[Gone | None], Answer]:
+    ) -> Said | Callable[[Gone | None], Said]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
         What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
         hooks to be looked at: their patterns and processes take time.
         """
         started = time.monotonic() - spent
-        event = parse(knock)
+        event = replace(parse(knock), ledger=self._ledger.book.version)
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
@@ -100,24 +105,22 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
-        if asked:
-            slow()
-        hooks = plan(event, asked, self._scopes.skills)
+        hooks = self._plan(event, slow)
         switch = self._gate(event)
-        if (hooks and switch is None) or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
+        if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
+        self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, self._decision(event, [own] if own else []), started, after)
+            return self._ask(event, self._decision(event, [own] if own else []), started, after)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
-        def answer(gone: Gone | None) -> Answer:
-            said = self._finish(event, self.decide(event, waited, deadline, gone, own), started, after)
+        def answer(gone: Gone | None) -> Said:
+            said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
             if apart:
                 self._go_beside(event, apart)
             return said
@@ -148,6 +151,7 @@ class Engine:
         self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
+        began = time.monotonic()
         turns = self._turns(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
@@ -160,7 +164,8 @@ class Engine:
             outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
             waiting = {index: job for index, job in waiting.items() if index not in outcomes}
         said = [outcomes[index] for index in range(len(turns))]
-        return self._decision(event, [own, *said] if own else said)
+        decision = self._decision(event, [own, *said] if own else said)
+        return replace(decision, span=(began, time.monotonic()))
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -170,10 +175,25 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
         if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
-        return self._loops.heed(event, fit(event, merge(outcomes)) if outcomes else Decision())
+        decision = merge(outcomes) if outcomes else Decision()
+        if self._questions.wanted(event, decision, self._gate(event)):
+            return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
+        return self._loops.heed(event, fit(event, decision) if outcomes else decision)
+
+    def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
+        """The answer, or where it waits for the user's."""
+        if not self._questions.wanted(event, decision, self._gate(event)):
+            return self._finish(event, decision, started, after)
+
+        def finish(ending: Ending) -> Answer:
+            return self._finish(event, self._loops.heed(event, fit(event, settled(decision, ending))), started)
+
+        left = started + spec(event.agent, event.name).deadline - time.monotonic()
+        return self._questions.park(event, decision, left, finish)
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
+        approved = switched(approved, self._switch)
         switch = self._switch.gate(time.time(), session="", agent=event.agent)
         turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
         if isinstance(turn, Outcome):
@@ -182,13 +202,19 @@ class Engine:
         deadline = time.monotonic() + (approved.hook.timeout + 5 if found.observe_only else found.deadline)
         return self._run(event, [approved], {0: turn}, deadline, None)[0]
 
+    def rehearse(self, event: Event, may: Callable[[Hook], bool]) -> Decision:
+        """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
+        hooks = [one for one in self._plan(event) if may(one.hook)]
+        deadline = time.monotonic() + spec(event.agent, event.name).deadline
+        return self.decide(event, hooks, deadline, None, self._own(event))
+
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
-        event = parse(knock)
+        event = replace(parse(knock), ledger=self._ledger.book.version)
         self._loops.began(event)
         own = self._own(event)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
+        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event), own)), started)
 
     def _own(self, event: Event) -> Outcome | None:
         """What we say ourselves, before any hook is asked."""
@@ -221,9 +247,12 @@ class Engine:
         spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
-    def _plan(self, event: Event) -> tuple[Approved, ...]:
+    def _plan(self, event: Event, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
+        """Who is asked; `slow` is called first when that takes more than a look."""
         asked = self._ledger.asked(event.agent, event.kind.value, event.name)
-        return plan(event, asked, self._scopes.skills)
+        if asked:
+            slow()
+        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
@@ -290,6 +319,7 @@ class Engine:
         def tell() -> None:
             try:
                 record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                record = timed(record, decision, started)
                 self._rows.append(record, commit=commit)
                 self._ears.decided(event, decision, record)
             except Exception:  # our bookkeeping; the answer stands

@@ -106,6 +106,7 @@ class Outcome:
     cause: str = ""  # why it failed, timed out or was skipped
     gate: Gate | None = None
     ms: float = 0.0
+    limit: float = 0.0  # seconds it had; 0 = it was not timed
     stderr: str = ""
 
 
@@ -123,6 +124,7 @@ class Decision:
     extra: tuple[tuple[str, Any], ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     remarks: tuple[str, ...] = ()
+    span: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,3 +162,8 @@ class Record:
     offline: bool = False
     alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due
     test: bool = False  # of `hooktray test`
+    cwd: str = ""
+    ledger: int = 0  # the last row of the ledger when its hooks were chosen
+    queued: float = 0.0  # of `ms`, until the first hook could start
+    asked: float = 0.0  # of `ms`, while hooks ran
+    masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload

@@ -155,6 +155,7 @@ class Event:
     told: bool = False  # answered and told of already; what comes now is only what its hooks did beside the answer
     test: bool = False  # of `hooktray test`: it did not happen
     problem: str = ""  # what was wrong with the input; hooks never see such an event
+    ledger: int = 0  # the last row of the ledger when it came in
 
     @property
     def project(self) -> str:

@@ -114,7 +114,7 @@ class Views:
             decisions=pictures.decisions(self._parts.statistics.hours(now - DAY), now),
             failures=pictures.failures(turns, now),
             spreads=pictures.spreads(turns).items(),
-            rows_looked_at=ROWS, turns_looked_at=TURN_ROWS,
+            lost=self._parts.journal.dropped, rows_looked_at=ROWS, turns_looked_at=TURN_ROWS,
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:

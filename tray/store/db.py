@@ -61,6 +61,13 @@ MIGRATIONS = (
     CREATE INDEX session_note_session ON session_note (session, seq)
     """,
     "ALTER TABLE journal ADD COLUMN test INTEGER NOT NULL DEFAULT 0",
+    """
+    ALTER TABLE journal ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
+    ALTER TABLE journal ADD COLUMN ledger INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE journal ADD COLUMN queued REAL NOT NULL DEFAULT 0;
+    ALTER TABLE journal ADD COLUMN asked REAL NOT NULL DEFAULT 0;
+    ALTER TABLE journal ADD COLUMN masks TEXT NOT NULL DEFAULT '[]'
+    """,
 )
 VERSION = len(MIGRATIONS)
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them

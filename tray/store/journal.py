@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
-from tray.store import rows
+from tray.store import lost, rows
 from tray.store.db import Database
+from tray.store.retention import Retention, keep_all
 from tray.store.writer import Committed, Work, Writer
+
+PAGE = 500  # rows
 
 log = logging.getLogger(__name__)
 
-CHUNK = 500  # rows deleted in one transaction, so that the writer gets its turn in between
-DAY = 86_400.0
 SEEN = "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -24,7 +25,8 @@ class Journal:
     """Appends through one writer thread, which the first row starts; reads on the caller's thread.
 
     `wait` is how long an answer that blocks or rewrites waits for its row (law 7). With `offline` the rows are
-    marked as written while the tray was not running. `trouble` may neither block nor raise.
+    marked as written while the tray was not running. `trouble` may neither block nor raise. Without `retention` all
+    rows are kept.
     """
 
     def __init__(
@@ -34,13 +36,13 @@ class Journal:
         wait: float = 0.05,
         offline: bool = False,
         trouble: Callable[[str], None] = log.warning,
-        clock: Callable[[], float] = time.time,
+        retention: Retention | None = None,
     ) -> None:
         self._database = database
         self._offline = offline
         self._trouble = trouble
-        self._clock = clock
-        self._writer = Writer(database, wait=wait, trouble=trouble)
+        tidy = retention.piece if retention else keep_all
+        self._writer = Writer(database, wait=wait, trouble=trouble, tidy=tidy)
 
     @property
     def dropped(self) -> int:
@@ -61,7 +63,10 @@ class Journal:
         return self._writer.put(work, commit=commit)
 
     def append_now(self, record: Record, *, wait: float = 5.0) -> Committed:
-        """Write a row on this thread, without the writer; trying once more after LATE is harmless."""
+        """Write a row on this thread, without the writer; trying once more after LATE is harmless.
+
+        Who does not try again says so with `lost`.
+        """
         work = self._work(record)
         if work is None:
             return Committed.DROPPED
@@ -72,6 +77,10 @@ class Journal:
             self._trouble(e.message)
             return Committed.LATE
         return Committed.DONE
+
+    def lost(self) -> None:
+        """Count a row that was not written, without the writer."""
+        lost.add(self._database, 1)
 
     def alerted(self, id: str, word: str) -> None:
         """Note what became of the alert for this event."""
@@ -94,17 +103,25 @@ class Journal:
         hook: str = "",
         project: str = "",
         text: str = "",
+        since: float | str = "",
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
-        `after` an id: only what came in since.
+        `after` an id: only what came in since; `since` a time, in seconds.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
         sql, values = rows.query(
-            limit, filters | {"verdict": verdict, "hook": hook, "project": project, "text": text}
+            limit, filters | {"verdict": verdict, "hook": hook, "project": project, "text": text, "since": since}
         )
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
+
+    def each(self, **filters: Any) -> Iterator[Record]:
+        """All rows that fit, newest first, a page at a time; what comes in meanwhile is left out."""
+        page = self.recent(PAGE, **filters)
+        while page:
+            yield from page
+            page = self.recent(PAGE, before=page[-1].id, **filters)
 
     def get(self, id: str) -> Record | None:
         """The row of this id, or of the only id that begins so."""
@@ -141,26 +158,10 @@ class Journal:
             connection.execute(SEEN, (last,))
         return [rows.record(row) for row in found]
 
-    def prune(self, keep: int, days: float) -> int:
-        """Delete all but the newest `keep` rows, and those older than `days`; says how many went."""
-        with self._database.connect() as connection:
-            edge = connection.execute(
-                "SELECT seq FROM journal ORDER BY seq DESC LIMIT 1 OFFSET ?", (keep,)
-            ).fetchone()
-        gone = self._delete("seq <= ?", edge["seq"]) if edge else 0
-        return gone + self._delete("at < ?", self._clock() - days * DAY)
-
-    def _delete(self, where: str, value: float) -> int:
-        sql = f"DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {where} LIMIT {CHUNK})"
-        gone = 0
-        while True:
-            with self._database.write() as connection:
-                count = connection.execute(sql, (value,)).rowcount
-            gone += count
-            with self._database.connect() as connection:  # execute() would free a single page
-                connection.executescript(f"PRAGMA incremental_vacuum({CHUNK})")
-            if count < CHUNK:
-                return gone
+    def tidy(self) -> None:
+        """Begin to delete what is too old or too much; it is also done after every so many rows."""
+        lost.settle(self._database)
+        self._writer.tidy()
 
     def _work(self, record: Record) -> Work | None:
         try:

@@ -12,10 +12,11 @@ from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import EventKind
 
 PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
-LISTS = ("hooks", "rewrites", "notes", "remarks")
+LISTS = ("hooks", "rewrites", "notes", "remarks", "masks")
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
     *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
+    *("cwd", "ledger", "queued", "asked"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 # The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
@@ -32,6 +33,7 @@ CONDITIONS = {
     "session": "session = :session",
     "project": "project = :project",
     "verdict": "verdict = :verdict",
+    "since": "at >= :since",
     "hook": "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.name') = :hook)",
     "text": " OR ".join(f"{name} LIKE :text ESCAPE '\\'" for name in ("payload", "reason", "hooks", "answer")),
 }
@@ -49,14 +51,12 @@ def values(record: Record) -> tuple[object, ...]:
 
 
 def record(row: sqlite3.Row) -> Record:
-    fields: dict[str, Any] = {name: row[name] for name in COLUMNS}
-    fields |= {name: tuple(json.loads(row[name])) for name in LISTS}
-    fields |= {
-        "verdict": Verdict(row["verdict"]),
-        "answer": json.loads(row["answer"]),
-        "offline": bool(row["offline"]),
-        "test": bool(row["test"]),
-    }
+    fields: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    for name in LISTS:  # most are empty, and a page is many rows
+        fields[name] = () if fields[name] == "[]" else tuple(json.loads(fields[name]))
+    fields["verdict"] = Verdict(fields["verdict"])
+    fields["answer"] = json.loads(fields["answer"])
+    fields["offline"], fields["test"] = bool(fields["offline"]), bool(fields["test"])
     return Record(**fields)
 
 

@@ -1,7 +1,8 @@
 """The one thread that writes the journal: it takes what waits, commits it together, and tells who waited.
 
-It sleeps while there is nothing to write. When writing fails it keeps what it has and tries again, further and
-further apart; then nobody waits for it any more, and what exceeds the bounds is dropped and counted.
+It sleeps while there is nothing to write, and tidies up now and then. When writing fails it keeps what it has and
+tries again, further and further apart; then nobody waits for it any more, and what exceeds the bounds is dropped and
+counted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
+from tray.store import lost
 from tray.store.db import Database, is_damage, transaction
 
 ROWS = 10_000  # that may wait; more are dropped
@@ -24,9 +26,8 @@ BATCH = 500  # statements in one transaction
 BUSY = 0.25  # seconds; longer would keep close() waiting
 PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 AGAIN = 3600.0  # seconds before the same trouble is told again
-COUNT_DROPPED = (
-    "INSERT INTO meta VALUES ('dropped', ?) ON CONFLICT (key) DO UPDATE SET value = value + excluded.value"
-)
+TIDY = 1000  # statements written between two rounds of tidying
+HURRY = 4 * TIDY  # so many without a quiet moment: it is done in between, a piece for each transaction
 
 
 class Committed(enum.Enum):
@@ -52,10 +53,23 @@ class Work:
 
 
 class Writer:
-    """`trouble` is told once an hour about each distinct trouble; it may neither block nor raise."""
+    """`trouble` is told once an hour about each distinct trouble; it may neither block nor raise.
 
-    def __init__(self, database: Database, *, wait: float, trouble: Callable[[str], None]) -> None:
+    `tidy` does a small piece of housekeeping on the writer's connection, and says whether there is more to do.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        wait: float,
+        trouble: Callable[[str], None],
+        tidy: Callable[[sqlite3.Connection], bool] = lambda _: False,
+    ) -> None:
         self._database = database
+        self._tidy = tidy
+        self._untidy = False
+        self._since = 0  # statements since the last round of tidying began
         self._wait = wait
         self._trouble = trouble
         self._told: dict[str, float] = {}
@@ -70,8 +84,9 @@ class Writer:
         self._closing = False
         self._end = 0.0
         self._late = 0
-        self._dropped = _dropped(database)  # of these, so many are not yet on disk:
+        self._dropped = lost.count(database)  # of these, so many are not yet in the database:
         self._unsaved = 0
+        self._failing = 0.0  # when that was told; 0 = writing works
         self._thread: threading.Thread | None = None
 
     @property
@@ -105,13 +120,22 @@ class Writer:
             self._late += 1
             self._stalled = True
             self._done.notify_all()
-        self._tell("answers leave before they are written down: writing takes too long")
+            failing = bool(self._failing)  # told already, with its cause
+        if not failing:
+            self._tell("answers leave before they are written down: writing takes too long")
         return Committed.LATE
 
     def drop(self) -> None:
         """Count a row that could not even be queued."""
         with self._work:
             self._drop(True)
+
+    def tidy(self) -> None:
+        """Begin a round of tidying, as soon as there is nothing to write."""
+        with self._work:
+            self._untidy = True
+            if not self._closing:
+                self._wake()
 
     def close(self, limit: float) -> None:
         """Write what waits, but give up after `limit` seconds."""
@@ -124,6 +148,12 @@ class Writer:
             thread.join(limit + 2 * BUSY)
         with self._work:
             left = sum(work.is_row for work in self._queue)
+            if thread is None or not thread.is_alive():
+                self._dropped += left
+                self._queue.clear()
+            unsaved, self._unsaved = self._unsaved + left, 0
+        if unsaved:
+            lost.add(self._database, unsaved)
         if left:
             self._tell(f"{left} rows could not be written before the end")
 
@@ -146,6 +176,8 @@ class Writer:
             try:
                 if connection is None:
                     connection = self._database.open(busy=BUSY)
+                if not job[0] or self._since >= HURRY:
+                    self._clean(connection)
                 _commit(connection, *job)
             except sqlite3.Error as e:
                 _close(connection)  # a fresh one sees a file that was mended or put back
@@ -161,9 +193,9 @@ class Writer:
     def _next(self) -> tuple[list[Work], int] | None:
         """What to write now; it stays in the queue until it is written. None = the end."""
         with self._work:
-            self._work.wait_for(lambda: self._queue or self._unsaved or self._closing)
+            self._work.wait_for(lambda: self._queue or self._unsaved or self._untidy or self._closing)
             is_over = self._closing and time.monotonic() >= self._end
-            if is_over or not (self._queue or self._unsaved):
+            if is_over or not (self._queue or self._unsaved or (self._untidy and not self._closing)):
                 return None
             return list(islice(self._queue, BATCH)), self._unsaved
 
@@ -173,13 +205,30 @@ class Writer:
                 self._queue.popleft()
                 self._size -= work.size
             self._written += len(batch)
+            self._since += len(batch)
+            self._untidy = self._untidy or self._since >= TIDY
             self._unsaved -= dropped
             self._stalled = False
+            self._failing = 0.0
             self._done.notify_all()
+
+    def _clean(self, connection: sqlite3.Connection) -> None:
+        more = False  # what cannot be done now is tried again after the next rows
+        try:
+            more = self._tidy(connection)
+        finally:
+            with self._work:
+                self._untidy = more
+                self._since = self._since if more else 0
 
     def _failed(self, error: sqlite3.Error) -> None:
         if is_damage(error):
             self._database.condemn()
+        now = time.monotonic()
+        with self._work:
+            if self._failing and now - self._failing < AGAIN:
+                return  # one trouble may go by several words
+            self._failing = now
         self._tell(f"{self._database.path}: {error}")
 
     def _rest(self, tries: int) -> None:
@@ -200,20 +249,16 @@ class Writer:
 
 
 def _commit(connection: sqlite3.Connection, batch: list[Work], dropped: int) -> None:
+    if not (batch or dropped):
+        return
     with transaction(connection):
         for work in batch:
             connection.execute(work.sql, work.values)
         if dropped:
-            connection.execute(COUNT_DROPPED, (dropped,))
+            connection.execute(lost.SAVE, (dropped,))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:
     if connection is not None:
         with contextlib.suppress(sqlite3.Error):
             connection.close()
-
-
-def _dropped(database: Database) -> int:
-    with database.connect() as connection:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'dropped'").fetchone()
-    return row["value"] if row else 0

@@ -30,10 +30,11 @@ _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-coo
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """The text without its secrets, and the kinds of those that were there, in order."""
+    """The text without its secrets, and the kinds of those that were there, in order, with their fingerprints."""
 
     text: str
     masks: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
 
 
 class _Span(NamedTuple):
@@ -45,11 +46,12 @@ class _Span(NamedTuple):
 def redact(text: str) -> Redacted:
     """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints."""
     spans = _merged(sorted([*_shapes(text), *_named(text)]))
-    parts, end = [], 0
+    parts, end, fingerprints = [], 0, []
     for span in spans:
-        parts += [text[end : span.start], _mask(span.kind, text[span.start : span.end])]
+        fingerprints.append(_fingerprint(text[span.start : span.end]))
+        parts += [text[end : span.start], masked(span.kind, fingerprints[-1])]
         end = span.end
-    return Redacted("".join([*parts, text[end:]]), tuple(span.kind for span in spans))
+    return Redacted("".join([*parts, text[end:]]), tuple(span.kind for span in spans), tuple(fingerprints))
 
 
 def redact_value(value: object) -> tuple[object, tuple[str, ...]]:
@@ -58,9 +60,17 @@ def redact_value(value: object) -> tuple[object, tuple[str, ...]]:
     return _value(value, "", masks, 0), tuple(masks)
 
 
+def masked(kind: str, fingerprint: str) -> str:
+    """What stands where a secret was."""
+    return f"[masked {kind} {fingerprint}]"
+
+
 def _mask(kind: str, secret: str) -> str:
-    digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"[masked {kind} {digest[:12]}]"
+    return masked(kind, _fingerprint(secret))
+
+
+def _fingerprint(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _shapes(text: str) -> Iterator[_Span]:

@@ -1,0 +1,68 @@
+"""The list of what was masked says where, what and which, and never a part of the secret itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.engine.masks import Masks
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def places(text: str) -> list[str]:
+    masks = Masks()
+    masks.redact(text, "payload", inside=True)
+    return [str(one["place"]) for one in masks.found]
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"a": {"b": [1, f"x {SECRET} y"]}}, ["payload.a.b[1]"]),
+        ({"a": SECRET, "b": SECRET}, ["payload.a", "payload.b"]),
+        ({"a": "clean"}, []),
+        (["x", {SECRET: 1}], ["payload[1] (a key)"]),
+    ],
+)
+def test_json_says_which_of_its_places_was_masked(payload: object, expected: list[str]) -> None:
+    assert sorted(places(json.dumps(payload))) == expected
+
+
+def test_text_that_is_no_json_is_one_place(house: House) -> None:
+    assert places(f"token {SECRET}") == ["payload"]
+
+
+def test_a_row_lists_every_mask_with_its_kind_and_fingerprint_and_no_part_of_it(house: House) -> None:
+    house.hook("echo", on="tool_before", script=f"cat >/dev/null; echo {SECRET} >&2; exit 1")
+
+    house.knock("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": f"curl -H {SECRET} x"}})
+
+    row = house.last
+    found = {str(one["place"]): one for one in row.masks}
+    assert row.masked == 1
+    assert {"payload.tool_input.command", "hooks[0].stderr"} <= set(found)
+    assert len({one["fingerprint"] for one in row.masks}) == 1
+    assert SECRET[4:16] not in repr(row)
+    assert all(set(one) == {"place", "kind", "fingerprint"} for one in row.masks)
+
+
+def test_a_mask_that_an_agent_wrote_itself_is_none(house: House) -> None:
+    house.knock(
+        "claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "[masked token 0123456789ab]"}}
+    )
+
+    assert (house.last.masked, house.last.masks) == (0, ())
+
+
+def test_a_row_says_by_which_approvals_it_was_judged_and_where_its_time_went(house: House) -> None:
+    house.hook("slow", on="tool_before", script="cat >/dev/null; sleep 0.05")
+    house.tool()
+
+    row = house.last
+    assert row.ledger == house.stores.ledger.book.version > 0
+    assert 50 <= row.asked <= row.ms
+    assert 0 <= row.queued <= row.ms - row.asked + 0.01
+    assert row.cwd == "/"

@@ -1,0 +1,128 @@
+"""T13: more events at once than a blocked writer can take: each is written or counted, and nobody waits."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections import Counter, deque
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from torture.frame import Tally
+from torture.rows import ROW, locked
+from tray.store import rows
+from tray.store.db import Database, open_db
+from tray.store.journal import Journal
+from tray.store.writer import ROWS, Committed
+
+TITLE = "a burst while the journal's writer is blocked"
+SENDERS = 8
+PAYLOAD = "x" * 2000
+MEMORY = 250_000_000  # bytes: what may wait, twice, and the process's own ups and downs
+MEAN = 0.01  # seconds that a blocking answer may wait on the average; the first one waits 0.05
+
+
+def torture(tally: Tally) -> None:
+    database = open_db(tally.folder / "hooktray.db", migrate=True)
+    events = tally.many(20_000, 100_000)
+    told: list[str] = []
+    with closing(Journal(database, trouble=told.append)) as journal:
+        journal.append(replace(ROW, id="first"), commit=True)
+        before = psutil.Process().memory_info().rss
+        with locked(database):
+            started = time.monotonic()
+            said, waits = _burst(journal, events)
+            seconds = time.monotonic() - started
+            grown = psutil.Process().memory_info().rss - before
+    accepted = events - said[Committed.DROPPED]
+    tally.inputs += events
+    again = Journal(database)
+    tally.attack(f"{again.count() - 1} written of {accepted} accepted", again.count() - 1 == accepted)
+    tally.attack(f"{again.dropped} dropped of {events - accepted}", again.dropped == events - accepted > 0)
+    tally.attack(f"{grown} bytes more", grown < MEMORY)
+    mean = statistics.fmean(waits)
+    tally.attack(f"blocking answers waited {mean * 1000:.1f} ms on the average", mean < MEAN)
+    tally.attack(f"told: {told}", 1 <= len(told) <= 2)
+    tally.measured.append(f"{events:,} events in {seconds:.1f} s; {accepted:,} accepted, {grown / 1e6:.0f} MB more")
+    _controls(tally)
+    if tally.full:
+        _latest(tally, tally.folder / "large.db")
+
+
+def _burst(journal: Journal, events: int) -> tuple[Counter[Committed], list[float]]:
+    said: Counter[Committed] = Counter()
+    waits: list[float] = []
+    lock = threading.Lock()
+
+    def send(name: int) -> None:
+        own: Counter[Committed] = Counter()
+        mine = []
+        for number in range(events // SENDERS):
+            blocking = number % 10 == 0
+            started = time.monotonic()
+            row = replace(ROW, id=f"{name}-{number}", payload=PAYLOAD + str(number))
+            own[journal.append(row, commit=blocking)] += 1
+            if blocking:
+                mine.append(time.monotonic() - started)
+        with lock:
+            said.update(own)
+            waits.extend(mine)
+
+    threads = [threading.Thread(target=send, args=(name,)) for name in range(SENDERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return said, waits
+
+
+def _controls(tally: Tally) -> None:
+    """A queue that forgets in silence, and a writer for whom everybody waits again and again."""
+    queue: deque[int] = deque(maxlen=ROWS)
+    accepted = 0
+    for number in range(ROWS + 500):
+        queue.append(number)
+        accepted += 1
+    tally.control("a queue that forgets", len(queue) != accepted)
+    written = threading.Event()
+    waits = []
+    for _ in range(10):
+        started = time.monotonic()
+        written.wait(0.05)
+        waits.append(time.monotonic() - started)
+    tally.control("everybody waits", statistics.fmean(waits) >= MEAN)
+
+
+def _latest(tally: Tally, path: Path) -> None:
+    """The latest 50 of a million rows, against the latest 50 of a thousand."""
+    small, large = _filled(path.with_name("small.db"), 1000), _filled(path, 1_000_000)
+    with closing(small.open()) as one, closing(large.open()) as other:  # the tray's writer has the file open
+        for held in (one, other):
+            held.execute("SELECT 1 FROM journal LIMIT 1").fetchone()
+        few, many = _median(small), _median(large)
+    tally.measured.append(f"latest 50: {few * 1000:.2f} ms of 1,000 rows, {many * 1000:.2f} ms of 1,000,000")
+    tally.keep(f"latest 50 of a million take {many * 1000:.2f} ms", many < 0.001 or many < 1.5 * few)
+
+
+def _filled(path: Path, number: int) -> Database:
+    database = open_db(path, migrate=True)
+    hook = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "no", "cause": "", "ms": 1.0, "stderr": ""}
+    answer = {"stdout": "", "stderr": "no", "code": 2, "exact": True}
+    template = rows.values(replace(ROW, hooks=(hook,), answer=answer))
+    made = ((f"e{each}", float(each), template[2], f"s{each % 100}", *template[4:]) for each in range(number))
+    with database.write() as connection:
+        connection.executemany(rows.INSERT, made)
+    return database
+
+
+def _median(database: Database) -> float:
+    journal, times = Journal(database), []
+    for _ in range(200):
+        started = time.perf_counter()
+        journal.recent(50)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)

@@ -1,0 +1,80 @@
+"""T14: clocks that jump, and a machine that sleeps: the journal keeps its order and throws nothing young away."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from torture.frame import Tally
+from torture.rows import ROW, child, ids, rest
+from tray.store.db import open_db
+from tray.store.journal import Journal
+from tray.store.retention import DAY, Limits, Retention
+from tray.store.writer import Committed
+
+TITLE = "clocks that jump and a process that sleeps (the journal's part)"
+JUMPS = (1.0, 60.0, 3600.0, DAY, 30 * DAY, 365 * DAY, 10 * 365 * DAY)
+START = 1_800_000_000.0
+
+
+def torture(tally: Tally) -> None:
+    _jumps(tally)
+    _control(tally)
+    if sys.platform == "win32":
+        tally.not_run.append("no SIGSTOP here")
+        return
+    for number in range(tally.many(4, 50)):
+        _sleep(tally, tally.folder / f"sleep{number}.db", tally.many(1, 10) / 10)
+
+
+def _jumps(tally: Tally) -> None:
+    chance, clock, real = random.Random(14), [START], [0.0]
+    database = open_db(tally.folder / "hooktray.db", migrate=True)
+    retention = Retention(Limits, lambda: clock[0], lambda: real[0])
+    expected = []
+    with closing(Journal(database, wait=30.0)) as journal, closing(database.open()) as connection:
+        for number in range(200):
+            clock[0] += chance.choice(JUMPS) * chance.choice((1, -1))
+            real[0] += 60.0
+            journal.append(replace(ROW, id=f"e{number}", at=max(clock[0], START)), commit=True)
+            expected.append(f"e{number}")
+            while retention.piece(connection):
+                pass
+            newest = [record.id for record in journal.recent(3)]
+            tally.attack(f"jump {number} changed the order", newest == expected[:-4:-1])
+    tally.keep("a row was thrown away as old", ids(database.path) == expected)
+
+
+def _control(tally: Tally) -> None:
+    """Age by the wall clock alone."""
+    database = open_db(tally.folder / "control.db", migrate=True)
+    with closing(Journal(database, wait=30.0)) as journal:
+        journal.append(replace(ROW, id="young", at=START), commit=True)
+    with closing(database.open()) as connection:
+        Retention(Limits, lambda: START + 10 * 365 * DAY, lambda: 0.0).piece(connection)
+    tally.control("age by the wall clock", ids(database.path) == [])
+
+
+def _sleep(tally: Tally, path: Path, seconds: float) -> None:
+    """Stopped in the midst of writing, and woken again."""
+    with child(lambda out: _write(path, out)) as (pid, reading):
+        got = os.read(reading, 64)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+        got += rest(reading)
+    said = got.decode().split()
+    tally.attack(f"{len(said)} of 300 after a sleep", said == [f"e{number}" for number in range(300)] == ids(path))
+
+
+def _write(path: Path, out: int) -> None:
+    with closing(Journal(open_db(path, migrate=True), wait=60.0)) as journal:
+        for number in range(300):
+            if journal.append(replace(ROW, id=f"e{number}"), commit=True) is Committed.DONE:
+                os.write(out, f"e{number}\n".encode())

@@ -1,0 +1,63 @@
+"""One decision in full: for programs, and as an account that a person reads from top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tray.cli.views import clock, log_row
+from tray.model.decision import Record
+from tray.text import printable
+
+ALERTS = {"": "none was due", "sent": "sent", "held": "held back", "failed": "it could not be shown"}
+LABELS = {"reason": "said", "context": "told the agent besides", "rewrites": "rewrote the", "stderr": "printed"}
+
+
+def why_row(record: Record) -> dict[str, Any]:
+    """Everything that the journal holds of it."""
+    return log_row(record) | {
+        "payload": record.payload,
+        "digest": record.digest,
+        "masks": [dict(mask) for mask in record.masks],
+        "answer": dict(record.answer),
+    }
+
+
+def account(record: Record) -> str:
+    """What came in, who was asked, what they said, what the agent was told."""
+    return printable("\n".join(_lines(record)), 200_000)
+
+
+def _lines(record: Record) -> Iterator[str]:
+    yield f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {clock(record.at)}"
+    offline = ", answered without the tray" if record.offline else ""
+    yield f"Decision {record.id}, session {record.session or 'unknown'}{offline}{', a test' if record.test else ''}"
+    yield f"Verdict: {record.verdict.word}" + (f", because {record.reason}" if record.reason else "")
+    yield f"Time: {record.ms:.1f} ms; its hooks waited {record.queued:.1f} and took {record.asked:.1f}"
+    if record.problem:
+        yield f"Problem: {record.problem}"
+    yield f"Hooks, by the approvals up to number {record.ledger}:" if record.hooks else "No hook was asked."
+    for hook in record.hooks:
+        yield from _hook(hook)
+    if record.rewrites:
+        yield f"Rewritten: {', '.join(record.rewrites)}"
+    yield from (f"Note for you: {note}" for note in record.notes)
+    yield from (f"Made to fit: {remark}" for remark in record.remarks)
+    told = str(record.answer.get("stdout") or record.answer.get("stderr") or "").strip()
+    yield f"The agent was told: {told or 'nothing'} (exit {record.answer.get('code', 0)})"
+    yield f"Alert: {ALERTS.get(record.alerted, record.alerted)}"
+    yield f"What came in (SHA-256 {record.digest[:12]}), in {record.cwd or 'an unknown folder'}:"
+    yield f"  {record.payload.strip()}"
+    yield from (f"Masked: {mask['place']}, {mask['kind']} {mask['fingerprint']}" for mask in record.masks)
+
+
+def _hook(hook: Mapping[str, Any]) -> Iterator[str]:
+    if hook["status"] == "skipped":
+        yield f"  {hook['name']}: not asked, because {hook.get('cause') or hook.get('gate')}"
+        return
+    yield f"  {hook['name']}: {hook['status'].replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms"
+    if hook.get("cause"):
+        yield f"    {hook['cause']}"
+    for key, label in LABELS.items():
+        if hook.get(key) and hook[key] != hook.get("cause"):
+            yield f"    {label}: {str(hook[key]).strip()}"

@@ -1,0 +1,46 @@
+"""The journal as a file for other programs: JSON Lines or CSV. Nothing in it acts when a spreadsheet opens it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from tray.cli.accounts import why_row
+from tray.model.decision import Record
+from tray.text import printable
+
+FORMS = ("jsonl", "csv")
+FORMULA = tuple("=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20")  # where spreadsheets begin to calculate; some take wide signs
+COLUMNS = (
+    *("id", "at", "agent", "session", "project", "cwd", "event", "kind", "verdict", "reason", "ms", "queued"),
+    *("asked", "rewrites", "hooks", "notes", "remarks", "problem", "payload", "digest", "masked", "masks", "answer"),
+    *("ledger", "offline", "test", "alerted"),
+)
+CELL = 32_000  # characters; spreadsheets cut a longer one
+
+
+def write(records: Iterable[Record], form: str, out: TextIO) -> int:
+    """Returns how many rows there were."""
+    number = 0
+    table = csv.writer(out)
+    if form == "csv":
+        table.writerow(COLUMNS)
+    for record in records:
+        row = why_row(record)
+        if form == "csv":
+            table.writerow([cell(row[name]) for name in COLUMNS])
+        else:  # in ASCII: a terminal obeys nothing of that
+            out.write(json.dumps({name: row[name] for name in COLUMNS}) + "\n")
+        number += 1
+    return number
+
+
+def cell(value: Any) -> object:
+    """One cell of a table: a number, or text that is no formula."""
+    if isinstance(value, int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    shown = printable(text[:CELL], CELL)
+    return f"'{shown}" if shown.lstrip(" ").startswith(FORMULA) else shown

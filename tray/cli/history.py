@@ -1,0 +1,154 @@
+"""The commands about decisions: log, why, stats, export, replay. They work whether the tray runs or not."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tray.cli import Json, app, places
+from tray.cli.filters import Agent, Event, Hook, Project, Session, Since, Text, Word, filters
+from tray.errors import HooktrayError
+
+if TYPE_CHECKING:
+    from tray.model.decision import Record
+    from tray.store.journal import Journal
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")]
+
+
+@app.command()
+def log(
+    context: typer.Context,
+    as_json: Json = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10000, help="How many rows.")] = 20,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes in, oldest first.")] = False,
+    agent: Agent = "",
+    project: Project = "",
+    session: Session = "",
+    event: Event = "",
+    verdict: Word = "",
+    hook: Hook = "",
+    text: Text = "",
+    since: Since = "",
+) -> None:
+    """The latest decisions, newest first."""
+    from tray.cli.views import log_row, print_log
+
+    wanted = filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
+    )
+    journal = _journal(context)
+    if follow:
+        from tray.cli.following import follow as go_on
+
+        go_on(journal, places(context).database, wanted, limit, as_json=as_json)
+        return
+    rows = [log_row(record) for record in journal.recent(limit, **wanted)]
+    if as_json:
+        for row in rows:
+            print(json.dumps(row, ensure_ascii=False))
+        return
+    print_log(rows)
+
+
+@app.command()
+def why(context: typer.Context, decision: Id, as_json: Json = False) -> None:
+    """A readable account of one decision."""
+    from tray.cli.accounts import account, why_row
+
+    record = _record(_journal(context), decision)
+    print(json.dumps(why_row(record)) if as_json else account(record))
+
+
+@app.command()
+def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") -> None:
+    """How often each hook ran, failed and how long it took; what each agent was answered."""
+    from tray.app import stores
+    from tray.cli.filters import moment
+    from tray.cli.sums import print_stats, stats_rows
+    from tray.store.sums import Sums
+
+    paths = places(context)
+    kept = stores(paths, migrate=not paths.database.exists())
+    rows = stats_rows(Sums(kept.database), moment(since), kept.journal.dropped)
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return
+    print_stats(rows, since)
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to; - is stdout.")] = "-",
+    form: Annotated[str, typer.Option("--format", help="jsonl or csv; default: by the file's name.")] = "",
+    agent: Agent = "",
+    project: Project = "",
+    session: Session = "",
+    event: Event = "",
+    verdict: Word = "",
+    hook: Hook = "",
+    text: Text = "",
+    since: Since = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
+) -> None:
+    """All decisions, newest first, as JSON Lines or as CSV; redacted, as they are kept."""
+    from tray.cli.exporting import FORMS, write
+
+    form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
+    if form not in FORMS:
+        raise HooktrayError(f"--format {form}: there is no such format", hint="write jsonl or csv")
+    wanted = filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
+    )
+    records = _journal(context).each(**wanted)
+    if file == "-":
+        write(records, form, sys.stdout)
+        return
+    try:
+        with Path(file).open("x", encoding="utf-8", newline="") as out:
+            Path(file).chmod(0o600)
+            number = write(records, form, out)
+    except FileExistsError:
+        raise HooktrayError(f"{file}: is there already", hint="choose another name; nothing is overwritten") from None
+    except (OSError, ValueError) as error:
+        raise HooktrayError(f"{file}: {error}", hint="choose a folder that you can write to") from error
+    print(f"{number} decisions written to {file}.", file=sys.stderr)
+
+
+@app.command()
+def replay(
+    context: typer.Context,
+    decision: Id,
+    hook: Annotated[str, typer.Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
+    against: Annotated[
+        str,
+        typer.Option("--against", metavar="FILE", help="With --hook: run this file, not its copy."),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """What would happen now, were this event to come again. Nothing is sent, approved or written down."""
+    if against and not hook:
+        raise typer.BadParameter("--against says which file to run for a hook: name the hook with --hook")
+    from tray.cli.replaying import replay as again
+
+    again(places(context), _record(_journal(context), decision), hook=hook, against=against, as_json=as_json)
+
+
+def _journal(context: typer.Context) -> Journal:
+    from tray.app import stores
+
+    paths = places(context)
+    return stores(paths, migrate=not paths.database.exists()).journal
+
+
+def _record(journal: Journal, word: str) -> Record:
+    record = journal.get(word)
+    if record is None:
+        raise HooktrayError(f"no decision has the id `{word}`", hint="`hooktray log` shows the ids")
+    return record

@@ -1,0 +1,123 @@
+"""`hooktray replay`: a decision of the journal once more, as it would come out now."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tray.app import Stores, engine, llm, stores
+from tray.cli.trying import approved_hook
+from tray.door.control import ask
+from tray.engine import replay as again
+from tray.engine import trial
+from tray.engine.ancestry import descends_from_hook
+from tray.engine.replay import Replay
+from tray.engine.runners.process import MARK
+from tray.errors import DoorError, HooktrayError
+from tray.model.decision import Outcome, Record
+from tray.model.event import Event
+from tray.paths import Paths
+from tray.text import printable
+
+
+def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bool) -> None:
+    """Print what came out then and what would come out now."""
+    _refuse_hooks(paths)
+    kept = stores(paths, migrate=not paths.database.exists())
+    event = again.recorded(record, dict(os.environ))
+    if hook:
+        found = _one(paths, kept, event, record, hook, against)
+    else:
+        nobody = trial.Nobody()
+        judge = engine(kept, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody)
+        found = again.run(judge, event, record)
+    row = _row(found, record, against)
+    print(json.dumps(row, default=str) if as_json else printable(_account(row)))
+
+
+def _refuse_hooks(paths: Paths) -> None:
+    """What runs hooks, and files that nobody approved, is none of a hook's business (law 8)."""
+    try:
+        tray = int(ask(paths.socket, {"op": "ping"}).get("pid", 0))
+    except DoorError:
+        tray = -1
+    if MARK in os.environ or descends_from_hook(os.getpid(), tray):
+        raise HooktrayError("a hook cannot replay", hint="run this in a terminal of your own")
+
+
+def _one(paths: Paths, kept: Stores, event: Event, record: Record, hook: str, against: str) -> Replay:
+    approved = approved_hook(paths, kept, hook)
+    if again.sends(approved.hook):
+        raise HooktrayError(
+            f"{approved.hook.name} would send the event away", hint="`hooktray test --hook` sends a synthetic one"
+        )
+    file = Path(against).absolute() if against else None
+    with (
+        again.swapped(approved, kept.copies, file) if file else nullcontext((approved, kept.copies)) as (
+            meant,
+            copies,
+        )
+    ):
+        nobody = trial.Nobody()
+        here = replace(kept, copies=copies)
+        judge = engine(here, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody)
+        tried = trial.run(judge, meant, event) if trial.asked(meant, event) else trial.unasked(meant, event)
+    return Replay(decision=tried.decision, answer=tried.answer, inexact=again.inexact(record))
+
+
+def _row(found: Replay, record: Record, against: str) -> dict[str, Any]:
+    decision = found.decision
+    return {
+        "id": record.id,
+        "agent": record.agent,
+        "event": record.event,
+        "then": {"verdict": record.verdict.word, "reason": record.reason},
+        "now": {"verdict": decision.verdict.word, "reason": decision.reason},
+        "same": record.verdict is decision.verdict,
+        "rewrites": decision.rewrite.target.value if decision.rewrite else None,
+        "rewrite": decision.rewrite.value if decision.rewrite else None,
+        "hooks": [_hook(outcome) for outcome in decision.outcomes],
+        "remarks": list(decision.remarks),
+        "stdout": found.answer.stdout.decode("utf-8", "replace"),
+        "code": found.answer.code,
+        "inexact": list(found.inexact),
+        "unapproved": str(Path(against).absolute()) if against else None,
+    }
+
+
+def _hook(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "name": outcome.hook,
+        "status": outcome.status.value,
+        "verdict": outcome.reading.verdict.word,
+        "reason": outcome.reading.reason or outcome.cause,
+        "ms": round(outcome.ms, 3),
+        "stderr": outcome.stderr,
+    }
+
+
+def _account(row: dict[str, Any]) -> str:
+    then, now = row["then"], row["now"]
+    lines = [f"Replay of {row['event']} of {row['agent']}, decision {row['id']}. Nothing was sent or written down."]
+    if row["unapproved"]:
+        lines.append(f"NOT APPROVED: what ran is {row['unapproved']}, because you named it.")
+    lines += [f"then: {then['verdict']}" + (f", {then['reason']}" if then["reason"] else "")]
+    lines += [f"now:  {now['verdict']}" + (f", {now['reason']}" if now["reason"] else "")]
+    for hook in row["hooks"]:
+        said = f": {hook['reason']}" if hook["reason"] else ""
+        lines.append(
+            f"  {hook['name']}: {hook['status'].replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms{said}"
+        )
+        lines += [f"    printed: {hook['stderr'].strip()}"] if hook["stderr"].strip() else []
+    if row["rewrites"]:
+        lines.append(
+            f"  rewrites the {row['rewrites']}: {json.dumps(row['rewrite'], ensure_ascii=False, default=str)}"
+        )
+    lines += [f"  made to fit: {remark}" for remark in row["remarks"]]
+    lines.append(f"The agent would be told: {row['stdout'].strip() or 'nothing'} (exit {row['code']})")
+    lines += [f"inexact: {reason}" for reason in row["inexact"]]
+    return "\n".join(lines)

@@ -1,0 +1,40 @@
+"""`hooktray stats`: what the journal adds up to, for programs and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tray.cli.views import table
+from tray.store.sums import Sums
+
+
+def stats_rows(sums: Sums, since: float, lost: int) -> list[dict[str, Any]]:
+    """One row for each hook, one for each agent, and one for what was not written down."""
+    hooks = [{"of": "hook", **asdict(one)} for one in sums.hooks(since)]
+    agents = [{"of": "agent", "agent": agent, **counts} for agent, counts in sums.agents(since).items()]
+    return [*hooks, *agents, {"of": "journal", "dropped": lost}]
+
+
+def print_stats(rows: Sequence[dict[str, Any]], since: str) -> None:
+    hooks = [row for row in rows if row["of"] == "hook"]
+    agents = [row for row in rows if row["of"] == "agent"]
+    if not agents:
+        print(f"No decisions since {since}.")
+    else:
+        print(f"Since {since}:")
+        heads = ("agent", "abstain", "allow", "ask", "deny")
+        table(heads, [[str(row[head]) for head in heads] for row in agents])
+    if hooks:
+        names = ("hook", "runs", "failed", "timed_out", "skipped")
+        titles = (*(name.replace("_", " ") for name in names), "p50", "p95")
+        cells = [[*(str(row[name]) for name in names), _ms(row["p50"]), _ms(row["p95"])] for row in hooks]
+        print()
+        table(titles, cells)
+    if lost := rows[-1]["dropped"]:
+        print(f"{lost} decisions could not be written down.")
+
+
+def _ms(ms: float) -> str:
+    return f"{ms:.1f} ms"

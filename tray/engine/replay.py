@@ -1,0 +1,111 @@
+"""A recorded event once more: what the hooks in force make of it. Nothing is sent or written down."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tray.dialects import parse, render
+from tray.engine.pipeline import Engine
+from tray.errors import HooktrayError
+from tray.model.decision import Answer, Decision, Outcome, Record, Status
+from tray.model.event import Event, Knock
+from tray.model.hook import Command, Hook, Http, Prompt
+from tray.store.copies import Copies, Unit
+from tray.store.ledger import Approved
+
+SILENT = "not asked: a replay sends nothing over the network"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What would have come out, and what keeps it from being the same event."""
+
+    decision: Decision
+    answer: Answer
+    inexact: tuple[str, ...]
+
+
+def recorded(record: Record, environment: Mapping[str, str]) -> Event:
+    """The event of a row. Raises HooktrayError when the row does not hold the whole of it (law 5)."""
+    if record.problem:
+        raise HooktrayError(f"no hook could be asked about it: {record.problem}", hint="choose another decision")
+    body = record.payload.encode()
+    knock = Knock(
+        agent=record.agent, event=record.event, id=record.id, body=body, cwd=record.cwd, environment=environment
+    )
+    event = parse(knock)
+    if event.problem or event.name != record.event:
+        raise HooktrayError(
+            f"the journal does not hold the whole payload: {event.problem or event.name}",
+            hint="the payload was over 64 KB; `hooktray test --payload FILE` takes it from a file",
+        )
+    return replace(event, test=True)
+
+
+def inexact(record: Record) -> tuple[str, ...]:
+    """Why this is not the very event that came in (RULINGS 31)."""
+    masked = (f"{record.masked} values masked",) if record.masked else ()
+    return (*masked, "the agent's environment was not recorded: yours stands for it")
+
+
+def run(engine: Engine, event: Event, record: Record) -> Replay:
+    """Ask all hooks that are in force now, but for those that would send it somewhere."""
+    quiet: list[str] = []
+
+    def may(hook: Hook) -> bool:
+        if sends(hook):
+            quiet.append(hook.name)
+        return not sends(hook)
+
+    decision = engine.rehearse(event, may)
+    unasked = (Outcome(hook=name, status=Status.SKIPPED, cause=SILENT) for name in quiet)
+    decision = replace(decision, outcomes=(*decision.outcomes, *unasked))
+    reasons = inexact(record)
+    if quiet:
+        reasons = (*reasons, f"not asked, for a replay sends nothing: {', '.join(quiet)}")
+    return Replay(decision=decision, answer=render(event, decision), inexact=reasons)
+
+
+def sends(hook: Hook) -> bool:
+    return isinstance(hook.action, Http | Prompt)
+
+
+@contextmanager
+def swapped(approved: Approved, copies: Copies, file: Path) -> Iterator[tuple[Approved, Copies]]:
+    """The hook with `file` in the place of its approved copy, in a folder of its own that goes away again.
+
+    The ledger knows nothing of it. Raises HooktrayError when it is unclear which of the hook's files is meant.
+    """
+    manifest = copies.check(approved.digest)
+    target = _target(approved.hook, list(manifest.files), file)
+    contents = {path: copies.path(approved.digest, path).read_bytes() for path in manifest.files}
+    try:
+        contents[target] = file.read_bytes()
+    except OSError as error:
+        raise HooktrayError(f"--against {file}: {error.strerror}", hint="name a file that you can read") from error
+    runs = {path for path in manifest.files if os.access(copies.path(approved.digest, path), os.X_OK)}
+    unit = Unit(hook=approved.hook, contents=contents, executable=frozenset(runs | {target}), pinned=manifest.pinned)
+    with tempfile.TemporaryDirectory(prefix="hooktray-replay-") as folder:
+        drafts = Copies(Path(folder))
+        name = drafts.keep(unit)
+        yield replace(approved, digest=name), drafts
+
+
+def _target(hook: Hook, files: list[str], file: Path) -> str:
+    """Which of the hook's files it stands for: the one at that path, the only one, or the only one called so."""
+    if not isinstance(hook.action, Command) or not files:
+        raise HooktrayError(f"{hook.name} runs no file", hint="leave out --against: the hook is asked as it is")
+    if str(file) in files:
+        return str(file)
+    alike = [path for path in files if Path(path).name == file.name] if len(files) > 1 else files
+    if len(alike) == 1:
+        return alike[0]
+    names = ", ".join(sorted(Path(path).name for path in files)[:10])
+    raise HooktrayError(
+        f"--against {file}: {hook.name} runs several files", hint=f"name it like the one that it stands for: {names}"
+    )

@@ -1,0 +1,84 @@
+"""How much the journal keeps: by age, rows and bytes, the oldest rows going first, a few at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.store.db import transaction
+
+CHUNK = 200  # rows deleted in one transaction, so that the writer gets its turn in between
+PAGES = 200  # given back to the disk at a time
+NEWEST = 50  # rows that stay, whatever they weigh
+DAY = 86_400.0
+DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORDER BY seq LIMIT :chunk)"
+
+
+def since_boot() -> float:
+    """Seconds that nobody sets; where the system says so, those of its sleep are among them."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Whatever exceeds one of them goes."""
+
+    days: float = 90.0
+    rows: int = 200_000
+    megabytes: float = 500.0  # of the whole file; what else is in it is small
+
+
+class Retention:
+    """`piece` deletes a few rows and says whether there is more to delete. `limits` is asked each time.
+
+    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed` says.
+    """
+
+    def __init__(
+        self,
+        limits: Callable[[], Limits] = Limits,
+        clock: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = since_boot,
+    ) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._elapsed = elapsed
+        self._began = clock() - elapsed()
+
+    def _now(self) -> float:
+        return min(self._clock(), self._began + self._elapsed())
+
+    def piece(self, connection: sqlite3.Connection) -> bool:
+        limits = self._limits()
+        gone = _delete(connection, "at < :value", self._now() - limits.days * DAY)
+        last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
+        gone += _delete(connection, "seq <= :value", last - limits.rows)
+        if gone == 0 and _size(connection) > limits.megabytes * 1_000_000:
+            gone = _delete(connection, "seq <= :value", last - NEWEST)
+        if gone:  # execute() would free a single page
+            connection.executescript(f"PRAGMA incremental_vacuum({PAGES})")
+        return gone > 0
+
+
+def keep_all(connection: sqlite3.Connection) -> bool:
+    return False
+
+
+def _delete(connection: sqlite3.Connection, where: str, value: float) -> int:
+    if not connection.execute(f"SELECT 1 FROM journal WHERE {where} LIMIT 1", {"value": value}).fetchone():
+        return 0  # looking takes no lock
+    with transaction(connection):
+        return connection.execute(DELETE.format(where), {"value": value, "chunk": CHUNK}).rowcount
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    """Bytes in use; those of free pages are on their way back to the disk."""
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
