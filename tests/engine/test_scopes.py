@@ -104,6 +104,15 @@ def test_what_a_test_sends_neither_begins_nor_ends_a_skill(house: House, tmp_pat
     assert denied(house.tool())
 
 
+def test_while_nobody_can_tell_which_skills_are_in_force_their_hooks_are_asked(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+    tell(house, SKILL | {"tool_input": {"skill": "review"}})
+    with house.stores.database.write() as connection:
+        connection.execute("ALTER TABLE session_mark RENAME TO lost")
+
+    assert denied(house.tool())
+
+
 def test_a_turn_that_the_user_interrupted_ends_with_the_next_one(house: House, tmp_path: Path) -> None:
     approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
     tell(house, SKILL)
