@@ -30,11 +30,12 @@ from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine import confirming
 from tray.engine.agents import Agents
-from tray.engine.ancestry import ONCE, descends_from_hook
+from tray.engine.ancestry import ONCE, descends_from
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.runners.command import Background
+from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
@@ -61,6 +62,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
         say(f"Hooktray is already running for {paths.state}.")
         return 0
     try:
+        adopt()
         with contextlib.closing(App(paths, headless=headless, say=say)) as app:
             app.run()
     finally:
@@ -244,7 +246,7 @@ class App:
 
     def _trusts(self, pid: int) -> bool:
         """Whether a click from this process can be a person's: no hook and no agent is above it."""
-        return not descends_from_hook(pid, os.getpid()) and not self._agents.above(pid)
+        return not descends_from(pid, os.getpid()) and not self._agents.above(pid)
 
     def _shown(self) -> str:
         """Which icon is on the screen now; "" when none is."""

@@ -157,7 +157,7 @@ def desktop_file(argv: Sequence[str]) -> str:
     """A Desktop Entry; its Exec line is quoted twice, as an argument and as a string."""
     command = " ".join(_argument(word) for word in argv).replace("\\", "\\\\")
     return (
-        "[Desktop Entry]\nType=Application\nVersion=1.5\nName=Hooktray\n"
+        "[Desktop Entry]\nType=Application\nVersion=1.4\nName=Hooktray\n"
         "Comment=One tray for every coding agent's hooks\n"
         f"Exec={command}\nTerminal=false\nStartupNotify=false\n{MARK}\n"
     )
@@ -196,11 +196,12 @@ def entry(environment: Mapping[str, str], platform: str = sys.platform) -> Entry
 
 def command(paths: Paths) -> tuple[str, ...]:
     """How this Hooktray is started; a bundle is its own program."""
-    start = (sys.executable,) if getattr(sys, "frozen", False) else (_python(), "-I", "-m", "tray")
+    bundle = getattr(sys, "frozen", False)
+    start = (_silent("hooktrayw.exe"),) if bundle else (_silent("pythonw.exe"), "-I", "-m", "tray")
     return (*start, *(("--home", str(paths.home)) if paths.home else ()), "run")
 
 
-def _python() -> str:
-    """On Windows the one that opens no console."""
-    silent = Path(sys.executable).with_name("pythonw.exe")
+def _silent(name: str) -> str:
+    """On Windows the program that opens no console, where it lies beside this one."""
+    silent = Path(sys.executable).with_name(name)
     return str(silent) if sys.platform == "win32" and silent.exists() else sys.executable

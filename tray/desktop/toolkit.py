@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tray.desktop import linux, macos
+from tray.alerts.alert import APP
+from tray.desktop import linux, macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item, Kind
@@ -38,6 +39,8 @@ class Pystray:
     def __init__(
         self, pystray: Any, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
     ) -> None:
+        if sys.platform == "win32":
+            windows.identify(APP)
         self._pystray, self._act, self._platform = pystray, act, platform
         self._owns_main = platform == "darwin"
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency

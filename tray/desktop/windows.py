@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -43,3 +44,9 @@ class RunKey:
 
             with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN, 0, winreg.KEY_SET_VALUE) as key:
                 winreg.DeleteValue(key, name)
+
+
+def identify(name: str) -> None:
+    """The name by which Windows groups our windows and notifications; the setup gives it to the shortcut too."""
+    if sys.platform == "win32":
+        ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(name)

@@ -7,11 +7,12 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from tray.engine.runners import command
 from tray.engine.runners.command import Background, Gone, Job
-from tray.engine.runners.process import nobody
+from tray.engine.runners.process import CLOSED, always, nobody
 from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
 from tray.model.decision import Result
@@ -29,6 +30,7 @@ class Errand:
     ask: Callable[[Span], Result]
     timeout: float = 20.0  # seconds
     over: Callable[[], None] = nobody  # told once, when its turn is over
+    may: Callable[[], AbstractContextManager[bool]] = always  # whether it may start
 
 
 Work = Job | Errand
@@ -68,6 +70,9 @@ class Sent:
             self._came()
 
     def _asked(self) -> Result:
+        with self._errand.may() as open_:
+            if not open_:
+                return Result(cause=CLOSED)
         try:
             said = self._errand.ask(self.span)
         except HooktrayError as error:
