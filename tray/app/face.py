@@ -28,11 +28,13 @@ def face(
     *,
     soon: Callable[[Callable[[], None]], None],
     open_page: Callable[[], None],
+    trouble: Callable[[], int],
+    examine: Callable[[], object],
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
     extras = Extras(
         telling=lambda: _telling(alerting),
-        trouble=lambda: alerting.trouble,
+        trouble=lambda: max(alerting.trouble, trouble()),  # when last asked, and by looking: often the same hooks
         lost=lambda: kept.journal.dropped,
         questions=lambda: tuple(_question(one) for one in alerting.open),
         answer=alerting.answer,
@@ -43,6 +45,7 @@ def face(
         login=autostart(paths),
         open_configuration=partial(open_file, paths.config),
         open_page=open_page,
+        doctor=examine,
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -110,16 +107,13 @@ def list_connections(
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.app import stores
-    from tray.connect.connections import PROBE, connections
+    from tray.app.wiring import heard
+    from tray.connect.connections import connections
 
     site = here(context, workspace=workspace)
     journal = stores(site.paths, migrate=not site.paths.database.exists()).journal
-
-    def heard(agent: str) -> float | None:
-        rows = journal.recent(100, agent=agent)
-        return next((row.at for row in rows if not row.session.startswith(PROBE)), None)
-
-    found = connections(site, heard, (lambda session: bool(journal.recent(1, session=session))) if trial else None)
+    seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
+    found = connections(site, heard(journal), seen)
     journal.close()
     if as_json:
         for one in found:
@@ -130,21 +124,10 @@ def list_connections(
 
 def here(context: typer.Context, scope: str = "user", workspace: str = "") -> Site:
     """Everything that connectors look at."""
-    from tray.connect import line
-    from tray.connect.plan import Site
+    from tray.app import wiring
 
     paths: Paths = context.obj
-    paths.prepare()
-    return Site(
-        paths=paths,
-        relay=line.relay(paths.home),
-        home=Path.home(),
-        cwd=Path.cwd(),
-        environment=os.environ,
-        scope=scope,
-        workspace=workspace,
-        now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
-    )
+    return wiring.site(paths, scope, workspace)
 
 
 def _known(agents: Sequence[str] | None) -> list[str]:
