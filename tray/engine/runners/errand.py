@@ -88,6 +88,16 @@ def run(
     work: Sequence[Work], deadline: float, gone: Gone | None, *, background: Background | None = None
 ) -> tuple[Result, ...]:
     """Start everything together; one Result for each, in their order, by `deadline` (time.monotonic())."""
+    try:
+        return _run(work, deadline, gone, background)
+    except (OSError, RuntimeError) as error:  # no descriptor or no thread left: that takes nobody else's verdict away
+        log.warning("hooks could not be run: %s", error)
+        return tuple(Result(cause=f"could not be run: {error}") for _ in work)
+
+
+def _run(
+    work: Sequence[Work], deadline: float, gone: Gone | None, background: Background | None
+) -> tuple[Result, ...]:
     jobs = [one for one in work if isinstance(one, Job)]
     errands = [one for one in work if isinstance(one, Errand)]
     if not errands:
@@ -100,8 +110,6 @@ def run(
                 sent.append(Sent(errand, deadline, lambda: _ring(bell)))
             ran = iter(command.run(jobs, deadline, gone, background=background) if jobs else ())
             _wait(sent, ear, gone)
-        except RuntimeError as error:  # no thread left
-            return tuple(Result(cause=f"could not be started: {error}") for _ in work)
         finally:
             for one in sent:
                 one.span.end(CANCELLED)
