@@ -21,6 +21,7 @@ from tray.cli import (  # noqa: F401 - they add their commands
     app,
     asking,
     checking,
+    completing,
     connecting,
     examining,
     history,
