@@ -12,13 +12,12 @@ from pathlib import PurePath
 from tray.engine.ancestry import ONCE, Ancestor, runs
 from tray.engine.people import AGENTS, MARKERS
 
-SETTINGS = frozenset({"AIDER_MODEL"})  # people set it for themselves, too
 INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
 
 
 def started_by(environment: Iterable[str], above: Iterable[Ancestor]) -> str:
     """Who is behind a command; "" for a person's own doing. `environment` are the names of its variables."""
-    marks = sorted((MARKERS - SETTINGS).intersection(environment))
+    marks = sorted(MARKERS.intersection(environment))
     if marks:
         return f"an agent or a hook: {marks[0]} is set"
     return next((found for one in above if (found := _agent(one))), "")
