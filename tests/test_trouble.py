@@ -172,8 +172,8 @@ def test_a_broken_configuration_stops_neither_the_tray_nor_a_guard(plain: Plain,
 def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: Plain, tmp_path: Path) -> None:
     good = {"hooks": [{"type": "command", "command": "true"}]}
     source = tmp_path / "settings.json"
-    asks = {"hooks": [{"type": "prompt", "prompt": "fine?"}]}
-    source.write_text(json.dumps({"hooks": {"PreToolUze": [good], "Stop": [good, asks]}}))
+    other = {"hooks": [{"type": "mcp_tool", "server": "files", "tool": "check"}]}
+    source.write_text(json.dumps({"hooks": {"PreToolUze": [good], "Stop": [good, other]}}))
 
     live = Live(plain, tmp_path, configuration={"sources": [{"claude-code": str(source)}]})
 
