@@ -180,8 +180,8 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
     told = f"{source}:1:12: hooks.PreToolUze: unknown event `PreToolUze`"
     assert told in live.cli_json("status")[0]["problem"]
     assert f"Warning: {told}" in live.cli("list").stdout.decode()
-    assert live.states() == {"true": "pending", "Stop prompt": "pending"}
-    assert "`prompt` are not in this version" in live.cli("approve", "prompt:").stderr.decode()
+    assert live.states() == {"true": "pending", "mcp_tool:": "inert"}
+    assert "`mcp_tool`" in live.cli("approve", "mcp_tool:").stderr.decode()
 
 
 def test_what_was_switched_off_stays_off_after_a_restart(plain: Plain, tmp_path: Path) -> None:
