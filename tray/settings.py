@@ -246,12 +246,8 @@ def _plain(expected: str) -> str:
         return "expected a time of day"
     for kind, words in KINDS.items():
         expected = expected.replace(f"`{kind}", words)
-    return (
-        expected.replace("`", "")
-        .replace(" | null", "")
-        .replace(" >= ", " of at least ")
-        .replace(" <= ", " of at most ")
-    )
+    expected = re.sub(r"\.0\b", "", expected).replace("`", "").replace(" | null", "")
+    return expected.replace(" >= ", " of at least ").replace(" <= ", " of at most ")
 
 
 KINDS = {

@@ -34,7 +34,7 @@ BROKEN = [
     ("hooks:\n- event: turn_end", "2:3: hooks[0]", "needs a command", "command:"),
     ("hooks:\n- {event: turn_end, type: rul}", "hooks[0].type", "got `rul`", "did you mean `rule`?"),
     ("quiet: {from: '25:00', to: '07:00'}", "quiet.from", "expected a time of day, got `25:00`", "hours and minutes"),
-    ("volume: 3", "volume", "expected a number of at most 1.0, got 3", "smaller"),
+    ("volume: 3", "volume", "expected a number of at most 1, got 3", "smaller"),
     ("settle: soon", "settle", "expected a number, got `soon`", "write seconds"),
     ("hooks:\n- {event: turn_end, type: rule}", "hooks[0]", "needs a decision", "decision: deny"),
     ("hooks:\n- command: x", "2:3: hooks[0]", "`event` is missing", "event:"),
