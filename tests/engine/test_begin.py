@@ -69,7 +69,7 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
         heard = parse(knock(asking, name))
-        some = ledger.asked(heard.agent, heard.kind.value, heard.name)
+        some = ledger.book.asked(heard.agent, heard.kind.value, heard.name)
         assert plan(heard, some) == plan(heard, ledger.in_order())
-    names = [one.hook.name for one in ledger.asked("claude-code", "tool_before", "PreToolUse")]
+    names = [one.hook.name for one in ledger.book.asked("claude-code", "tool_before", "PreToolUse")]
     assert names == ["h0", "h1", "h2", "open"]

@@ -21,7 +21,6 @@ from tray.engine.protection import Protection
 from tray.engine.runners.command import Background, Gone
 from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
-from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
@@ -32,6 +31,7 @@ from tray.store.switch import Switch
 
 if TYPE_CHECKING:  # reading sources takes longer to import than all the rest, and who only judges events reads none
     from tray.engine.roster import Roster
+    from tray.settings import Llm
 
 log = logging.getLogger(__name__)
 

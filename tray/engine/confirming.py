@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tray.settings import Llm, Settings
 from tray.store.ledger import Book
+
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
@@ -32,11 +33,13 @@ from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Aside, Hook, Rule
-from tray.settings import Llm
 from tray.store.copies import Copies
-from tray.store.ledger import Approved, Ledger
+from tray.store.ledger import Approved, Book, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
+
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm
 
 ONCE = "it had its turn in this session"
 
@@ -92,7 +95,8 @@ class Engine:
         hooks to be looked at: their patterns and processes take time.
         """
         started = time.monotonic() - spent
-        event = replace(parse(knock), ledger=self._ledger.book.version)
+        book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
+        event = replace(parse(knock), ledger=book.version)
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
@@ -100,7 +104,7 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        asked = book.asked(event.agent, event.kind.value, event.name)
         if asked:
             slow()
         hooks = plan(event, asked, self._scopes.skills)
@@ -139,7 +143,9 @@ class Engine:
     def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
         """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
-        hooks = self._plan(event) if hooks is None else hooks
+        if hooks is None:
+            book = self._ledger.book
+            event, hooks = replace(event, ledger=book.version), self._plan(event, book)
         decision = self.decide(event, hooks, started + 86400.0, self._ending)
         self._finish(event, decision, started)
         return decision
@@ -186,17 +192,18 @@ class Engine:
 
     def rehearse(self, event: Event, may: Callable[[Hook], bool]) -> Decision:
         """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
-        hooks = [one for one in self._plan(event) if may(one.hook)]
+        hooks = [one for one in self._plan(event, self._ledger.book) if may(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
         return self.decide(event, hooks, deadline, None, self._own(event))
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
-        event = replace(parse(knock), ledger=self._ledger.book.version)
+        book = self._ledger.book
+        event = replace(parse(knock), ledger=book.version)
         self._loops.began(event)
         own = self._own(event)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event), own), started)
+        return self._finish(event, self._refuse_to_run(event, self._plan(event, book), own), started)
 
     def _own(self, event: Event) -> Outcome | None:
         """What we say ourselves, before any hook is asked."""
@@ -229,9 +236,8 @@ class Engine:
         spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
-    def _plan(self, event: Event) -> tuple[Approved, ...]:
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
-        return plan(event, asked, self._scopes.skills)
+    def _plan(self, event: Event, book: Book) -> tuple[Approved, ...]:
+        return plan(event, book.asked(event.agent, event.kind.value, event.name), self._scopes.skills)
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
