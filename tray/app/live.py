@@ -154,8 +154,8 @@ class App:
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
+        self._write_relay_conf()  # before anybody can rely on us: we may be killed at any moment
         self._listener.start()
-        self._write_relay_conf()
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
             self._icon.run()
