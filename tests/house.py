@@ -13,6 +13,7 @@ from typing import Any
 from tray.app import Stores, engine, llm, roster, stores
 from tray.engine.consent import Consent
 from tray.engine.pipeline import Engine
+from tray.engine.questions import Ending, Parked, Question, Questions
 from tray.engine.roster import Roster, Standing
 from tray.engine.runners.command import Background
 from tray.model.decision import Answer, Decision, Record
@@ -40,6 +41,10 @@ class House:
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: Background = field(default_factory=Background)
     deaf: bool = False  # who should hear of decisions fails
+    asked: list[Question] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)
+    asks: tuple[str, ...] = ()  # agents whose questions are put to the user
+    user: Callable[[Parked], object] = Parked.late
     full: bool = False  # no more hooks can run after their agent was let go
 
     def __post_init__(self) -> None:
@@ -49,7 +54,15 @@ class House:
         self.roster: Roster = roster(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.roster)
         model = functools.partial(llm, self.paths, self.stores)
-        self.engine: Engine = engine(self.stores, self, self._later, self.background, llm=model)
+        self.questions = Questions(
+            agents=lambda: self.asks,
+            seconds=lambda: 60.0,
+            asked=self.asked.append,
+            ended=lambda question, ending: self.endings.append(ending),
+        )
+        self.engine: Engine = engine(
+            self.stores, self, self._later, self.background, llm=model, questions=self.questions
+        )
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
 
@@ -96,14 +109,25 @@ class House:
         return next(one for one in self.roster.standings if one.hook.name == name)
 
     def knock(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
-        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        number = f"{len(self.decisions):032x}"
-        begun = self.engine.begin(
-            Knock(agent=agent, event=event, id=more.pop("id", number), body=body, cwd=str(self.root), **more)
-        )
-        answer = begun if isinstance(begun, Answer) else begun(None)
+        begun = self.engine.begin(self.knocking(agent, payload, event=event, **more))
+        said = begun(None) if callable(begun) else begun
         self.join()
-        return answer
+        return self._wait_for_user(said) if isinstance(said, Parked) else said
+
+    def knocking(
+        self, agent: str, payload: Mapping[str, Any] | bytes, *, event: str = "", id: str = "", **more: Any
+    ) -> Knock:
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        number = id or f"{len(self.decisions):032x}"
+        return Knock(agent=agent, event=event, id=number, body=body, cwd=str(self.root), **more)
+
+    def _wait_for_user(self, parked: Parked) -> Answer:
+        """As the door does it, but in this thread: `user` says at once what he thinks of it."""
+        answers: list[Answer] = []
+        if not parked.wait(lambda work: answers.append(work())):
+            return parked.unasked()
+        self.user(parked)
+        return answers[0]
 
     def join(self) -> None:
         """Wait for the hooks of events that were answered at once."""

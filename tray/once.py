@@ -171,7 +171,8 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     model = functools.partial(llm, paths, kept)
     judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
     begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
-    return begun if isinstance(begun, Answer) else begun(_relay(call))
+    said = begun(_relay(call)) if callable(begun) else begun
+    return said if isinstance(said, Answer) else said.unasked()  # without the tray nobody can be asked
 
 
 def _relay(call: Call) -> Relay | None:

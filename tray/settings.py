@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -38,6 +39,26 @@ class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     notify: bool | None = None
     sound: str | None = None  # a name of our own set, the path of a file, or "none"
+    urgency: Literal["low", "normal", "critical"] | None = None
+    sound_name: str | None = None  # of the desktop's sound theme, for servers that play sounds; ours is silent then
+
+
+Time = Annotated[str, msgspec.Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+
+
+class Quiet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"begin": "from", "end": "to"}):
+    """The hours in which only what is critical is shown, and nothing is heard; `days` are those they begin on."""
+
+    begin: Time
+    end: Time
+    days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]] = []  # [] = every day
+
+
+class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose questions are put to the user on the desktop, and how long they wait there."""
+
+    agents: list[Literal["claude-code", "shelley", "starchild", "x-code"]] = []
+    seconds: Annotated[float, msgspec.Meta(ge=5, le=590)] = 60.0
 
 
 class Llm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,6 +87,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Everything hooktray.yaml says besides `hooks:`."""
 
     alerts: dict[str, AlertRule] = {}
+    projects: dict[str, dict[str, AlertRule]] = {}  # the same for one project, by the last part of its folder
+    quiet: Quiet | None = None
+    details: bool = False
+    min_turn: Seconds = 0.0
+    volume: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
+    ask: Ask = Ask()
     when_down: Literal["once", "allow"] = "once"
     settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
     background: Seconds = 600.0
@@ -87,9 +114,11 @@ def read(document: Document) -> Settings:
         )
     known = {key: value for key, value in document.value.items() if key != "hooks"}
     settings = convert(document, (), known, Settings, extra=("hooks",))
-    for name in settings.alerts:
-        if name not in CLASSES:
-            raise unknown(document, ("alerts",), name, CLASSES)
+    places = {("alerts",): settings.alerts} | {("projects", one): rules for one, rules in settings.projects.items()}
+    for place, rules in places.items():
+        for name in rules:
+            if name not in CLASSES:
+                raise unknown(document, place, name, CLASSES)
     if settings.llm is not None:
         _reachable(document, settings.llm.base_url)
     return settings
@@ -129,39 +158,63 @@ def _explained(
     document: Document, at: tuple[Any, ...], value: Any, kind: type, text: str, extra: tuple[str, ...]
 ) -> ConfigError:
     message, _, path = text.partition(" - at `$")
-    inner = tuple(int(n) if n else key for key, n in re.findall(r"\.([^.\[\]`]+)|\[(\d+)\]", path))
-    if "[...]" in path:  # msgspec does not say which key of a mapping
-        inner = _culprit(value, inner, kind)
+    inner = _steps(value, kind, path)
     field = re.search(r"unknown field `(.*)`", message)
     if field:
-        return unknown(document, (*at, *inner), field[1], _fields(kind, inner) + extra)
+        return unknown(document, (*at, *inner), field[1], _fields(kind, inner) + (() if inner else extra))
     found = value
     for step in inner:
         found = found[step] if isinstance(found, (dict, list)) else found
     expected = message.split(", got ")[0].replace("Expected", "expected")
     if "Invalid enum value" in message:
-        words = get_args(get_type_hints(kind)[str(inner[0])] if inner else ())
-        expected = "expected one of " + ", ".join(str(word) for word in words if word is not None)
+        expected = "expected one of " + ", ".join(get_args(_type(kind, inner)))
     if "missing required field" in message:
         key = message.split("`")[1]
         return wrong(document, (*at, *inner), f"the key `{key}` is missing", f"add `{key}:` here")
-    return wrong(document, (*at, *inner), f"{expected}, got {_shown(found)}", _remedy(expected))
+    remedy, expected = _remedy(expected), expected.split(" matching regex")[0]
+    return wrong(document, (*at, *inner), f"{expected}, got {_shown(found)}", remedy)
 
 
-def _culprit(value: Any, inner: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
-    """The path into a mapping whose key the message leaves out: try its entries one by one."""
-    head = inner[0]
-    for key, entry in value[head].items():
-        try:
-            msgspec.convert(entry, AlertRule)
-        except msgspec.ValidationError:
-            return (head, key, *inner[1:])
-    return inner
+STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
 
 
-def _fields(kind: type, inner: tuple[Any, ...]) -> tuple[str, ...]:
-    struct = {"alerts": AlertRule, "journal": Kept, "llm": Llm}.get(str(inner[0]), kind) if inner else kind
-    return tuple(field.name for field in msgspec.structs.fields(struct))
+def _steps(value: Any, kind: Any, path: str) -> tuple[Any, ...]:
+    """The path as keys; where msgspec does not say which key of a mapping it means, its entries are tried."""
+    steps: tuple[Any, ...] = ()
+    for name, number, one_of in STEP.findall(path):
+        step = int(number) if number else name
+        if one_of:
+            broken = (key for key, entry in value.items() if not _fits(entry, _type(kind, (*steps, key))))
+            step = next(broken, "")
+        steps = (*steps, step)
+        if isinstance(value, (dict, list)) and (step in value if isinstance(value, dict) else isinstance(step, int)):
+            value = value[step]
+    return steps
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _type(kind: Any, steps: tuple[Any, ...]) -> Any:
+    """The type that stands at the end of a path, without its "or nothing"."""
+    for step in steps:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            names = {field.encode_name: field.name for field in msgspec.structs.fields(kind)}
+            kind = get_type_hints(kind)[names[str(step)]]
+        else:  # a list of, or a mapping to
+            kind = (*get_args(kind), Any)[1 if get_origin(kind) is dict else 0]
+        if get_origin(kind) in (Union, UnionType):
+            kind = next(one for one in get_args(kind) if one is not NoneType)
+    return kind
+
+
+def _fields(kind: Any, steps: tuple[Any, ...]) -> tuple[str, ...]:
+    return tuple(field.encode_name for field in msgspec.structs.fields(_type(kind, steps)))
 
 
 def _remedy(expected: str) -> str:
@@ -181,6 +234,7 @@ REMEDIES = {
     "one of": "write one of these words",
     "`array": "write a list: `[a, b]`",
     "`object": "write keys below it, each on a line of its own and indented",
+    "matching regex": 'write hours and minutes in quotes: `"22:00"`',
     "`str": "write text; put it in quotes when it begins with a special character",
 }
 
@@ -192,8 +246,3 @@ def _shown(value: Any) -> str:
 def _dotted(at: tuple[Any, ...]) -> str:
     parts = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
     return sanitise(parts.lstrip("."), 120) or "the file"
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the settings, out of the same types that read them."""
-    return msgspec.json.schema(Settings)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from dbus_fast import DBusError, Variant
 from dbus_fast.aio import MessageBus
-from dbus_fast.service import ServiceInterface, dbus_method, dbus_signal
+from dbus_fast.constants import PropertyAccess
+from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
 FOLDER = Path(sys.argv[1])
 CAPABILITIES = sys.argv[2:]
@@ -67,6 +68,7 @@ class Server(ServiceInterface):
             body=body,
             urgency=urgency,
             actions=actions,
+            hints=plain,
             at=arrived,
         )
         return self.last
@@ -79,6 +81,14 @@ class Server(ServiceInterface):
     @dbus_method()
     def Click(self, number: "u"):
         self.ActionInvoked(number, "default")
+
+    @dbus_method()
+    def Press(self, number: "u", key: "s"):
+        self.ActionInvoked(number, key)
+
+    @dbus_property(access=PropertyAccess.READ)
+    def Inhibited(self) -> "b":
+        return (FOLDER / "mode").exists() and (FOLDER / "mode").read_text() == "inhibited"
 
     @dbus_signal()
     def NotificationClosed(self, number: "u", reason: "u") -> "uu":

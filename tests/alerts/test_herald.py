@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tray.alerts.alert import Alert, AlertClass, Button, Urgency
 from tray.alerts.herald import Herald
-from tray.alerts.policy import Alert, AlertClass
+from tray.engine.questions import End, Ending, Question
 from tray.model.decision import Decision, Outcome, Record, Status, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import Event, EventKind, Tool
+from tray.settings import AlertRule, Settings
 
 
 class Announced:
@@ -35,7 +38,7 @@ def announced() -> Announced:
 
 @pytest.fixture
 def herald(announced: Announced) -> Herald:
-    return Herald(announced, dict)
+    return Herald(announced, Settings)
 
 
 def event(kind: EventKind, id: str = "1", **more: Any) -> Event:
@@ -126,3 +129,113 @@ def test_what_is_wrong_in_a_source_is_told_once(herald: Herald, announced: Annou
     assert bodies[0] == "/p/settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
     assert bodies[1] == "/q.json:1:1: bad · and 1 more, see `hooktray list`"
     assert bodies[2:] == bodies[:1]
+
+
+def question(id: str = "q1", **more: Any) -> Question:
+    tool = Tool(name="Bash", input={"command": "rm -rf /srv/secret"})
+    asked = event(EventKind.PERMISSION_REQUEST, id="e1", tool=tool, **more)
+    return Question(id=id, event=asked, decision=Decision(verdict=Verdict.ASK))
+
+
+def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(herald: Herald, announced: Announced) -> None:
+    herald.asked(question())
+
+    (alert,) = announced.alerts
+    assert (alert.body, alert.about) == ("May Bash run?", "q1")
+    assert alert.buttons == (Button.ALLOW, Button.DENY, Button.DETAILS)
+    assert "secret" not in str(alert)
+
+
+def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
+    token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    herald = Herald(announced, lambda: Settings(details=True))
+    tool = Tool(name="Bash", input={"command": f"curl -H 'Authorization: Bearer {token}'"})
+
+    herald.asked(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
+
+    assert announced.alerts[0].body.startswith("May Bash (curl -H")
+    assert token not in announced.alerts[0].body
+
+
+def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(herald: Herald, announced: Announced) -> None:
+    asked = question()
+    herald.asked(asked)
+
+    herald.ended(asked, Ending(end=End.DENIED, way="menu"))
+    herald.decided(asked.event, Decision(verdict=Verdict.DENY, reason="no"), record(asked.event))
+
+    assert announced.withdrawn == [announced.alerts[0].key]
+    assert len(announced.alerts) == 1
+
+
+@pytest.mark.parametrize("end", [End.ELSEWHERE, End.GONE, End.LATE])
+def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(
+    herald: Herald, announced: Announced, end: End
+) -> None:
+    asked = question()
+    herald.asked(asked)
+
+    herald.ended(asked, Ending(end=end))
+
+    assert announced.withdrawn == [announced.alerts[0].key]
+    assert announced.alerts[1].body == f"The question about Bash is closed · {end.value}"
+    assert announced.alerts[1].buttons == ()
+
+
+def test_an_agents_own_prompt_is_not_told_beside_the_question(herald: Herald, announced: Announced) -> None:
+    prompt = event(EventKind.NOTIFICATION, id="2", topic="permission_prompt", message="may I?")
+    herald.asked(question())
+
+    herald.decided(prompt, Decision(), record(prompt))
+
+    assert announced.classes == [AlertClass.ASKED]
+
+
+def test_a_short_turn_is_not_told_and_a_long_one_is(announced: Announced) -> None:
+    now = 100.0
+    herald = Herald(announced, lambda: Settings(min_turn=30), clock=lambda: now)
+    for seconds in (29, 31):
+        begin = event(EventKind.PROMPT)
+        herald.decided(begin, Decision(), record(begin))
+        now += seconds
+        end = event(EventKind.TURN_END, id=str(seconds))
+        herald.decided(end, Decision(), record(end))
+
+    assert announced.classes == [AlertClass.TURN_END]
+
+
+def test_the_end_of_a_subagents_turn_is_none_of_the_users_business(herald: Herald, announced: Announced) -> None:
+    end = event(EventKind.TURN_END, subagent="explorer")
+
+    herald.decided(end, Decision(), record(end))
+
+    assert announced.alerts == []
+
+
+def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_everywhere(announced: Announced) -> None:
+    loud = AlertRule(urgency="critical", sound_name="complete")
+    wanted = Settings(alerts={"turn_end": loud}, projects={"p": {"turn_end": AlertRule(sound="none")}})
+    untold: list[str] = []
+    herald = Herald(announced, lambda: wanted, untold=lambda: untold)
+    here, there = event(EventKind.TURN_END), event(EventKind.TURN_END, id="2", session="t", cwd="/elsewhere")
+
+    for one in (here, there):
+        herald.decided(one, Decision(), record(one))
+    untold.append("turn_end")
+    herald.decided(replace(here, id="3"), Decision(), record(here))
+
+    assert [(one.sound, one.urgency, one.sound_name) for one in announced.alerts] == [
+        ("", Urgency.CRITICAL, "complete"),
+        ("chime", Urgency.CRITICAL, "complete"),
+    ]
+
+
+def test_a_broken_hook_is_told_once_an_hour_and_counted_meanwhile(announced: Announced) -> None:
+    now = 0.0
+    herald = Herald(announced, Settings, clock=lambda: now)
+    for number in range(5):
+        one = event(EventKind.TOOL_BEFORE, id=str(number))
+        herald.decided(one, FAILED, record(one))
+
+    assert announced.classes == [AlertClass.HOOK_FAILED]
+    assert [one.hook for one in herald.troubles] == ["h"]

@@ -17,7 +17,7 @@ from dbus_fast.aio import MessageBus
 
 from tray.alerts.fallback import PlyerBackend
 from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import Backend, Delivery, Notifier
+from tray.alerts.notifier import Backend, Delivery, Manner, Notifier
 from tray.alerts.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
@@ -114,7 +114,7 @@ def test_a_click_brings_the_alert_back(server: Recorder) -> None:
         await click(1)
         await until(lambda: clicked)
 
-    run(do, DesktopNotifierBackend(clicked.append))
+    run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
 
     assert clicked == [sent]
 
@@ -128,7 +128,7 @@ def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorde
         await until(lambda: clicked)
         assert await notifier.send(alert(body="again")) is Delivery.SENT
 
-    run(do, DesktopNotifierBackend(clicked.append))
+    run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
 
     assert server.calls("Close") == []
 
@@ -267,6 +267,9 @@ class Broken:
 
     async def withdraw(self, key: str) -> None:
         raise AssertionError("it has shown nothing")
+
+    async def manner(self) -> Manner:
+        return Manner()
 
     async def send(self, alert: Alert) -> None:
         self.asked += 1

@@ -53,6 +53,8 @@ SHELLEY = stop(
     agent="shelley", name="end-of-turn", cwd="", title="fix-login", message="Fixed.", url="https://s.dev/c/9"
 )
 
+X_CODE = bash(agent="x-code")  # it has no way to show a note
+
 TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     ("the first line", stop(), NOTHING, AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
     ("no message", stop(message=""), NOTHING, AlertClass.TURN_END, "Turn ended"),
@@ -137,7 +139,7 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         "Stopped the agent · budget spent",
     ),
     ("stopped at its end", stop(), Decision(stop="enough"), AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
-    ("notes", bash(), Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
+    ("notes", X_CODE, Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
     (
         "unreadable",
         stop(problem="not JSON at line 1"),
@@ -185,17 +187,21 @@ def test_what_was_blocked_is_named_without_its_input() -> None:
     assert "secret" not in only(bash(), said(Verdict.DENY, "no")).body
 
 
-def test_failed_and_timed_out_hooks_make_one_alert_per_class() -> None:
+def test_every_broken_hook_has_an_alert_of_its_own_that_names_the_cure() -> None:
     failed = [Outcome(hook=name, status=Status.FAILED, cause="killed by signal 9") for name in ("a", "b")]
     slow = Outcome(hook="c", status=Status.TIMED_OUT, cause="timed out after 10 s")
     unread = Outcome(hook="d", status=Status.FAILED, reading=Reading(problem="not JSON"))
 
     found = alerts(bash(), Decision(outcomes=(*failed, slow, unread)))
 
+    log = "`hooktray log` and `why` show what it wrote"
     assert [(alert.cls, alert.body) for alert in found] == [
-        (AlertClass.HOOK_FAILED, "a: killed by signal 9 · b: killed by signal 9 · d: not JSON"),
-        (AlertClass.HOOK_TIMED_OUT, "c: timed out after 10 s"),
+        (AlertClass.HOOK_FAILED, f"a: killed by signal 9 · {log}"),
+        (AlertClass.HOOK_FAILED, f"b: killed by signal 9 · {log}"),
+        (AlertClass.HOOK_TIMED_OUT, "c: timed out after 10 s · raise its `timeout:` or make it quicker"),
+        (AlertClass.HOOK_FAILED, f"d: not JSON · {log}"),
     ]
+    assert len({alert.key for alert in found}) == 4
 
 
 def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -> None:
@@ -280,7 +286,9 @@ def test_alerts_about_hooktray_itself_say_what_happened() -> None:
 
     assert waiting.body == "guard on tool_before waits for your approval (1a2b3c4d)"
     assert waiting.key != policy.pending("lint", "tool_before", "1a2b3c4d5e6f").key
-    assert policy.changed("guard").body == "guard changed since approval; the approved copy goes on running"
+    assert policy.changed("guard").body == (
+        "guard changed since approval; the approved copy goes on running · review it under Approvals"
+    )
     assert policy.switched("Hooks off", "the tray menu").body == "Hooks off, by the tray menu"
     assert policy.config_broken("a.yaml:3:1: bad").body.endswith("a.yaml:3:1: bad")
     assert policy.information("hello").urgency is Urgency.LOW

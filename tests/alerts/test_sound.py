@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import itertools
 import logging
 import os
 import struct
@@ -15,7 +17,7 @@ import pytest
 from alerts import parts
 from alerts.parts import Recording, wait
 
-from tray.alerts.sound import SOUNDS, Player, SoundError, find
+from tray.alerts.sound import SOUNDS, Player, SoundError, command, find, softer
 
 pytestmark = pytest.mark.desktop
 
@@ -73,19 +75,21 @@ def test_the_end_of_a_sound_is_not_cut(recording: Recording, player: Player, tmp
 
 
 def test_sounds_do_not_overlap(recording: Recording, player: Player) -> None:
-    for _ in range(3):
-        player.play("chime")
+    for name in ("chime", "bell", "low"):
+        player.play(name)
     recording.listen_to_the_end()
 
-    assert recording.heard() == pytest.approx(3 * length("chime"), abs=0.3)
+    assert recording.heard() == pytest.approx(sum(map(length, ("chime", "bell", "low"))), abs=0.3)
     assert recording.peak() < 0.6  # two at once would reach full scale
 
 
-def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording, player: Player) -> None:
+def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording) -> None:
+    player = Player(clock=itertools.count(0, 60).__next__)  # an hour of the same sound, all at once
     for _ in range(20):
         player.play("tick")
     recording.listen_to_the_end()
 
+    player.close()
     assert 2 * length("tick") < recording.heard() < 4.5 * length("tick")
 
 
@@ -128,12 +132,14 @@ def test_what_miniaudio_cannot_read_the_platforms_own_player_plays(
 
 
 def test_without_sound_the_error_is_remembered_and_logged_once(
-    no_sound: None, player: Player, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    no_sound: None, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    player = Player(clock=itertools.count(0, 60).__next__)
     for _ in range(2):
         player.last_error = ""
         player.play("bell")
         wait(lambda: player.last_error, "an error")
+    player.close()
 
     assert "no other player could play it" in player.last_error
     assert len(caplog.records) == 1
@@ -165,4 +171,35 @@ def test_nothing_starts_before_the_first_sound_and_nothing_plays_after_closing(
     with caplog.at_level(logging.WARNING):
         player.play("no such sound")
     assert psutil.Process().num_threads() == before
+    assert player.last_error == ""
+
+
+def test_a_burst_of_the_same_sound_is_heard_once(recording: Recording, player: Player) -> None:
+    for _ in range(20):
+        player.play("chime")
+    recording.listen_to_the_end()
+
+    assert recording.heard() == pytest.approx(length("chime"), abs=0.15)
+
+
+def test_the_volume_is_heeded_by_every_player() -> None:
+    samples = array.array("h", [32_767, -32_768, 100])
+
+    assert list(softer(samples, 0.5)) == [16_383, -16_384, 50]
+    assert softer(samples, 1.0) is samples
+    assert [command(name, 0.5) for name in ("pw-play", "paplay", "aplay", "afplay")] == [
+        ["pw-play", "--volume=0.500"],
+        ["paplay", "--volume=32768"],
+        ["aplay", "-q"],
+        ["afplay", "-v", "0.500"],
+    ]
+
+
+def test_at_no_volume_nothing_is_opened(recording: Recording) -> None:
+    player = Player(volume=lambda: 0.0)
+    player.play("chime")
+    recording.listen(0.5)
+    player.close()
+
+    assert recording.heard() == 0
     assert player.last_error == ""

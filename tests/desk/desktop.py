@@ -39,16 +39,18 @@ class Desk:
         notifications: Literal["dunst", "xfce4"] | None = "dunst",
         sound: bool = True,
         size: tuple[int, int] = (1280, 720),
+        dark: bool = True,
     ) -> None:
         if len(str(folder)) > SOCKET_PATH:
             raise ValueError(f"{folder}: sockets below it would have too long a name; take a shorter folder")
         self.folder = folder
         self._panel, self._server, self._sound, self._size = panel, notifications, sound, size
+        self._dark = dark
         self._programs = Programs(folder)
         self._parts = ExitStack()
 
     def __enter__(self) -> Self:
-        parts.furnish(self.folder)
+        parts.furnish(self.folder, dark=self._dark)
         self.environment = parts.environment(self.folder)
         try:
             self._raise()

@@ -21,11 +21,13 @@ PATHS = {  # template in config/ -> where it stands below the desk's folder
     "bus.conf": "bus.conf",
     "dunstrc": "config/dunst/dunstrc",
     "gtk.ini": "config/gtk-3.0/settings.ini",
+    "lxqt.conf": "config/lxqt/panel.conf",
     "notifyd.xml": "config/xfce4/xfconf/xfce-perchannel-xml/xfce4-notifyd.xml",
     "openbox.xml": "config/openbox/rc.xml",
     "panel.xml": "config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml",
     "pulse.pa": "pulse.pa",
     "record": "record",
+    "tint2rc": "config/tint2/tint2rc",
 }
 FOLDERS = ("cache", "config", "data", "home", "log", "notifications", "run", "services", "state")
 
@@ -42,7 +44,17 @@ class Part:
     ready: Callable[[], object]
 
 
-def furnish(folder: Path) -> None:
+LIGHT = {  # what is written otherwise on a light desk
+    '"dark-mode" type="bool" value="true"': '"dark-mode" type="bool" value="false"',
+    'background = "#2b303b"': 'background = "#f7f7f8"',
+    'foreground = "#c0c5ce"': 'foreground = "#4a4f59"',
+    'foreground = "#eff1f5"': 'foreground = "#23262d"',
+    'foreground = "#ffffff"': 'foreground = "#16181d"',
+    'frame_color = "#5c6370"': 'frame_color = "#b9bec8"',
+}
+
+
+def furnish(folder: Path, *, dark: bool = True) -> None:
     """The private home, and the configuration of every part."""
     for name in FOLDERS:
         (folder / name).mkdir(mode=0o700, parents=True)
@@ -50,6 +62,8 @@ def furnish(folder: Path) -> None:
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
         text = (CONFIG / template).read_text()
+        for one, other in () if dark else LIGHT.items():
+            text = text.replace(one, other)
         target.write_text(text.replace("@FOLDER@", str(folder)).replace("@RUN@", str(folder / "run")))
     (folder / "record").chmod(0o700)
     shutil.copy("/usr/share/dbus-1/services/org.xfce.Xfconf.service", folder / "services")

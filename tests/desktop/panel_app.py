@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import os
 import signal
 import sys
 import threading
@@ -12,8 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from tray.desktop.artwork import IconState
-from tray.desktop.icon import choose
+from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action, Approval, MenuState, Quit, Request, Toggle, menu
+from tray.desktop.toolkit import Pystray
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 
@@ -43,13 +46,20 @@ def record(number: int, agent: str, event: str, project: str, verdict: Verdict, 
     )
 
 
+def library(toolkit: str) -> Any:
+    """pystray with this toolkit; GTK's bindings are Debian's."""
+    if toolkit != "xorg":
+        sys.path.append("/usr/lib/python3/dist-packages")
+    return importlib.import_module("pystray")
+
+
 class Tray:
     """One state, changed by lines of JSON and by clicks."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.state = MenuState(
             now=NOW,
-            status="On: 3 hooks",
+            agents=3,
             recent=tuple(record(number, *row) for number, row in enumerate(ROWS)),
             approvals=(
                 Approval(
@@ -60,7 +70,10 @@ class Tray:
             requests=(Request(id="q1", what="Switch hooks off", who="claude-code, pid 812"),),
         )
         self.look = IconState.ON
-        self.icon = choose(loop, self.act, lambda: self.say("opened"), trusts=lambda pid: True)
+        if toolkit := os.environ.get("PYSTRAY_BACKEND"):
+            self.icon: Icon = Pystray(library(toolkit), self.act)
+        else:
+            self.icon = choose(loop, self.act, lambda: self.say("opened"), trusts=lambda pid: True)
 
     def act(self, action: Action) -> None:
         self.say(repr(action))

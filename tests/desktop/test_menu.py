@@ -6,6 +6,7 @@ import time
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,30 +14,38 @@ from hypothesis import strategies as st
 
 from tray.desktop.menu import (
     Action,
+    Answer,
     Approval,
     Approve,
     Deny,
     Dismiss,
     Grant,
+    Hooking,
     Item,
     Kind,
+    Lull,
     MenuState,
-    Mute,
-    OpenPage,
+    Offers,
     Pause,
     Problem,
+    Question,
     Quit,
     Reason,
     Request,
     Resume,
     Review,
     Revoke,
+    Running,
+    StartAtLogin,
+    Tell,
+    Telling,
     Toggle,
     menu,
 )
 from tray.desktop.words import clock, mark
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
+from tray.settings import CLASSES
 
 NOON = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
 RECORD = Record(
@@ -74,26 +83,27 @@ def labels(item: Item) -> list[str]:
 
 
 def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
-    rows = menu(MenuState(now=NOON, status="On, 3 hooks"))
+    rows = menu(MenuState(now=NOON))
 
     assert [row.label for row in rows if row.kind is not Kind.SEPARATOR] == [
-        "On, 3 hooks",
+        "No event yet",
         "Hooks enabled",
         "Pause",
         "Recent decisions",
+        "Needs you",
         "Approvals",
-        "Open page",
-        "Mute sounds",
+        "Alerts",
+        "Settings",
         "Quit",
     ]
-    assert [row.action for row in rows if row.action] == [Toggle(), OpenPage(), Mute(), Quit()]
+    assert [row.action for row in rows if row.action] == [Toggle(), Quit()]
 
 
 def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_rest() -> None:
     problem = (
         "/home/me/.config/hooktray/hooktray.yaml:2:5: hooks[0].event: unknown event `tool_befor`\n  write one of …"
     )
-    row = find(MenuState(now=NOON, enabled=False, status="On", problem=problem), "status")
+    row = find(MenuState(now=NOON, enabled=False, problem=problem), "status")
 
     assert row.label == "hooktray.yaml:2:5: unknown event `tool_befor`"
     assert (row.action, row.enabled) == (Problem(), True)
@@ -118,15 +128,32 @@ def test_a_problem_is_shown_without_folders_and_key_paths(problem: str, shown: s
 
 
 def test_the_first_row_says_what_is_not_as_usual() -> None:
-    paused = MenuState(now=NOON, status="claude-code · Stop", paused_until=NOON + 600)
+    paused = MenuState(now=NOON, paused_until=NOON + 600, recent=(RECORD,), agents=1)
 
     assert find(paused, "status").label == "Hooks are paused until 12:10"
     assert find(replace(paused, enabled=False), "status").label == "Hooks are off"
-    assert find(replace(paused, paused_until=None), "status").label == "claude-code · Stop"
     assert find(replace(paused, paused_until=None, running="Linting"), "status").label == "Linting"
     assert find(replace(paused, running="Linting"), "status").label == "Hooks are paused until 12:10"
-    assert find(MenuState(now=NOON), "status").label == "Hooktray"
+    assert find(MenuState(now=NOON), "status").label == "No event yet"
     assert find(paused, "status").action is None
+
+
+@pytest.mark.parametrize(
+    ("record", "shown"),
+    [
+        (replace(RECORD, kind="turn_end", at=NOON - 12), "3 agents · last: claude-code ended a turn 12 s ago"),
+        (replace(RECORD, kind="tool_before", at=NOON - 90), "3 agents · last: claude-code wanted a tool 1 min ago"),
+        (replace(RECORD, kind="other", event="Setup"), "3 agents · last: claude-code Setup just now"),
+    ],
+)
+def test_the_first_row_says_how_many_agents_there_are_and_what_came_last(record: Record, shown: str) -> None:
+    state = MenuState(now=NOON, agents=3, recent=(record,))
+
+    assert find(state, "status").label == shown
+    assert find(replace(state, agents=1, trouble=2), "status").label.startswith(
+        "1 agent · 2 hooks in trouble · last:"
+    )
+    assert "1 decision not written down" in find(replace(state, lost=1), "status").label
 
 
 def test_the_check_marks_say_what_is_so() -> None:
@@ -153,10 +180,10 @@ def test_a_pause_that_is_over_is_not_shown() -> None:
     assert (pause.label, labels(pause)) == ("Pause", ["30 minutes", "1 hour", "Until tomorrow"])
 
 
-def test_a_recent_row_says_verdict_agent_event_project_and_time() -> None:
+def test_a_recent_row_says_verdict_agent_project_event_and_age() -> None:
     row = find(MenuState(now=NOON, recent=(RECORD,)), "recent/r1")
 
-    assert row.label == "✕  claude-code · PreToolUse · shop · 12:00"
+    assert row.label == "✕  claude-code · shop · PreToolUse · just now"
     assert row.action == Reason("r1")
 
 
@@ -291,6 +318,7 @@ def test_empty_lists_say_so() -> None:
 
     assert labels(find(state, "recent")) == ["No decisions yet"]
     assert labels(find(state, "approvals")) == ["Nothing waits for you"]
+    assert labels(find(state, "questions")) == ["Nobody waits for an answer"]
     assert find(state, "approvals").label == "Approvals"
 
 
@@ -302,7 +330,100 @@ def test_the_day_is_named_when_it_is_not_today() -> None:
 def test_text_from_an_agent_cannot_break_a_row() -> None:
     hostile = replace(RECORD, agent="a\nb\x1b[31m", project="\u202egpj.exe")
 
-    assert find(MenuState(now=NOON, recent=(hostile,)), "recent/r1").label == "✕  a b · PreToolUse · gpj.exe · 12:00"
+    assert (
+        find(MenuState(now=NOON, recent=(hostile,)), "recent/r1").label == "✕  a b · gpj.exe · PreToolUse · just now"
+    )
+
+
+def test_a_session_and_an_agent_can_be_paused_by_themselves_the_latest_first() -> None:
+    records = tuple(
+        replace(RECORD, id=str(turn), at=NOON - turn, agent=agent, session=session, project=project)
+        for turn, (agent, session, project) in enumerate(
+            [
+                ("shelley", "", ""),
+                ("claude-code", "s2", "web"),
+                ("claude-code", "s1", "api"),
+                ("shelley", "4f0a9b112", ""),
+            ]
+        )
+    )
+    state = MenuState(now=NOON, recent=records)
+
+    assert labels(find(state, "pause"))[3:] == [
+        "Only claude-code · web", "Only claude-code · api", "Only shelley · 4f0a9b1…",
+        "Only shelley", "Only claude-code",
+    ]  # fmt: skip
+    assert find(state, "pause/session/claude-code/s1/1h").action == Pause(3600, "claude-code", "s1")
+    assert find(state, "pause/agent/shelley/tomorrow").action == Pause(None, "shelley")
+
+
+def test_pauses_of_some_are_named_with_their_end() -> None:
+    lull = Lull(until=NOON + 600, agent="claude-code", session="s1", project="api")
+    state = MenuState(now=NOON, lulls=(lull, replace(lull, session="", project=""), replace(lull, until=NOON)))
+
+    assert labels(find(state, "pause"))[:4] == [
+        "Resume", "claude-code · api is paused until 12:10", "claude-code is paused until 12:10", "30 minutes",
+    ]  # fmt: skip
+    assert find(state, "pause").label == "Pause"
+
+
+def test_an_open_question_is_answered_in_the_menu() -> None:
+    state = MenuState(now=NOON, questions=(Question(id="q/1", agent="claude-code", project="api", what="Bash"),))
+
+    (row,) = find(state, "questions").children
+
+    assert find(state, "questions").label == "Needs you (1)"
+    assert row.label == "Bash · claude-code · api"
+    assert [(child.label, child.action) for child in row.children] == [
+        ("Allow", Answer("q/1", allow=True)), ("Deny", Answer("q/1", allow=False)),
+    ]  # fmt: skip
+
+
+def test_alerts_show_only_what_somebody_supplies() -> None:
+    assert labels(find(MenuState(now=NOON), "alerts"))[:2] == ["Mute sounds", "Turn ended"]
+
+    telling = Telling(snoozable=True, snoozed_until=NOON + 60, quiet="22:00 to 07:00", held=3)
+    state = MenuState(now=NOON, telling=telling)
+
+    assert labels(find(state, "alerts"))[:4] == [
+        "Mute sounds", "Snoozed until 12:01", "Quiet hours 22:00 to 07:00", "Show 3 held alerts",
+    ]  # fmt: skip
+    assert labels(find(state, "alerts/snooze")) == ["End the snooze", "30 minutes", "1 hour", "Until tomorrow"]
+
+
+def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching() -> None:
+    state = MenuState(now=NOON, telling=Telling(off=frozenset({"blocked"})))
+
+    rows = {item.id.removeprefix("alerts/class/"): item for item in every(menu(state)) if "alerts/class" in item.id}
+
+    assert set(rows) == set(CLASSES) - {"switched"}
+    assert (rows["blocked"].checked, rows["blocked"].action) == (False, Tell("blocked", on=True))
+    assert (rows["turn_end"].checked, rows["turn_end"].action) == (True, Tell("turn_end", on=False))
+    assert all(row.label != key for key, row in rows.items())
+
+
+def test_settings_have_rows_for_what_is_there() -> None:
+    assert labels(find(MenuState(now=NOON), "settings")) == ["Open configuration"]
+
+    offers = Offers(at_login=True, page=True, connect=True, doctor=True)
+    hooks = (Running(key="k", name="guard", event="tool_before", enabled=False),)
+    state = MenuState(now=NOON, offers=offers, hooks=hooks)
+
+    assert labels(find(state, "settings")) == [
+        "Start at login", "Hooks", "Open configuration", "Open page", "Connect agents", "Doctor",
+    ]  # fmt: skip
+    assert find(state, "settings/login").action == StartAtLogin(False)
+    (hook,) = find(state, "settings/hooks").children
+    assert (hook.label, hook.checked, hook.action) == ("guard · tool_before", False, Hooking("k", on=True))
+
+
+def test_what_was_done_at_a_terminal_can_be_undone() -> None:
+    (row,) = find(
+        MenuState(now=NOON, requests=(replace(OFF, what="Hooks are off", who="a terminal", done=True),)), "approvals"
+    ).children
+
+    assert row.label == "Hooks are off · done at a terminal"
+    assert [(child.label, child.action) for child in row.children] == [("Undo", Grant("q1")), ("Keep", Dismiss("q1"))]
 
 
 texts = st.text(max_size=20) | st.text(min_size=1, max_size=8).map(lambda text: text * 150)
@@ -329,28 +450,54 @@ approvals = st.builds(
     removed=st.booleans(),
     missing=st.booleans(),
 )
+words = st.sampled_from(CLASSES) | texts
 states = st.builds(
     MenuState,
     now=st.floats(),
     enabled=st.booleans(),
     paused_until=moments,
+    lulls=st.lists(st.builds(Lull, until=st.floats(), agent=texts, session=texts, project=texts), max_size=3).map(
+        tuple
+    ),
     muted=st.booleans(),
-    status=texts,
+    agents=st.integers(0, 10**6),
+    running=texts,
+    trouble=st.integers(0, 10**6),
     problem=texts,
     recent=st.lists(records, max_size=12).map(tuple),
+    questions=st.lists(st.builds(Question, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),
-    requests=st.lists(st.builds(Request, id=texts, what=texts, who=texts), max_size=8).map(tuple),
+    requests=st.lists(st.builds(Request, id=texts, what=texts, who=texts, done=st.booleans()), max_size=8).map(tuple),
+    hooks=st.lists(st.builds(Running, key=texts, name=texts, event=texts, enabled=st.booleans()), max_size=22).map(
+        tuple
+    ),
+    telling=st.builds(
+        Telling,
+        off=st.frozensets(words, max_size=4),
+        snoozable=st.booleans(),
+        snoozed_until=moments,
+        quiet=texts,
+        quiet_heeded=st.booleans(),
+        held=st.integers(-1, 10**6),
+    ),
+    offers=st.builds(
+        Offers, at_login=st.none() | st.booleans(), page=st.booleans(), connect=st.booleans(), doctor=st.booleans()
+    ),
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(states)
-def test_any_state_gives_a_sound_menu(state: MenuState) -> None:
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+@given(state=states)
+def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", language)
     rows = menu(state)
     everything = list(every(rows))
 
     assert rows == menu(state)
-    assert len(rows) <= 10
+    assert len([row for row in rows if row.kind is not Kind.SEPARATOR]) == 9
     assert len({item.id for item in everything}) == len(everything)
     for item in everything:
         assert bool(item.label) is (item.kind is not Kind.SEPARATOR)
@@ -358,3 +505,6 @@ def test_any_state_gives_a_sound_menu(state: MenuState) -> None:
         assert not any(unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in item.label)
         assert bool(item.children) is (item.kind is Kind.SUBMENU)
         assert bool(item.action) is (item.kind in {Kind.ACTION, Kind.CHECK})
+    for below in (rows, *(item.children for item in everything if item.children)):
+        kinds = [Kind.SEPARATOR, *(item.kind for item in below), Kind.SEPARATOR]
+        assert (Kind.SEPARATOR, Kind.SEPARATOR) not in pairwise(kinds)

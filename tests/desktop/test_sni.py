@@ -16,9 +16,9 @@ from dbus_fast.aio import MessageBus
 from desktop.stage import DEADLINE, ITEM, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
-from tray.desktop.menu import Item, MenuState, Mute, Toggle, menu
+from tray.desktop.menu import Item, MenuState, Quit, Toggle, menu
 
-STATE = MenuState(now=0.0, status="On, 2 hooks")
+STATE = MenuState(now=0.0)
 
 
 @pytest.fixture
@@ -82,10 +82,10 @@ def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> No
 
 
 def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
-    unknown = stage.do(host.click_all(ITEM, [number(stage, host, "Mute sounds"), 4711]))
+    unknown = stage.do(host.click_all(ITEM, [number(stage, host, "Quit"), 4711]))
 
     wait(lambda: stage.acted, "the click arrives")
-    assert stage.acted == [Mute()]
+    assert stage.acted == [Quit()]
     assert unknown == [4711]
 
 
@@ -172,7 +172,7 @@ def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: St
     row = number(stage, host, "Hooks enabled")
     host.signals.clear()
 
-    stage.icon.show(IconState.OFF, "off", menu(replace(STATE, enabled=False, status="Off")))
+    stage.icon.show(IconState.OFF, "off", menu(replace(STATE, enabled=False)))
     wait(lambda: "ItemsPropertiesUpdated" in dict(host.signals), "the host hears of it")
 
     shown = dict(dict(host.signals)["ItemsPropertiesUpdated"][0])
@@ -335,7 +335,7 @@ def test_a_broken_call_gets_an_error_and_no_traceback(
 
 def test_items_are_taken_from_the_thread_that_shows_them(stage: Stage, host: Watcher) -> None:
     """Four threads show at once; what is published in the end is one of the menus, whole."""
-    menus: list[tuple[Item, ...]] = [menu(replace(STATE, status=f"Status {turn}")) for turn in range(4)]
+    menus: list[tuple[Item, ...]] = [menu(replace(STATE, running=f"Status {turn}")) for turn in range(4)]
 
     def show(rows: tuple[Item, ...]) -> None:
         for _ in range(25):

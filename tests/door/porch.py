@@ -15,6 +15,7 @@ from typing import Any
 
 from tray.door import frames
 from tray.door.listener import Gone, Listener, Peer
+from tray.door.parking import Parked
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import Knock
@@ -32,6 +33,7 @@ class Recorder:
         self.knocks: list[Knock] = []
         self.threads: list[str] = []
         self.peers: list[Peer] = []
+        self.parks: list[tuple[Parked, bool]] = []  # what `park` waits on, and whether that comes out of work
         self.gone = threading.Event()
         self.release = threading.Event()
         self.started = threading.Semaphore(0)
@@ -39,11 +41,14 @@ class Recorder:
     def patience(self, agent: str, event: str) -> float:
         return 1.5 if event != "impatient" else 1 / 0
 
-    def answer(self, knock: Knock, after: After, slow: object) -> Answer | Callable[[Gone], Answer]:
+    def answer(self, knock: Knock, after: After, slow: object) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
         self.knocks.append(knock)
         self.threads.append(threading.current_thread().name)
         if knock.event == "fails":
             raise RuntimeError("the service is broken")
+        if knock.event == "park":
+            parked, worked = self.parks.pop(0)
+            return (lambda _: parked) if worked else parked
         if knock.event == "code":
             return Answer(code=-9)
         if knock.event == "afterwards":

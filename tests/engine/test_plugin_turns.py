@@ -12,7 +12,6 @@ from typing import Any
 from desk import wait
 from house import House
 
-from tray.model.decision import Answer
 from tray.model.event import Knock
 
 
@@ -45,7 +44,7 @@ def begin(house: House, gone: socket.socket | None = None) -> threading.Thread:
     begun = house.engine.begin(
         Knock(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
     )
-    assert not isinstance(begun, Answer)
+    assert callable(begun)
     thread = threading.Thread(target=begun, args=(gone,))
     thread.start()
     return thread

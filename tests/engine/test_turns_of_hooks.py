@@ -106,7 +106,7 @@ def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
         body = json.dumps(PRE_TOOL_USE).encode()
         begun = house.engine.begin(Knock(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body))
         gate.wait(10)
-        assert not isinstance(begun, Answer)
+        assert callable(begun)
         begun(None)
 
     threads = [threading.Thread(target=event, args=(number,)) for number in range(4)]

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Failure, Rule
 from tray.paths import Paths, locate
-from tray.settings import CLASSES, KEYS, schema
-from tray.sources import configuration
+from tray.settings import KEYS, Settings
+from tray.sources import configuration, hooktray
 from tray.sources.configuration import parse
+from tray.sources.starter import TEXT
 
 BROKEN = [
     ("hooks:\n  - {event: tool_befor, command: ./x}", "2:6: hooks[0].event", "`tool_befor`", "`tool_before`"),
@@ -35,6 +40,15 @@ BROKEN = [
     ("alerts:\n  turn_en: {notify: true}", "2:3: alerts.turn_en", "`turn_en`", "`turn_end`"),
     ("alerts:\n  turn_end: {notfy: true}", "alerts.turn_end.notfy", "`notfy`", "`notify`"),
     ("alerts: 3", "1:1: alerts", "3", "keys below"),
+    ("alerts:\n  turn_end: {urgency: high}", "alerts.turn_end.urgency", "`high`", "one of"),
+    ("projects: {api: {turn_en: {notify: true}}}", "1:18: projects.api.turn_en", "`turn_en`", "`turn_end`"),
+    ("projects: {api: {turn_end: {notify: 3}}}", "1:29: projects.api.turn_end.notify", "3", "`true`"),
+    ("quiet: {from: '22:00', to: '7:00'}", "1:24: quiet.to", "`7:00`", "in quotes"),
+    ("quiet: {from: '22:00', too: '07:00'}", "quiet.too", "`too`", "`to`"),
+    ("quiet: {from: '22:00', to: '07:00', days: [sunday]}", "quiet.days[0]", "`sunday`", "one of"),
+    ("ask: {agents: [x-cod]}", "1:16: ask.agents[0]", "`x-cod`", "one of"),
+    ("ask: {seconds: 1}", "ask.seconds", "1", "larger"),
+    ("volume: 3", "volume", "3", "smaller"),
     ("when_down: maybe", "1:1: when_down", "`maybe`", "one of"),
     ("settle: 900", "1:1: settle", "900", "smaller"),
     ("bogus: 1", "1:1: bogus", "`bogus`", "hooks"),
@@ -145,15 +159,32 @@ def test_the_starter_file_is_good_and_declares_nothing(paths: Paths) -> None:
     assert configuration.load(paths) == configuration.Configuration()
 
 
-def test_the_starters_examples_are_good_when_uncommented() -> None:
-    lines = configuration.STARTER.splitlines()[3:]
-    text = "\n".join(line.removeprefix("# ").removeprefix("#") for line in lines)
+def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
+    lines = [line for line in TEXT.splitlines()[1:] if not line.startswith("##")]
+    found = parse("\n".join(line.removeprefix("# ") for line in lines), "/c/hooktray.yaml")
 
-    assert [hook.name for hook in parse(text, "/c/hooktray.yaml").hooks] == ["no-rm", "done"]
+    assert [hook.name for hook in found.hooks] == [
+        "no-rm", "tool_before rule", "guard.example.com", "turn_end prompt",
+    ]  # fmt: skip
+    assert TEXT.startswith("# yaml-language-server: $schema=./hooktray.schema.json\n")
+    keys = set(re.findall(r"(\w+):", TEXT))
+    assert {*KEYS, *hooktray.KEYS} <= keys
+    assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
+    changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet": None}  # what has no default to show
+    assert msgspec.structs.replace(found.settings, **changed) == Settings()
 
 
-def test_the_schema_knows_every_setting() -> None:
-    found = schema()["$defs"]["Settings"]["properties"]
+def test_the_schema_stands_beside_the_file(paths: Paths) -> None:
+    (paths.config.parent / "hooktray.schema.json").write_text("{}")
 
-    assert set(found) == set(KEYS)
-    assert len(CLASSES) == 13
+    configuration.start(paths)
+
+    assert (paths.config.parent / "hooktray.schema.json").read_bytes() == configuration.SCHEMA.read_bytes()
+
+
+def test_a_file_that_is_there_is_never_overwritten(paths: Paths) -> None:
+    paths.config.symlink_to("nowhere")
+
+    assert not configuration.start(paths)
+
+    assert paths.config.is_symlink()

@@ -140,7 +140,9 @@ def _talk(house: House, session: str, events: int) -> list[Said]:
             environment={"PATH": os.environ["PATH"]},
         )  # fmt: skip
         begun = house.engine.begin(knock)
-        said.append(Said(session, knock.id, begun if isinstance(begun, Answer) else begun(None)))
+        answer = begun(None) if callable(begun) else begun
+        assert isinstance(answer, Answer), "Claude Code asks its user itself"
+        said.append(Said(session, knock.id, answer))
     return said
 
 

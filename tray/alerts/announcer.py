@@ -8,12 +8,13 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as Overdue
+from dataclasses import replace
 from typing import Protocol
 
-from tray.alerts.notifier import Delivery
+from tray.alerts.notifier import Delivery, Manner
 from tray.alerts.policy import Alert
 
-WAITING = 64  # announcements that wait for a slow server; beyond it the oldest fails
+WAITING = 512  # announcements that wait for a slow server; beyond it the oldest fails
 CLOSING = 3.0  # seconds for what still waits when the tray ends
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ class Ways(Protocol):
 
     async def send(self, alert: Alert) -> Delivery: ...
     async def withdraw(self, key: str) -> None: ...
+    async def manner(self) -> Manner: ...
     async def close(self) -> None: ...
 
 
@@ -53,15 +55,15 @@ class Announcer:
         self._heard = heard
         self._queue: deque[tuple[tuple[Alert, ...], str, tuple[str, ...]]] = deque()
         self._task: asyncio.Task[None] | None = None
+        self._sounding: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         """Returns at once, whatever becomes of the alerts; `record` is the journal's row that they belong to."""
         if not alerts:
             return
-        sound = loudest(alerts)
-        if sound and not self._closed and not self._muted():
-            self._player.play(sound)
+        if self._muted():
+            alerts = tuple(replace(alert, sound="", sound_name="") for alert in alerts)
         try:
             self._loop.call_soon_threadsafe(self._take, alerts, record)
         except RuntimeError:  # the loop has ended
@@ -91,6 +93,8 @@ class Announcer:
         if self._closed:
             self._tell(record, Delivery.FAILED)
             return
+        if loudest(alerts):
+            self._keep(self._loop.create_task(self._sound(alerts), name="hooktray-sound"))
         self._queue.append((alerts, record, stale))
         if len(self._queue) > WAITING:
             self._tell(self._queue.popleft()[1], Delivery.FAILED)
@@ -99,6 +103,19 @@ class Announcer:
 
     def _start(self) -> None:
         self._task = self._loop.create_task(self._drain(), name="hooktray-alerts")
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._sounding.add(task)
+        task.add_done_callback(self._sounding.discard)
+
+    async def _sound(self, alerts: tuple[Alert, ...]) -> None:
+        """Beside the queue, so that no slow server holds it up. Nothing sounds twice, and nothing at a bad time."""
+        manner = await self._notifier.manner()
+        if not manner.disturbing:
+            return
+        ours = tuple(alert for alert in alerts if not (manner.sounds and alert.sound_name and alert.notify))
+        if ours == alerts:  # else the server sounds already
+            self._player.play(loudest(ours))
 
     async def _drain(self) -> None:
         try:
@@ -122,11 +139,12 @@ class Announcer:
 
     async def _finish(self, deadline: float) -> None:
         self._closed = True  # not earlier: what was announced before is on its way to the loop
-        task = self._task
-        if task is not None:
-            await asyncio.wait({task}, timeout=deadline)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        tasks = {task for task in (self._task, *self._sounding) if task is not None}
+        if tasks:
+            await asyncio.wait(tasks, timeout=deadline)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         while self._queue:
             self._tell(self._queue.popleft()[1], Delivery.FAILED)
         await self._notifier.close()

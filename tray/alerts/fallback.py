@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from tray.alerts.notifier import NotifierError
+from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.policy import APP, Alert
 from tray.alerts.server import glance
 
@@ -33,7 +33,7 @@ class PlyerBackend:
         if self._thread is not None and self._thread.is_alive():
             raise NotifierError("the call before this one has not come back")
         markup = (await glance()).markup if sys.platform == "linux" else False
-        title, body = words(alert, markup)
+        title, body = words(alert, markup, sys.platform)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str] = loop.create_future()
 
@@ -52,14 +52,17 @@ class PlyerBackend:
     async def withdraw(self, key: str) -> None:
         """It has no handle on what it has shown."""
 
+    async def manner(self) -> Manner:
+        return Manner()
+
     async def close(self) -> None:
         """Nothing is kept open."""
 
 
-def words(alert: Alert, markup: bool) -> tuple[str, str]:
+def words(alert: Alert, markup: bool, platform: str) -> tuple[str, str]:
     """Title and text as the platform's own way takes them."""
     title, body = alert.title or APP, alert.body
-    if sys.platform == "win32":
+    if platform == "win32":
         return _cut(title, WIDE[0]), _cut(body, WIDE[1])
     if markup:
         body = html.escape(body, quote=False)

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
+from tray.alerts import rules
 from tray.alerts.policy import (
     Alert,
     AlertClass,
     Rules,
     alerts,
     changed,
+    closed,
     config_broken,
     information,
     pending,
+    question,
+    question_key,
     source_problems,
     switched,
 )
+from tray.alerts.trouble import Trouble, Troubles
 from tray.alerts.turns import Turns
+from tray.engine.questions import Ending, Question
 from tray.engine.roster import Standing
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
+from tray.model.event import Event, EventKind
 from tray.model.hook import State
+from tray.settings import Settings
 
 # What an event says by itself, before any hook had its turn.
 OWN = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.INFORMATION})
@@ -39,38 +47,67 @@ class Announces(Protocol):
 class Herald:
     """Turns what happened into alerts, by the user's rules."""
 
-    def __init__(self, announcer: Announces, rules: Callable[[], Rules]) -> None:
+    def __init__(
+        self,
+        announcer: Announces,
+        settings: Callable[[], Settings],
+        clock: Callable[[], float] = time.time,
+        untold: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         self._announcer = announcer
-        self._rules = rules
-        self._turns = Turns()
+        self._settings = settings
+        self._untold = untold
+        self._turns = Turns(clock)
+        self._troubles = Troubles(clock)
         self._early: dict[str, None] = {}
         self._needing: dict[tuple[str, str], tuple[str, ...]] = {}  # sessions that need the user -> their alerts
         self._warned: frozenset[str] = frozenset()
         self._waiting: dict[str, str] = {}  # hooks that wait for the user's word -> their alert
+        self._asked: dict[str, Event] = {}  # open questions
+        self._judged: dict[str, None] = {}  # events that the user has judged himself
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """The hooks that were in trouble when they were last asked."""
+        return self._troubles.hooks
 
     def arrived(self, event: Event) -> None:
         """An event that waits for no answer is told at once, however long its hooks will take."""
-        self._early[event.id] = None
-        if len(self._early) > WAITING:
-            self._early.pop(next(iter(self._early)))
-        made = self._made(event, Decision())
+        _keep(self._early, event.id)
+        made = self._made(event, Decision(), ())
         self._about(event, [alert for alert in made if alert.cls in OWN], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        broken = self._troubles.fresh(decision.outcomes)
         if event.id not in self._early and not event.told:
-            self._about(event, self._made(event, decision), record.id)
+            self._about(event, self._made(event, decision, broken), record.id)
             return
         self._early.pop(event.id, None)
-        made = alerts(event, decision, self._rules())
+        made = self._alerts(event, decision, broken)
         self._announce([alert for alert in made if alert.cls not in OWN], record.id)
+
+    def asked(self, one: Question) -> None:
+        """A question is open; it stays on the screen until it is not."""
+        self._asked[one.id] = one.event
+        ours = self._rules(one.event.project)
+        self._announce([question(one.event, one.decision, one.id, ours, details=self._settings().details)])
+
+    def ended(self, one: Question, ending: Ending) -> None:
+        """Whoever looks at it shall not press a button in vain."""
+        self._asked.pop(one.id, None)
+        self._announcer.withdraw((question_key(one.id),))
+        if ending.by_user:
+            _keep(self._judged, one.event.id)
+        else:
+            self._announce([closed(one.event, one.id, ending.end.value, self._rules(one.event.project))])
 
     def waiting(self, standing: Standing) -> None:
         """A hook newly waits for the user's word."""
-        hook = standing.hook
+        hook, ours = standing.hook, self._rules()
         if standing.state is State.CHANGED:
-            alert = changed(hook.name, self._rules())
+            alert = changed(hook.name, ours, key=standing.key, digest=standing.digest)
         else:
-            alert = pending(hook.name, hook.match.event, standing.digest, self._rules())
+            alert = pending(hook.name, hook.match.event, standing.digest, ours, key=standing.key)
         self._waiting[standing.key] = alert.key
         self._announce([alert])
 
@@ -102,11 +139,27 @@ class Herald:
     def tell(self, title: str, text: str) -> None:
         self._announce([information(f"{title} · {text}" if title and text else title or text, self._rules())])
 
-    def _made(self, event: Event, decision: Decision) -> list[Alert]:
-        """The event's alerts, without an end of turn that was told already."""
-        made = alerts(event, decision, self._rules())
-        if self._turns.once(event, decision):
-            return list(made)
+    def _rules(self, project: str = "") -> Rules:
+        return rules.rules(self._settings(), project, self._untold())
+
+    def _alerts(self, event: Event, decision: Decision, broken: Sequence[Trouble]) -> list[Alert]:
+        """Without what the user knows already: his own word, and a prompt that is open here as a question."""
+        ours, details = self._rules(event.project), self._settings().details
+        made = list(alerts(event, decision, ours, details=details, broken=broken))
+        if self._judged.pop(event.id, 0) is None:
+            made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
+        if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._is_asked(event):
+            made = [alert for alert in made if alert.cls is not AlertClass.NEEDS_YOU]
+        return made
+
+    def _is_asked(self, event: Event) -> bool:
+        return any((one.agent, one.session) == (event.agent, event.session) for one in self._asked.values())
+
+    def _made(self, event: Event, decision: Decision, broken: Sequence[Trouble]) -> list[Alert]:
+        """The event's alerts, without an end of turn that was told already or came too soon to be news."""
+        made = self._alerts(event, decision, broken)
+        if self._turns.once(event, decision) and not self._turns.short(event, self._settings().min_turn):
+            return made
         return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
 
     def _about(self, event: Event, made: Sequence[Alert], record: str) -> None:
@@ -121,5 +174,12 @@ class Herald:
         self._announce(made, record)
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
-        if made:
-            self._announcer.announce(tuple(made), record)
+        due = tuple(alert for alert in made if alert.notify or alert.sound)
+        if due:
+            self._announcer.announce(due, record)
+
+
+def _keep(memory: dict[str, None], id: str) -> None:
+    memory[id] = None
+    if len(memory) > WAITING:
+        memory.pop(next(iter(memory)))

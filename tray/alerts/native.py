@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tray.alerts.notifier import NotifierError
-from tray.alerts.policy import APP, Alert, Urgency
+from tray.alerts.alert import APP, Alert, Button, Urgency
+from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.server import survey
 from tray.bus import patient
 
@@ -31,8 +31,8 @@ class DesktopNotifierBackend:
 
     name = "desktop-notifier"
 
-    def __init__(self, on_clicked: Callable[[Alert], None] | None = None) -> None:
-        self._clicked = on_clicked
+    def __init__(self, pressed: Callable[[Alert, Button], None] | None = None) -> None:
+        self._pressed = pressed
         self._library: Library | None = None
         self._owner = ""  # of the server's name; a new server knows nothing of our earlier alerts
         self._shown: dict[str, str] = {}  # key of an alert -> the library's identifier
@@ -47,7 +47,8 @@ class DesktopNotifierBackend:
                 title=alert.title or APP,
                 message=html.escape(alert.body, quote=False) if markup else alert.body,
                 urgency=_urgency(alert.urgency),
-                on_clicked=partial(self._clicked, alert) if self._clicked and alert.url else None,
+                on_clicked=partial(self._pressed, alert, Button.DEFAULT) if self._pressed and alert.url else None,
+                buttons=self._buttons(alert),
             )
             await _send(library, notification)
         except BaseException:  # also when the time is up: the next attempt starts with a new connection
@@ -55,10 +56,22 @@ class DesktopNotifierBackend:
             raise
         self._remember(alert.key, notification.identifier)
 
+    def _buttons(self, alert: Alert) -> tuple[Any, ...]:
+        """What allows something is left out: the library does not say who pressed."""
+        from desktop_notifier.common import Button as Theirs
+
+        if self._pressed is None:
+            return ()
+        offered = (one for one in alert.buttons if one is not Button.ALLOW)
+        return tuple(Theirs(title=one.capitalize(), on_pressed=partial(self._pressed, alert, one)) for one in offered)
+
     async def withdraw(self, key: str) -> None:
         if key in self._shown:
             library, _ = await self._ready()
             await self._clear(library, key)
+
+    async def manner(self) -> Manner:
+        return Manner()
 
     async def close(self) -> None:
         library, self._library = self._library, None

@@ -7,11 +7,13 @@ import contextlib
 import enum
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from tray.alerts.policy import Alert
 
 TIMEOUT = 5.0  # seconds that one way has for one alert
+ASKED = 0.3  # seconds that a server has to say how it is
 RETURN = 600.0  # seconds after which the first way is tried again, although a later one works
 
 log = logging.getLogger(__name__)
@@ -26,6 +28,14 @@ class Delivery(enum.Enum):
     FAILED = "failed"
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What a back end knows of its server."""
+
+    disturbing: bool = True  # False: the desktop says that nobody wants to be disturbed
+    sounds: bool = False  # it plays sounds by name
+
+
 class Backend(Protocol):
     """One way to the desktop. `send` returns when the alert was taken and raises NotifierError when it was not."""
 
@@ -33,6 +43,7 @@ class Backend(Protocol):
 
     async def send(self, alert: Alert) -> None: ...
     async def withdraw(self, key: str) -> None: ...
+    async def manner(self) -> Manner: ...
     async def close(self) -> None: ...
 
 
@@ -67,6 +78,13 @@ class Notifier:
             if backend.name == self.working:
                 with contextlib.suppress(Exception):
                     await asyncio.wait_for(backend.withdraw(key), self._timeout)
+
+    async def manner(self) -> Manner:
+        """Of the way that works, else of the first; without an answer in `ASKED` seconds, as if it had none."""
+        for backend in self._order()[:1]:
+            with contextlib.suppress(Exception):
+                return await asyncio.wait_for(backend.manner(), ASKED)
+        return Manner()
 
     async def close(self) -> None:
         for backend in self._backends:

@@ -2,91 +2,57 @@
 
 from __future__ import annotations
 
-import enum
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from tray.model.decision import Decision, Outcome, Status, Verdict
-from tray.model.event import Event, EventKind
-from tray.settings import AlertRule
-from tray.text import first_line, sanitise
+from tray.alerts.alert import (
+    APP,
+    BODY_LIMIT,
+    DEFAULTS,
+    NO_RULES,
+    Alert,
+    AlertClass,
+    Button,
+    Default,
+    Rules,
+    Urgency,
+    make,
+)
+from tray.alerts.trouble import Kind, Trouble, told, trouble
+from tray.dialects import spec
+from tray.model.decision import Decision, Verdict
+from tray.model.event import Can, Event, EventKind
+from tray.text import first_line, redact
 
-TITLE_LIMIT = 63  # characters; Windows takes 64 with the closing zero
-BODY_LIMIT = 200
+__all__ = [
+    "APP",
+    "BODY_LIMIT",
+    "DEFAULTS",
+    "NO_RULES",
+    "Alert",
+    "AlertClass",
+    "Button",
+    "Default",
+    "Rules",
+    "Urgency",
+    "alerts",
+    "changed",
+    "closed",
+    "config_broken",
+    "information",
+    "pending",
+    "question",
+    "question_key",
+    "refused",
+    "switched",
+]
+
 URL_LIMIT = 2048
 REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
-APP = "Hooktray"
-
-
-class AlertClass(enum.StrEnum):
-    """What an alert is about; the value is the key below `alerts:` in hooktray.yaml."""
-
-    TURN_END = "turn_end"
-    SESSION_END = "session_end"
-    NEEDS_YOU = "needs_you"
-    ASKED = "asked"
-    BLOCKED = "blocked"
-    REWRITTEN = "rewritten"
-    NOTE = "note"
-    HOOK_FAILED = "hook_failed"
-    HOOK_TIMED_OUT = "hook_timed_out"
-    APPROVAL_PENDING = "approval_pending"
-    CHANGED = "changed"
-    SWITCHED = "switched"
-    INFORMATION = "information"
-
-
-class Urgency(enum.IntEnum):
-    """Ordered; the numbers are those of the desktop's notification specification."""
-
-    LOW = 0
-    NORMAL = 1
-    CRITICAL = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
-    """One thing to show and to sound. Alerts with the same key replace each other; `sound` "" is silent."""
-
-    cls: AlertClass
-    title: str
-    body: str
-    urgency: Urgency
-    sound: str
-    notify: bool
-    key: str
-    url: str = ""
-
-
-Rules = Mapping[str, AlertRule]
-NO_RULES: Rules = {}
-SILENT = ("", "none")  # both are how a user writes "no sound"
-
-
-@dataclass(frozen=True, slots=True)
-class Default:
-    urgency: Urgency
-    sound: str
-    notify: bool = True
-
-
-DEFAULTS: Mapping[AlertClass, Default] = {
-    AlertClass.TURN_END: Default(Urgency.NORMAL, "chime"),
-    AlertClass.SESSION_END: Default(Urgency.LOW, "fall"),
-    AlertClass.NEEDS_YOU: Default(Urgency.CRITICAL, "bell"),
-    AlertClass.ASKED: Default(Urgency.CRITICAL, "bell"),
-    AlertClass.BLOCKED: Default(Urgency.NORMAL, "low"),
-    AlertClass.REWRITTEN: Default(Urgency.LOW, ""),
-    AlertClass.NOTE: Default(Urgency.NORMAL, "tick"),
-    AlertClass.HOOK_FAILED: Default(Urgency.NORMAL, "alarm"),
-    AlertClass.HOOK_TIMED_OUT: Default(Urgency.NORMAL, "alarm"),
-    AlertClass.APPROVAL_PENDING: Default(Urgency.NORMAL, "tick"),
-    AlertClass.CHANGED: Default(Urgency.NORMAL, "tick"),
-    AlertClass.SWITCHED: Default(Urgency.NORMAL, "tick"),
-    AlertClass.INFORMATION: Default(Urgency.LOW, "tick"),
-}
+DETAIL = 80  # characters of it that are shown
+INPUT_LIMIT = 4096  # characters of a tool's input that are looked at when details are wanted
 
 # A notification's own sort; every other one, and none at all, needs the user.
 TOPICS: Mapping[str, AlertClass] = {
@@ -101,14 +67,48 @@ THINGS: Mapping[EventKind, str] = {
     EventKind.SUBAGENT_END: "End of subagent",
 }
 
+_ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
 
-def alerts(event: Event, decision: Decision, rules: Rules = NO_RULES) -> tuple[Alert, ...]:
-    """Everything that this event and its decision tell the user, the weightiest of each urgency first."""
-    said = [*_verdict(event, decision), *_kind(event, decision), *_hooks(decision)]
-    made = (_about(event, cls, body, rules, urgency) for cls, body, urgency in said)
+def alerts(
+    event: Event,
+    decision: Decision,
+    rules: Rules = NO_RULES,
+    *,
+    details: bool = False,
+    broken: Sequence[Trouble] | None = None,
+) -> tuple[Alert, ...]:
+    """Everything that this event and its decision tell the user, the weightiest of each urgency first.
+
+    `details` shows a tool's input, too, `broken` the hooks whose trouble is to be told: by default all of them.
+    """
+    said = [*_verdict(event, decision, details), *_kind(event, decision)]
+    made = [_about(event, cls, body, rules, urgency) for cls, body, urgency in said]
+    found = filter(None, map(trouble, decision.outcomes)) if broken is None else broken
+    made += [_broken(event, one, rules) for one in found]
+    made += [_about(event, cls, body, rules, urgency) for cls, body, urgency in _changes(event, decision)]
     return tuple(alert for alert in made if alert.notify or alert.sound)
+
+
+def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, details: bool = False) -> Alert:
+    """An open question: what the user is asked, with the buttons that answer it."""
+    why = f" · {_reasons(decision)}" if decision.reason or decision.outcomes else ""
+    body = f"May {_thing(event, details)} run?{why}" if event.tool else f"Allow {_thing(event)}?{why}"
+    buttons = (Button.ALLOW, Button.DENY, Button.DETAILS)
+    alert = _about(event, AlertClass.ASKED, body, rules, None)
+    return replace(alert, key=question_key(id), about=id, buttons=buttons)
+
+
+def question_key(id: str) -> str:
+    return f"{APP}|question|{id}"
+
+
+def closed(event: Event, id: str, how: str, rules: Rules = NO_RULES) -> Alert:
+    """A question that nobody can answer here any more, and why."""
+    body = f"The question about {_thing(event)} is closed · {how}"
+    alert = _about(event, AlertClass.INFORMATION, body, rules, None)
+    return replace(alert, key=question_key(id), buttons=())
 
 
 def refused(decision: Decision) -> bool:
@@ -121,19 +121,21 @@ def refused(decision: Decision) -> bool:
 Said = tuple[AlertClass, str, Urgency | None]
 
 
-def _verdict(event: Event, decision: Decision) -> Iterable[Said]:
+def _verdict(event: Event, decision: Decision, details: bool) -> Iterable[Said]:
     if decision.stop is not None and event.kind is not EventKind.TURN_END:
         yield AlertClass.BLOCKED, f"Stopped the agent · {_plain(decision.stop) or _reasons(decision)}", None
         return
     if refused(decision):
-        yield AlertClass.BLOCKED, f"{_thing(event)} blocked · {_reasons(decision)}", None
+        yield AlertClass.BLOCKED, f"{_thing(event, details)} blocked · {_reasons(decision)}", None
     elif decision.verdict is Verdict.ASK:
-        yield AlertClass.ASKED, f"{_thing(event)} needs your answer · {_reasons(decision)}", None
+        yield AlertClass.ASKED, f"{_thing(event, details)} needs your answer · {_reasons(decision)}", None
 
 
 def _kind(event: Event, decision: Decision) -> Iterable[Said]:
     if event.problem:
         yield AlertClass.INFORMATION, f"sent a payload we could not read: {event.problem}", None
+        return
+    if event.subagent and event.kind in _ENDS:  # the turn goes on: its own end is told, not those of its parts
         return
     match event.kind:
         case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
@@ -157,14 +159,11 @@ def _notification(event: Event) -> Said:
     return cls, body or "Needs you", Urgency.NORMAL if event.topic == IDLE else None
 
 
-def _hooks(decision: Decision) -> Iterable[Said]:
-    for cls, status in ((AlertClass.HOOK_FAILED, Status.FAILED), (AlertClass.HOOK_TIMED_OUT, Status.TIMED_OUT)):
-        broken = [outcome for outcome in decision.outcomes if _trouble(outcome) is status]
-        if broken:
-            yield cls, " · ".join(f"{outcome.hook}: {_cause(outcome)}" for outcome in broken), None
+def _changes(event: Event, decision: Decision) -> Iterable[Said]:
     if decision.rewrite is not None and decision.verdict is not Verdict.DENY:
         yield AlertClass.REWRITTEN, _rewritten(decision), None
-    if decision.notes:
+    # An agent that takes a note along with its answer shows it to its user by itself.
+    if decision.notes and (event.told or Can.NOTE not in spec(event.agent, event.name).can):
         yield AlertClass.NOTE, " · ".join(decision.notes), None
 
 
@@ -176,11 +175,14 @@ def _told(what: str, text: str) -> str:
     return f"{what}: {line}" if line else what
 
 
-def _thing(event: Event) -> str:
-    """What was blocked or asked about: the tool's name, never its input."""
-    if event.tool is not None and event.tool.name:
+def _thing(event: Event, details: bool = False) -> str:
+    """What was blocked or asked about: the tool's name, and its input only where the user wants that."""
+    if event.tool is None or not event.tool.name:
+        return THINGS.get(event.kind) or event.kind.replace("_", " ").capitalize()
+    if not details:
         return event.tool.name
-    return THINGS.get(event.kind) or event.kind.replace("_", " ").capitalize()
+    values = (str(value)[:INPUT_LIMIT] for value in event.tool.input.values())
+    return f"{event.tool.name} ({first_line(redact(' '.join(values)[:INPUT_LIMIT]).text, DETAIL)})"
 
 
 def _reasons(decision: Decision) -> str:
@@ -204,16 +206,6 @@ def _plain(text: str) -> str:
     return reason if isinstance(reason, str) and reason else text
 
 
-def _trouble(outcome: Outcome) -> Status:
-    """A hook whose output was no answer did not fail, but is told like one that did (RULINGS 16)."""
-    return Status.FAILED if outcome.reading.warning else outcome.status
-
-
-def _cause(outcome: Outcome) -> str:
-    word = "timed out" if outcome.status is Status.TIMED_OUT else "failed"
-    return outcome.cause or outcome.reading.problem or word
-
-
 def _rewritten(decision: Decision) -> str:
     assert decision.rewrite is not None
     authors = [outcome.hook for outcome in decision.outcomes if outcome.reading.rewrite == decision.rewrite]
@@ -223,21 +215,21 @@ def _rewritten(decision: Decision) -> str:
 # ---- alerts that are not about an event ----
 
 
-def pending(name: str, event: str, digest: str, rules: Rules = NO_RULES) -> Alert:
+def pending(name: str, event: str, digest: str, rules: Rules = NO_RULES, *, key: str = "") -> Alert:
     """A hook waits for the user's approval of its exact content."""
     body = f"{name} on {event} waits for your approval ({digest[:8]})"
-    return _ours(AlertClass.APPROVAL_PENDING, body, rules, about=name)
+    return replace(_ours(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
 
 
-def changed(name: str, rules: Rules = NO_RULES) -> Alert:
+def changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
     """A hook's files are no longer those that were approved."""
-    body = f"{name} changed since approval; the approved copy goes on running"
-    return _ours(AlertClass.CHANGED, body, rules, about=name)
+    body = f"{name} changed since approval; the approved copy goes on running · review it under Approvals"
+    return replace(_ours(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
 
 
 def switched(what: str, who: str, rules: Rules = NO_RULES) -> Alert:
     """Someone turned hooks on or off, paused them, or approved from elsewhere."""
-    return _ours(AlertClass.SWITCHED, f"{what}, by {who}" if who else what, rules)
+    return replace(_ours(AlertClass.SWITCHED, f"{what}, by {who}" if who else what, rules), reply=True)
 
 
 def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
@@ -255,33 +247,22 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
-    return _ours(AlertClass.INFORMATION, text, rules, about=text)
+    return replace(_ours(AlertClass.INFORMATION, text, rules, about=text), reply=True)
 
 
 def _about(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:
     title = f"{event.agent} · {event.project}" if event.project else event.agent
     key = "|".join((event.agent, event.session or event.cwd, cls))
     url = event.url if len(event.url) <= URL_LIMIT and _WEB.fullmatch(event.url) else ""
-    return _alert(cls, title, body, key, rules, urgency, url)
+    return make(cls, title, body, key, rules, urgency=urgency, url=url, project=event.project, about=event.id)
 
 
-def _ours(cls: AlertClass, body: str, rules: Rules, about: str = "", urgency: Urgency | None = None) -> Alert:
-    return _alert(cls, APP, body, "|".join((APP, about, cls)), rules, urgency)
+def _broken(event: Event, one: Trouble, rules: Rules) -> Alert:
+    urgency = Urgency.LOW if one.kind is Kind.SLOW else None
+    return replace(_about(event, one.cls, told(one), rules, urgency), key="|".join((APP, one.hook, one.cls)))
 
 
-def _alert(
-    cls: AlertClass, title: str, body: str, key: str, rules: Rules, urgency: Urgency | None, url: str = ""
+def _ours(
+    cls: AlertClass, body: str, rules: Rules, about: str = "", urgency: Urgency | None = None, opens: str = ""
 ) -> Alert:
-    default = DEFAULTS[cls]
-    rule = rules.get(cls) or AlertRule()
-    sound = default.sound if rule.sound is None else rule.sound
-    return Alert(
-        cls=cls,
-        title=sanitise(title, TITLE_LIMIT) or APP,
-        body=sanitise(body, BODY_LIMIT),
-        urgency=default.urgency if urgency is None else urgency,
-        sound="" if sound in SILENT else sound,
-        notify=default.notify if rule.notify is None else rule.notify,
-        key=key,
-        url=url,
-    )
+    return make(cls, APP, body, "|".join((APP, about, cls)), rules, urgency=urgency, about=opens)

@@ -1,9 +1,9 @@
-"""Asks the notification server on D-Bus who it is at this moment, and whether it reads markup."""
+"""Asks the notification server on D-Bus who it is just now, what it can do, and whether it wants to be quiet."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tray.alerts.notifier import NotifierError
 
@@ -12,26 +12,62 @@ if TYPE_CHECKING:
 
 NAME = "org.freedesktop.Notifications"
 PATH = "/org/freedesktop/Notifications"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+BUS = "org.freedesktop.DBus"
+
+Call = tuple[str, str, str, str, str, list[Any]]  # destination, path, interface, member, signature, body
+
+# How servers say "do not disturb", by what GetServerInformation calls them; others have the property of KDE's.
+KDE: Call = (NAME, PATH, PROPERTIES, "Get", "ss", [NAME, "Inhibited"])
+QUIET: dict[str, Call] = {
+    "dunst": (NAME, PATH, PROPERTIES, "Get", "ss", ["org.dunstproject.cmd0", "paused"]),
+    "Xfce Notify Daemon": (
+        "org.xfce.Xfconf",
+        "/org/xfce/Xfconf",
+        "org.xfce.Xfconf",
+        "GetProperty",
+        "ss",
+        ["xfce4-notifyd", "/do-not-disturb"],
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
     owner: str  # its unique name on the bus; another one after a restart
     markup: bool
+    actions: bool = False
+    sounds: bool = False
 
 
 async def survey(bus: MessageBus) -> Server:
     """The server behind the bus; NotifierError when there is none."""
-    from dbus_fast import Message, MessageType
+    sender, body = await call(bus, (NAME, PATH, NAME, "GetCapabilities", "", []))
+    can = body[0]
+    return Server(sender, "body-markup" in can, "actions" in can, "sound" in can)
 
-    reply = await bus.call(Message(destination=NAME, path=PATH, interface=NAME, member="GetCapabilities"))
-    if reply.message_type is MessageType.ERROR:
-        raise NotifierError(_error(reply.body, reply.error_name))
-    return Server(str(reply.sender), "body-markup" in reply.body[0])
+
+async def disturbing(bus: MessageBus) -> bool:
+    """False when the desktop says that nobody wants to be disturbed; who says nothing does not mind."""
+    try:
+        _, body = await call(bus, (NAME, PATH, NAME, "GetServerInformation", "", []))
+        _, value = await call(bus, QUIET.get(str(body[0]), KDE))
+    except NotifierError:
+        return True
+    return getattr(value[0], "value", value[0]) is not True
+
+
+async def pid(bus: MessageBus, owner: str) -> int:
+    """The process behind a unique name; 0 when the bus does not know."""
+    try:
+        _, body = await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "GetConnectionUnixProcessID", "s", [owner]))
+    except NotifierError:
+        return 0
+    return int(body[0])
 
 
 async def glance() -> Server:
-    """The same over a connection of its own."""
+    """The survey over a connection of its own."""
     from dbus_fast.aio import MessageBus
 
     bus = MessageBus()
@@ -42,5 +78,19 @@ async def glance() -> Server:
         bus.disconnect()
 
 
-def _error(body: list[object], name: str | None) -> str:
-    return str(body[0]) if body else str(name)
+async def call(bus: MessageBus, what: Call) -> tuple[str, list[Any]]:
+    """Who answered, and what; NotifierError with the other side's words."""
+    from dbus_fast import Message, MessageFlag, MessageType
+
+    destination, path, interface, member, signature, body = what
+    message = Message(
+        destination=destination, path=path, interface=interface, member=member, signature=signature, body=body
+    )
+    if destination not in (NAME, BUS):
+        message.flags = MessageFlag.NO_AUTOSTART  # nobody is started only to be asked
+    reply = await bus.call(message)
+    if reply is None:
+        raise NotifierError(f"no reply to {member}")
+    if reply.message_type is MessageType.ERROR:
+        raise NotifierError(str(reply.body[0]) if reply.body else str(reply.error_name))
+    return str(reply.sender), reply.body

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import array
 import difflib
 import logging
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
+import time
+import wave
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 SOUNDS = Path(__file__).parent / "sounds"
@@ -23,10 +27,8 @@ BUFFER = 40  # milliseconds
 CHUNK = 16_384  # frames that the decoder gives at once
 TAIL = RATE * BUFFER * 4 // 1000  # frames of silence that push the last sound out of the device's buffers
 
-PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "linux": (("pw-play",), ("paplay",), ("aplay", "-q")),
-    "darwin": (("afplay",),),
-}
+COOL = 1.0  # seconds in which the same sound is not played again
+PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +40,16 @@ class SoundError(Exception):
 class Player:
     """One queue and one thread, started by the first sound; the device is open only while a sound plays."""
 
-    def __init__(self, folder: Path = SOUNDS) -> None:
+    def __init__(
+        self,
+        folder: Path = SOUNDS,
+        volume: Callable[[], float] = lambda: 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.last_error = ""
+        self._volume = volume
+        self._clock = clock
+        self._heard: dict[str, float] = {}
         self._folder = folder
         self._queue: deque[str] = deque(maxlen=WAITING)
         self._changed = threading.Condition()
@@ -51,7 +61,7 @@ class Player:
     def play(self, name: str) -> None:
         """Queue one of our sounds, or the absolute path of a file; "" is silence."""
         with self._changed:
-            if not name or self._halt.is_set():
+            if not name or self._halt.is_set() or not self._cool(name):
                 return
             self._queue.append(name)
             self._changed.notify()
@@ -69,6 +79,14 @@ class Player:
             process.terminate()
         if thread is not None:
             thread.join(CLOSING)
+
+    def _cool(self, name: str) -> bool:
+        """A burst of alerts of one class is one sound."""
+        now = self._clock()
+        if now - self._heard.get(name, now - COOL) < COOL:
+            return False
+        self._heard = {one: at for one, at in self._heard.items() if now - at < COOL} | {name: now}
+        return True
 
     def _start(self) -> None:
         thread = threading.Thread(target=self._run, name="hooktray-sound", daemon=True)
@@ -94,19 +112,22 @@ class Player:
             return "" if self._halt.is_set() else self._queue.popleft()
 
     def _sound(self, path: Path) -> None:
+        volume = min(max(self._volume(), 0.0), 1.0)
+        if volume == 0:
+            return
         try:
-            _device(path, self._halt)
+            _device(path, self._halt, volume)
         except SoundError as error:
-            if self._halt.is_set() or self._program(path):
+            if self._halt.is_set() or self._program(path, volume):
                 return
             raise SoundError(f"{path.name}: {error}, and no other player could play it") from error
 
-    def _program(self, path: Path) -> bool:
+    def _program(self, path: Path, volume: float) -> bool:
         """Whether one of the platform's own players played it."""
         if sys.platform == "win32":
             return _winsound(path)
-        found = (argv for argv in PROGRAMS.get(sys.platform, ()) if shutil.which(argv[0]))
-        return any(self._spawn([*argv, str(path)]) for argv in found)
+        found = (name for name in PLAYERS.get(sys.platform, ()) if shutil.which(name))
+        return any(self._spawn([*command(name, volume), str(path)]) for name in found)
 
     def _spawn(self, argv: list[str]) -> bool:
         quiet = subprocess.DEVNULL
@@ -134,9 +155,25 @@ class Player:
             log.warning("sound: %s", error)
 
 
+def trouble() -> str:
+    """Why no sound can be heard here; "" when one was played, which nobody hears: it is silence."""
+    with tempfile.TemporaryDirectory(prefix="hooktray-") as folder:
+        path = Path(folder) / "silence.wav"
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(CHANNELS)
+            file.setsampwidth(SAMPLE)
+            file.setframerate(RATE)
+            file.writeframes(bytes(CHANNELS * SAMPLE * RATE // 20))
+        try:
+            Player()._sound(path)
+        except SoundError as error:
+            return str(error)
+    return ""
+
+
 def find(name: str, folder: Path = SOUNDS) -> Path:
     """The file of one of our sounds, or of the user's own; SoundError names the nearest sound."""
-    path = Path(name)
+    path = Path(name).expanduser() if name.startswith("~") else Path(name)
     if not path.is_absolute():
         names = sorted(sound.stem for sound in folder.glob("*.wav"))
         if name not in names:
@@ -149,7 +186,23 @@ def find(name: str, folder: Path = SOUNDS) -> Path:
     return path
 
 
-def _device(path: Path, halt: threading.Event) -> None:
+def command(player: str, volume: float) -> list[str]:
+    """A player of the platform's with the volume as it takes it; aplay has none."""
+    options = {
+        "pw-play": [f"--volume={volume:.3f}"],
+        "paplay": [f"--volume={round(volume * 65536)}"],
+        "aplay": ["-q"],
+        "afplay": ["-v", f"{volume:.3f}"],
+    }
+    return [player, *options[player]]
+
+
+def softer(chunk: array.array[int], volume: float) -> array.array[int]:
+    """16-bit samples at that share of their loudness."""
+    return chunk if volume == 1 else array.array("h", [int(sample * volume) for sample in chunk])
+
+
+def _device(path: Path, halt: threading.Event, volume: float) -> None:
     """Through miniaudio, imported with the first sound."""
     try:
         import miniaudio
@@ -162,7 +215,7 @@ def _device(path: Path, halt: threading.Event) -> None:
             nchannels=CHANNELS, sample_rate=RATE, buffersize_msec=BUFFER, backends=_systems(), app_name="Hooktray"
         )
         try:
-            frames = _frames(source, done, halt)
+            frames = _frames(source, done, halt, volume)
             next(frames)
             device.start(frames)
             if not done.wait(LONGEST + PATIENCE):
@@ -187,7 +240,7 @@ def _systems() -> list[object]:
 
 
 def _frames(
-    source: Generator[object, int, None], done: threading.Event, halt: threading.Event
+    source: Generator[array.array[int], int, None], done: threading.Event, halt: threading.Event, volume: float
 ) -> Generator[object, int, None]:
     """The decoded sound, then enough silence to push it out; runs on the device's own thread."""
     import miniaudio
@@ -200,7 +253,7 @@ def _frames(
         except (StopIteration, miniaudio.MiniaudioError):  # the end, or a file damaged further on
             break
         left -= wanted
-        wanted = yield chunk
+        wanted = yield softer(chunk, volume)
     silent = 0
     while silent < TAIL and not halt.is_set():
         silent += wanted

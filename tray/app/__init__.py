@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tray
-from tray.engine import confirming
 from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
+from tray.engine.questions import Questions
 from tray.engine.runners.command import Background, Gone
 from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
@@ -80,6 +80,7 @@ def engine(
     rows: Rows | None = None,
     ending: Gone | None = None,
     offline: bool = False,
+    questions: Questions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
     answers: Answers = nobody,
 ) -> Engine:
@@ -99,6 +100,7 @@ def engine(
         llm=llm,
         ending=ending,
         offline=offline,
+        questions=questions,
         protection=Protection(places=kept.places, exceptions=exceptions),
         answers=answers,
     )
@@ -108,8 +110,9 @@ def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
     """Our folders, and our program where it is installed; a checkout stays open to those who work on it."""
     program = Path(tray.__file__).parent
     installed = (str(program),) if program.parent.name in ("site-packages", "dist-packages") else ()
+    own = (str(paths.config.parent), str(paths.state), str(paths.logs), *installed)
     return Places(
-        own=(str(paths.config.parent), str(paths.state), str(paths.logs), *installed),
+        own=tuple(dict.fromkeys((*own, *map(os.path.realpath, own)))),
         home=environment.get("HOME") or str(Path.home()),
         x_code=environment.get("X_CODE_HOME", ""),
     )
@@ -117,6 +120,7 @@ def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
 
 def llm(paths: Paths, kept: Stores) -> Llm | None:
     """The model that a person confirmed, as the file says it at this moment."""
+    from tray.engine import confirming
     from tray.sources import configuration
 
     return confirming.llm(configuration.load(paths).settings, kept.ledger.book)

@@ -10,6 +10,7 @@ from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
 from tray.engine.ears import After
 from tray.engine.pipeline import Engine
+from tray.engine.questions import Parked
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
@@ -27,7 +28,9 @@ class Service:
         found = spec(agent, event)
         return (found.deadline + found.timeout) / 2
 
-    def answer(self, knock: Knock, after: After, slow: Callable[[], object]) -> Answer | Callable[[Gone], Answer]:
+    def answer(
+        self, knock: Knock, after: After, slow: Callable[[], object]
+    ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
         self._met(knock.parent)
         return self._engine.begin(knock, after=after, slow=slow)
 

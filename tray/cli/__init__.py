@@ -26,12 +26,29 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 
 
+def commands() -> typer.Typer:
+    """The command line with all of its commands."""
+    from tray.cli import (  # noqa: F401 - they add theirs
+        asking,
+        checking,
+        completing,
+        connecting,
+        examining,
+        history,
+        reading,
+        running,
+        starting,
+        testing,
+    )
+
+    completing.prepare()
+    return app
+
+
 def main() -> int:
     """Run one command; the only place where an error becomes words and an exit code."""
-    from tray.cli import asking, connecting, history, reading, running, testing  # noqa: F401 - they add commands
-
     try:
-        return int(app(standalone_mode=False) or 0)
+        return int(commands()(standalone_mode=False, prog_name="hooktray") or 0)
     except HooktrayError as error:
         print(f"hooktray: {error}", file=sys.stderr)
         return 1

@@ -1,62 +1,47 @@
-"""The tray's face: draws the icon and the menu from how things stand, and does what a click asks for."""
+"""The tray's face: draws the icon and the menu from how things stand. What a click does is in hand.py."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from dataclasses import replace
 
 from tray.desktop import menu
 from tray.desktop.artwork import IconState
+from tray.desktop.extras import Extras
 from tray.desktop.icon import Icon
 from tray.desktop.words import clock
-from tray.engine.account import said
 from tray.engine.controls import Controls
-from tray.engine.review import written
 from tray.engine.roster import REMOVED, Roster, Standing
-from tray.errors import HooktrayError
+from tray.language import say
 from tray.model.decision import Record
 from tray.model.hook import State
-from tray.store.copies import Copies
 from tray.text import sanitise
 
-WAY = "tray"
+LATELY = 3600.0  # seconds for which an agent counts after it was heard of
 
 
 class Face:
-    """What the user sees of the tray. `tell` raises an information alert, `open_file` shows a text.
-
-    All of it runs on one thread; `soon` brings work there.
-    """
+    """What the user sees of the tray. All of it runs on one thread; `soon` brings work there."""
 
     def __init__(
         self,
         *,
         controls: Controls,
         roster: Roster,
-        copies: Copies,
-        reviews: Path,
         recent: Iterable[Record],
-        lost: Callable[[], int] = int,
-        tell: Callable[[str, str], None],
-        open_file: Callable[[Path], None],
         soon: Callable[[Callable[[], None]], None],
-        open_page: Callable[[], None],
+        extras: Extras,
     ) -> None:
         self._controls = controls
         self._roster = roster
-        self._copies = copies
-        self._reviews = reviews
-        self._recent = deque(recent, maxlen=10)
+        self.recent = deque(recent, maxlen=menu.SHOWN_RECORDS)
+        self._heard = {record.agent: record.at for record in reversed(self.recent)}
         self._running: dict[str, str] = {}
-        self._lost = lost
-        self._tell = tell
-        self._open_file = open_file
         self._soon = soon
-        self._open_page = open_page
+        self._extras = extras
         self._icon: Icon | None = None
         self._resume: threading.Timer | None = None
 
@@ -67,7 +52,8 @@ class Face:
 
     def add(self, record: Record) -> None:
         """Keep it for the next drawing."""
-        self._recent.appendleft(record)
+        self.recent.appendleft(record)
+        self._heard[record.agent] = record.at
 
     def running(self, turn: str, text: str) -> None:
         """A hook runs and wants this shown."""
@@ -89,82 +75,53 @@ class Face:
 
     def state(self, now: float) -> menu.MenuState:
         switch = self._controls.state
-        paused = switch.paused_until if switch.paused_until and switch.paused_until > now else None
+        extras = self._extras
         return menu.MenuState(
             now=now,
             enabled=switch.enabled,
-            paused_until=paused,
+            paused_until=switch.paused_until,
+            lulls=tuple(self._lulls()),
             muted=switch.muted,
-            status=_status(self._recent[0] if self._recent else None, now, self._lost()),
+            lost=extras.lost(),
+            agents=sum(at > now - LATELY for at in self._heard.values()),
             running=next(reversed(self._running.values()), ""),
+            trouble=extras.trouble(),
             problem=self._roster.configuration.problem,
-            recent=tuple(self._recent),
+            recent=tuple(self.recent),
+            questions=extras.questions(),
             approvals=tuple(self._approvals()),
             requests=tuple(
                 menu.Request(id=one.id, what=one.what, who=one.who, done=one.done) for one in self._controls.requests
             ),
+            hooks=tuple(self._hooks()),
+            telling=replace(extras.telling(), off=switch.untold),
+            offers=extras.offers(),
         )
 
-    def act(self, action: menu.Action) -> None:
-        """Do what was clicked; what cannot be done is said."""
-        try:
-            self._act(action)
-        except HooktrayError as error:
-            self._tell(error.message, error.hint)
+    def stop(self) -> None:
+        """End the tray."""
+        if self._icon:
+            self._icon.stop()
 
     def close(self) -> None:
         if self._resume:
             self._resume.cancel()
 
-    def _act(self, action: menu.Action) -> None:
-        controls = self._controls
-        match action:
-            case menu.Toggle():
-                controls.toggle(WAY)
-            case menu.Pause(seconds):
-                controls.pause(seconds, WAY)
-            case menu.Resume():
-                controls.resume(WAY)
-            case menu.Mute():
-                controls.mute()
-            case menu.Approve(key, digest):
-                controls.approve(key, digest, WAY)
-            case menu.Deny(key, digest):
-                controls.deny(key, digest, WAY)
-            case menu.Revoke(key):
-                controls.revoke(key, WAY)
-            case menu.Grant(request):
-                controls.answer(request, yes=True)
-            case menu.Dismiss(request):
-                controls.answer(request, yes=False)
-            case menu.Review(key, digest):
-                self._review(key, digest)
-            case menu.Reason(record):
-                self._reason(record)
-            case menu.Problem():
-                lines = self._roster.configuration.problem.splitlines()
-                self._tell("The last good configuration stays in force", "; ".join(line.strip() for line in lines))
-            case menu.OpenPage():
-                self._open_page()
-            case menu.Quit():
-                if self._icon:
-                    self._icon.stop()
+    def _lulls(self) -> Iterable[menu.Lull]:
+        """The pauses of some, with the name by which people know their sessions."""
+        projects = {(record.agent, record.session): record.project for record in reversed(self.recent)}
+        for one in self._controls.state.pauses:
+            if one.agent or one.session:
+                project = projects.get((one.agent, one.session), "")
+                yield menu.Lull(until=one.until, agent=one.agent, session=one.session, project=project)
 
-    def _review(self, key: str, digest: str) -> None:
-        standing = next((one for one in self._roster.standings if (one.key, one.digest) == (key, digest)), None)
-        if standing is None:
-            raise HooktrayError("this hook changed again", hint="open the menu once more")
-        if not digest:
-            self._tell(standing.hook.name, standing.health)
-            return
-        self._open_file(written(standing, self._copies, os.environ, self._reviews))
-
-    def _reason(self, record_id: str) -> None:
-        record = next((one for one in self._recent if one.id == record_id), None)
-        if record is None:
-            return
-        title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
-        self._tell(title, said(record))
+    def _hooks(self) -> Iterable[menu.Running]:
+        off = self._controls.state.off
+        for one in self._roster.standings:
+            if one.approved:
+                yield menu.Running(
+                    key=one.key, name=one.hook.name, event=one.hook.match.event, enabled=one.key not in off
+                )
 
     def _approvals(self) -> Iterable[menu.Approval]:
         yield from (_approval(one) for one in self._roster.standings if one.waiting)
@@ -180,10 +137,9 @@ class Face:
         if self._resume:
             self._resume.cancel()
             self._resume = None
-        if state.paused_until is not None:
-            self._resume = threading.Timer(
-                max(0.0, state.paused_until - time.time()) + 0.05, self._soon, (self.show,)
-            )
+        ends = [one.until for one in self._controls.state.pauses]
+        if ends:
+            self._resume = threading.Timer(max(0.0, min(ends) - time.time()) + 0.05, self._soon, (self.show,))
             self._resume.daemon = True
             self._resume.start()
 
@@ -205,23 +161,17 @@ def _look(state: menu.MenuState) -> IconState:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    return IconState.ATTENTION if state.approvals or state.requests or state.problem else IconState.ON
+    waits = state.questions or state.approvals or state.requests or state.problem
+    return IconState.ATTENTION if waits else IconState.ON
 
 
 def _tooltip(look: IconState, state: menu.MenuState) -> str:
-    words = {
-        IconState.OFF: "hooks are off",
-        IconState.PAUSED: f"hooks are paused until {clock(state.paused_until or 0, state.now)}",
-        IconState.ATTENTION: "something waits for you",
-        IconState.ON: "hooks are on",
-    }
-    usual = look in (IconState.ON, IconState.ATTENTION)
-    return f"Hooktray: {(usual and sanitise(state.running, menu.STATUS_LIMIT)) or words[look]}"
-
-
-def _status(record: Record | None, now: float, lost: int) -> str:
-    gone = f"{lost} not written down" if lost else ""
-    if record is None:
-        return gone or "No event yet"
-    parts = (gone, record.agent, record.event, record.project, clock(record.at, now))
-    return " · ".join(part for part in parts if part)
+    if look is IconState.OFF:
+        words = say("hooks are off")
+    elif look is IconState.PAUSED:
+        words = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+    elif running := sanitise(state.running, menu.STATUS_LIMIT):
+        words = running
+    else:
+        words = say("something waits for you") if look is IconState.ATTENTION else say("hooks are on")
+    return f"Hooktray: {words}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tray.errors import HooktrayError
 
@@ -57,3 +59,33 @@ def open_file(path: Path) -> None:
         timeout=10,
         check=False,
     )
+
+
+def give_own_connection(icon: Any) -> Callable[[], None]:
+    """Let pystray's Xorg icon be told what to do over a connection of its own; returns what closes that.
+
+    python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
+    one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
+    """
+    from Xlib import X, display
+    from Xlib.protocol import event  # type: ignore[import-untyped]
+
+    ours = display.Display(icon._display.get_display_name())
+    window = ours.create_resource_object("window", icon._window.id)
+    direct, flush = icon._send_message, icon._display.flush
+
+    def on_loop() -> bool:
+        return threading.current_thread() is icon._thread
+
+    def send(target: Any, kind: int, *words: int) -> None:
+        if on_loop():
+            direct(target, kind, *words)
+            return
+        data = (32, [X.CurrentTime, *words, *([0] * (4 - len(words)))])
+        window.send_event(event.ClientMessage(client_type=kind, window=window, data=data), event_mask=X.NoEventMask)
+        ours.flush()
+
+    icon._send_message = send
+    icon._display.flush = lambda: flush() if on_loop() else None
+    close: Callable[[], None] = ours.close
+    return close

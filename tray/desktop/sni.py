@@ -24,6 +24,7 @@ from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
 from tray.bus import patient
 from tray.desktop.artwork import IconState
+from tray.desktop.clicks import PRESSES, Click, clicks_in
 from tray.desktop.dbusmenu import Menu
 from tray.desktop.hosts import BUS, WATCHER, ask, call, hosts, process
 from tray.desktop.mainloop import MainLoop
@@ -37,8 +38,6 @@ RETRY = 10.0  # seconds from one attempt to get back onto the bus to the next
 BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
 
 log = logging.getLogger(__name__)
-
-Click = tuple[int, str]  # a row's number and what happened to it
 
 
 class Sni:
@@ -58,6 +57,7 @@ class Sni:
         self.refused = 0  # clicks that came from somebody else than a tray host
         self._loop, self._address = loop, address
         self._act, self._trusts = act, trusts
+        self.hosted: Callable[[bool], None] = lambda present: None  # told on the main thread
         self._main = MainLoop()
         self._item = StatusItem()
         self._menu = Menu(lambda: self._main.post(opened))
@@ -70,6 +70,11 @@ class Sni:
         self._returning: asyncio.Task[None] | None = None
         self._next = 0.0  # when, on the loop's clock, the next attempt to return may begin
         self._said = False  # that the bus does not come back
+
+    @property
+    def present(self) -> bool:
+        """Whether a tray host is there."""
+        return self._present
 
     @property
     def visible(self) -> bool:
@@ -123,8 +128,14 @@ class Sni:
         present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
         if present and not self._present and self._shown:
             self._spawn(self._register(bus))
-        self._present = present
+        self._note(present)
         return present
+
+    def _note(self, present: bool) -> None:
+        """Keep whether a host is there, and say it when that is new."""
+        if present is not self._present:
+            self._present = present
+            self._main.post(lambda: self.hosted(present))
 
     @property
     def _own_name(self) -> str:
@@ -148,7 +159,8 @@ class Sni:
         except BUS_ERRORS as error:
             cause = str(error) or type(error).__name__
         if self._bus is bus:
-            self._bus, self._present, self._lost, self._said = None, False, True, False
+            self._bus, self._lost, self._said = None, True, False
+            self._note(False)
             log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
 
     def _come_back(self) -> None:
@@ -197,17 +209,22 @@ class Sni:
             if message.member == "NameOwnerChanged" and message.sender == BUS and message.body[0] == WATCHER:
                 self._watcher_changed(bus, bool(message.body[2]))
             return False
-        if message.message_type is not MessageType.METHOD_CALL or message.path != MENU_PATH:
+        if message.message_type is not MessageType.METHOD_CALL:
+            return False
+        if message.path == ITEM_PATH and message.member in PRESSES:
+            self._spawn(self._press(bus, message, PRESSES[message.member]))
+            return True
+        if message.path != MENU_PATH:
             return False
         # By member and not by interface: a call may leave the interface out.
-        clicks = _clicks(message)
+        clicks = clicks_in(message)
         if clicks is None:
             return False
         self._spawn(self._take(bus, message, clicks))
         return True
 
     def _watcher_changed(self, bus: MessageBus, present: bool) -> None:
-        self._present = present
+        self._note(present)
         if present and self._shown:
             self._spawn(self._register(bus))
 
@@ -227,11 +244,21 @@ class Sni:
             bus, message, Message.new_method_return(message, "ai" if group else "", [unknown] if group else [])
         )
 
+    async def _press(self, bus: MessageBus, message: Message, action: Action) -> None:
+        """A press on the icon itself counts like a click on a row: from a host, and from nobody else."""
+        if not await self._is_host(bus, message.sender or ""):
+            self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
+            return
+        self._do(action)
+        self._reply(bus, message, Message.new_method_return(message))
+
     def _click(self, number: int) -> None:
         row = self._menu.table.rows.get(number)
-        if row is None or row.action is None:
-            return
-        act, action = self._act, row.action
+        if row is not None and row.action is not None:
+            self._do(row.action)
+
+    def _do(self, action: Action) -> None:
+        act = self._act
         self._main.post(lambda: act(action))
 
     async def _is_host(self, bus: MessageBus, sender: str) -> bool:
@@ -253,15 +280,6 @@ class Sni:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _clicks(message: Message) -> list[Click] | None:
-    """What a call says about rows; None when it is another call, which the menu's own methods answer."""
-    if message.member == "Event" and message.signature == "isvu":
-        return [(message.body[0], message.body[1])]
-    if message.member == "EventGroup" and message.signature == "a(isvu)":
-        return [(event[0], event[1]) for event in message.body[0]]
-    return None
 
 
 def _inside(loop: asyncio.AbstractEventLoop) -> bool:

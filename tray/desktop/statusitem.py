@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated
 
 from dbus_fast import PropertyAccess
-from dbus_fast.annotations import DBusBool, DBusInt32, DBusObjectPath, DBusSignature, DBusStr
+from dbus_fast.annotations import DBusBool, DBusInt32, DBusObjectPath, DBusSignature, DBusStr, DBusUInt32
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 from PIL import Image
 
@@ -55,11 +55,15 @@ class StatusItem(ServiceInterface):
 
     @dbus_method()
     def Activate(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
-        """Nothing: hosts that heed ItemIsMenu open the menu instead of calling this."""
+        """The left button, where a host does not open the menu by itself. Taken off the wire in sni.py."""
 
     @dbus_method()
     def SecondaryActivate(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
-        """Nothing."""
+        """The middle button: pause, or end the pause. Taken off the wire in sni.py."""
+
+    @dbus_method()
+    def XAyatanaSecondaryActivate(self, timestamp: DBusUInt32) -> None:  # noqa: N802
+        """The same from hosts that know Ayatana's indicators."""
 
     @dbus_method()
     def ContextMenu(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
@@ -67,7 +71,7 @@ class StatusItem(ServiceInterface):
 
     @dbus_method()
     def Scroll(self, delta: DBusInt32, orientation: DBusStr) -> None:  # noqa: N802
-        """Nothing."""
+        """Nothing: the wheel is for scrolling, not for switching guards off."""
 
     @dbus_property(READ)
     def Category(self) -> DBusStr:  # noqa: N802
@@ -107,6 +111,14 @@ class StatusItem(ServiceInterface):
 
     @dbus_property(READ)
     def OverlayIconName(self) -> DBusStr:  # noqa: N802
+        return ""
+
+    @dbus_property(READ)
+    def OverlayIconPixmap(self) -> DBusPixmaps:  # noqa: N802
+        return []
+
+    @dbus_property(READ)
+    def IconThemePath(self) -> DBusStr:  # noqa: N802
         return ""
 
     @dbus_property(READ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -11,3 +12,41 @@ def open_file(path: Path) -> None:
     """In the program that Windows has for this kind of file."""
     if sys.platform == "win32":
         os.startfile(path)
+
+
+RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
+
+
+class RunKey:
+    """What the user's Run key holds: programs that start at login."""
+
+    def get(self, name: str) -> str | None:
+        if sys.platform != "win32":
+            return None
+        import winreg
+
+        try:
+            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN) as key:
+                return str(winreg.QueryValueEx(key, name)[0])
+        except FileNotFoundError:
+            return None
+
+    def set(self, name: str, value: str) -> None:
+        if sys.platform == "win32":
+            import winreg
+
+            with winreg.CreateKey(winreg.HKEY_CURRENT_USER, RUN) as key:
+                winreg.SetValueEx(key, name, 0, winreg.REG_SZ, value)
+
+    def delete(self, name: str) -> None:
+        if sys.platform == "win32":
+            import winreg
+
+            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN, 0, winreg.KEY_SET_VALUE) as key:
+                winreg.DeleteValue(key, name)
+
+
+def identify(name: str) -> None:
+    """The name by which Windows groups our windows and notifications; the setup gives it to the shortcut too."""
+    if sys.platform == "win32":
+        ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(name)

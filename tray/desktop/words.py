@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
+from collections.abc import Mapping
 
+from tray.language import phrase, say
 from tray.model.decision import Record, Status, Verdict
+from tray.model.event import EventKind
 from tray.text import sanitise
 
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 PLACE = re.compile(r"(?P<path>.*?)(?P<at>:\d+:\d+): (?P<rest>.*)")  # path:line:column: what is wrong there
+AGES = (
+    (60, 1, phrase("{n} s ago")),
+    (3600, 60, phrase("{n} min ago")),
+    (86400, 3600, phrase("{n} h ago")),
+)
+DID: Mapping[str, str] = {
+    EventKind.TURN_END: phrase("{agent} ended a turn {when}"),
+    EventKind.COMPLETION_CLAIM: phrase("{agent} ended a turn {when}"),
+    EventKind.TURN_FAILED: phrase("{agent} failed a turn {when}"),
+    EventKind.SESSION_START: phrase("{agent} began a session {when}"),
+    EventKind.SESSION_END: phrase("{agent} ended its session {when}"),
+    EventKind.NOTIFICATION: phrase("{agent} needed you {when}"),
+    EventKind.PERMISSION_REQUEST: phrase("{agent} asked for permission {when}"),
+    EventKind.TOOL_BEFORE: phrase("{agent} wanted a tool {when}"),
+    EventKind.TOOL_AFTER: phrase("{agent} used a tool {when}"),
+    EventKind.PROMPT: phrase("{agent} got a prompt {when}"),
+}
 KEY_PATH = re.compile(r"[\w.\[\]-]+: (?=\S)")  # hooks[0].event:
 
 
-def clean(text: str, limit: int, empty: str = "(no name)") -> str:
+def clean(text: str, limit: int, empty: str = "") -> str:
     """Foreign text, fit for a row."""
-    return sanitise(text, limit) or empty
+    return sanitise(text, limit) or empty or say("(no name)")
 
 
 def clock(at: float, now: float) -> str:
@@ -43,15 +64,41 @@ def mark(record: Record) -> str:
 
 def row(record: Record, now: float) -> str:
     """One recent decision."""
-    what = clean(record.event, 30) + (" (test)" if record.test else "")
-    parts = (clean(record.agent, 20), what, sanitise(record.project, 30), clock(record.at, now))
+    what = clean(record.event, 30)
+    if record.test:
+        what = say("{event} (test)", event=what)
+    parts = (clean(record.agent, 20), place(record.project, record.session), what, age(record.at, now))
     sign = mark(record)
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 
 
-def counted(word: str, count: int) -> str:
-    """The word, and how many; nothing to count says nothing."""
-    return f"{word} ({count})" if count else word
+def happened(record: Record, now: float) -> str:
+    """What an agent did last, as one says it."""
+    agent, when = clean(record.agent, 20), age(record.at, now)
+    if (did := DID.get(record.kind)) is not None:
+        return say(did, agent=agent, when=when)
+    return say("{agent} {event} {when}", agent=agent, event=clean(record.event, 24), when=when)
+
+
+def place(project: str, session: str) -> str:
+    """What a session is called: by its project, else by the beginning of its own name."""
+    return sanitise(project, 30) or sanitise(session, 8)
+
+
+def named(agent: str, project: str, session: str = "") -> str:
+    """An agent and where it works."""
+    return " · ".join(part for part in (clean(agent, 20), place(project, session)) if part)
+
+
+def age(at: float, now: float) -> str:
+    """How long ago; the day when that is long."""
+    seconds = now - at
+    if not math.isfinite(seconds) or seconds < 1:
+        return say("just now")
+    for limit, unit, text in AGES:
+        if seconds < limit:
+            return say(text, n=int(seconds // unit))
+    return clock(at, now)
 
 
 def part(name: str) -> str:

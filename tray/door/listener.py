@@ -17,6 +17,7 @@ from tray.door import address, frames
 from tray.door.address import Address, Peer
 from tray.door.caller import Caller, Gone, HungUp
 from tray.door.frames import FrameError, Head, Lead
+from tray.door.parking import Parked, Parking, Work
 from tray.door.rooms import Rooms, join
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
@@ -44,8 +45,8 @@ class Service(Protocol):
 
     def answer(
         self, knock: Knock, after: Callable[[Callable[[], object]], object], slow: Callable[[], object]
-    ) -> Answer | Callable[[Gone], Answer]:
-        """The answer at once, or the work that finds it; the work gets a thread of its own.
+    ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
+        """The answer at once, or the work that finds it; the work gets a thread of its own, what waits gets none.
 
         What is given to `after` is done once the answer has left; it may not raise. `slow` is called before anything
         that takes more than a moment.
@@ -73,6 +74,7 @@ class Listener:
         self._slow = Rooms(SLOW_ROOMS, "door slow")
         self._rooms = Rooms(ROOMS, "door event")
         self._requests = Rooms(REQUEST_ROOMS, "door control")
+        self._parking = Parking(self._drive_off)
         self._acceptors: list[threading.Thread] = []
         self._address: Address | None = None
 
@@ -93,6 +95,7 @@ class Listener:
         self._wake(self._address)
         join(self._acceptors, until)
         self._address.socket.close()
+        self._parking.clear(until)
         for rooms in (self._silent, self._slow, self._rooms, self._requests):  # callers move on in this order
             rooms.clear(until)
         self._address = None
@@ -185,19 +188,34 @@ class Listener:
         knock = caller.knock()
         if not self._rooms.take():
             return self._reply(caller, self._service.busy(knock))
-        work: Callable[[Gone], Answer] | None = None
+        work: Callable[[Gone], Answer | Parked] | None = None
         try:
             found = self._service.answer(knock, caller.afterwards.append, caller.acknowledge)
             if isinstance(found, Answer):
                 return self._reply(caller, found)
             caller.acknowledge()
+            if not callable(found):
+                return self._park(caller, found)
             work = found
         finally:
             if work is None:
                 self._rooms.back()
-        if self._rooms.start(caller, self._part(caller, lambda _: _see_off(caller, work(caller.gone)))):
+        if self._rooms.start(caller, self._part(caller, lambda _: self._said(caller, work(caller.gone)))):
             return True
         return self._reply(caller, self._service.busy(knock))
+
+    def _said(self, caller: Caller, found: Answer | Parked) -> bool:
+        return _see_off(caller, found) if isinstance(found, Answer) else self._park(caller, found)
+
+    def _park(self, caller: Caller, parked: Parked) -> bool:
+        return self._parking.take(caller, parked) or _see_off(caller, parked.unasked())
+
+    def _drive_off(self, caller: Caller, work: Work) -> None:
+        """From the parking place through a room, which a user's answer finds free, else right here."""
+        part = self._part(caller, lambda _: _see_off(caller, work()))
+        if not (self._rooms.take() and self._rooms.start(caller, part)):
+            part()
+            caller.close()
 
     def _reply(self, caller: Caller, answer: Answer) -> bool:
         if len(answer.stdout) + len(answer.stderr) > INLINE_SIZE:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tray.store.ledger import Book
+import msgspec
 
-if TYPE_CHECKING:  # reading YAML is none of the business of `once`
-    from tray.settings import Llm, Settings
+from tray.settings import Llm, Settings
+from tray.store.ledger import Act, Book, Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +19,7 @@ class Setting:
     key: str
     text: str
     digest: str
+    definition: str  # what the ledger keeps of it; "" where the digest says enough
     confirmed: bool
     denied: bool
 
@@ -30,7 +30,10 @@ class Setting:
 
 def gated(settings: Settings, book: Book) -> tuple[Setting, ...]:
     """Those that the file sets, and where they stand."""
-    return tuple(_setting(key, text, book) for key, text in _texts(settings))
+    model = msgspec.json.encode(settings.llm).decode()
+    ended = [agent for agent in _once_asked(book) if agent not in settings.ask.agents]
+    texts = (*_texts(settings), *((f"ask {agent}", f"ask: off for {agent}") for agent in ended))
+    return tuple(_setting(key, text, model if key == "llm" else "", book) for key, text in texts)
 
 
 def when_down(settings: Settings, book: Book) -> str:
@@ -39,13 +42,49 @@ def when_down(settings: Settings, book: Book) -> str:
 
 
 def llm(settings: Settings, book: Book) -> Llm | None:
-    """The model to ask; None without one that a person confirmed."""
-    return settings.llm if _confirmed("llm", settings, book) else None
+    """The model to ask: the last one that a person confirmed, so that an edit takes no prompt hook out of force.
+
+    None without one, and when the file names none any more.
+    """
+    if settings.llm is None or _confirmed("llm", settings, book):
+        return settings.llm
+    try:
+        return msgspec.json.decode(book.texts.get("setting:llm", ""), type=Llm)
+    except msgspec.DecodeError:
+        return None  # confirmed by a version that kept no text, or never
 
 
 def exceptions(settings: Settings, book: Book) -> tuple[str, ...]:
     """What the self-protection lets agents do; nothing that no person confirmed."""
     return tuple(settings.protection.allow) if _confirmed("protection", settings, book) else ()
+
+
+def asking(settings: Settings, book: Book) -> frozenset[str]:
+    """The agents whose questions are put to the user: on as soon as the file says so, off once that is confirmed."""
+    return frozenset((*settings.ask.agents, *_once_asked(book)))
+
+
+def remember_asking(settings: Settings, ledger: Ledger) -> None:
+    """So that taking an agent out of the file later, also while no tray runs, turns nothing off by itself."""
+    for agent in settings.ask.agents:
+        key, digest = f"setting:ask {agent}", _digest(_asked(agent))
+        if ledger.book.settings.get(key) != digest:
+            ledger.act(Act.APPROVE, key, digest, definition="", position=(0, 0), way="file")
+
+
+def _once_asked(book: Book) -> Iterator[str]:
+    for key, digest in book.settings.items():
+        agent = key.removeprefix("setting:ask ")
+        if agent != key and digest == _digest(_asked(agent)):
+            yield agent
+
+
+def _asked(agent: str) -> str:
+    return f"ask: on for {agent}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -58,13 +97,14 @@ def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "llm", f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
 
 
-def _setting(name: str, text: str, book: Book) -> Setting:
-    digest = hashlib.sha256(text.encode()).hexdigest()
+def _setting(name: str, text: str, definition: str, book: Book) -> Setting:
+    digest = _digest(text)
     key = f"setting:{name}"
     return Setting(
         key=key,
         text=text,
         digest=digest,
+        definition=definition,
         confirmed=book.settings.get(key) == digest,
         denied=(key, digest) in book.denied,
     )

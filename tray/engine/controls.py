@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from tray.engine.consent import Consent, Request
 from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
+from tray.language import say
 from tray.store.switch import State, Switch
 
 TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
@@ -45,23 +46,38 @@ class Controls:
     def turn(self, on: bool, way: str) -> None:
         before = self._switch.state()
         self._switch.turn(on, way)
-        self._said("Hooks are on" if on else "Hooks are off", way, lambda: self._switch.restore(before, UNDO))
+        said = say("Hooks are on") if on else say("Hooks are off")
+        self._said(said, way, lambda: self._switch.restore(before, UNDO))
 
     def toggle(self, way: str) -> None:
         self.turn(not self._switch.state().enabled, way)
 
-    def pause(self, seconds: float | None, way: str) -> float:
-        """Pause all hooks for so many seconds, or until tomorrow; returns until when."""
+    def pause(self, seconds: float | None, way: str, *, agent: str = "", session: str = "") -> float:
+        """Pause hooks for so many seconds, or until tomorrow, for everybody or for some; returns until when."""
         until = tomorrow(time.time()) if seconds is None else time.time() + seconds
         before = self._switch.state()
-        self._switch.pause(until, way=way)
-        said = f"Hooks are paused until {time.strftime('%H:%M', time.localtime(until))}"
+        self._switch.pause(until, agent=agent, session=session, way=way)
+        clock = time.strftime("%H:%M", time.localtime(until))
+        if agent:
+            said = say("Hooks of {agent} are paused until {time}", agent=agent, time=clock)
+        else:
+            said = say("Hooks are paused until {time}", time=clock)
         self._said(said, way, lambda: self._switch.restore(before, UNDO))
         return until
 
     def resume(self, way: str) -> None:
         self._switch.resume(way)
-        self._said("Hooks run again", way)
+        self._said(say("Hooks run again"), way)
+
+    def hook(self, key: str, on: bool, way: str) -> None:
+        """Let one approved hook run, or not."""
+        self._switch.hook(key, on, way)
+        name = next((one.hook.name for one in self._roster.standings if one.key == key), key)
+        self._said(say("{name} runs again", name=name) if on else say("{name} is switched off", name=name), way)
+
+    def tell(self, cls: str, on: bool) -> None:
+        self._switch.tell(cls, on)
+        self._changed()
 
     def mute(self) -> None:
         self._switch.mute(not self._switch.state().muted)
@@ -71,11 +87,16 @@ class Controls:
         """Approve a hook's exact bytes, or confirm a setting."""
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, way, yes=True)
-            self._said(f"{key.removeprefix('setting:')} is confirmed", way, self._taking_back())
+            said = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
+            self._said(said, way, self._taking_back())
             return
         standing = self._consent.approve(key, digest, way)
-        word = "revoked" if digest == REMOVED else f"approved ({digest[:8]})"
-        self._said(f"{standing.hook.name} is {word}", way, self._taking_back())
+        name = standing.hook.name
+        if digest == REMOVED:
+            said = say("{name} is revoked", name=name)
+        else:
+            said = say("{name} is approved ({digest})", name=name, digest=digest[:8])
+        self._said(said, way, self._taking_back())
 
     def deny(self, key: str, digest: str, way: str) -> None:
         if key.startswith("setting:"):
@@ -88,7 +109,7 @@ class Controls:
 
     def revoke(self, key: str, way: str) -> None:
         standing = self._consent.revoke(key, way)
-        self._said(f"{standing.hook.name} is revoked", way, self._taking_back())
+        self._said(say("{name} is revoked", name=standing.hook.name), way, self._taking_back())
 
     def ask(self, what: str, who: str, grant: Callable[[], None]) -> None:
         self._consent.ask(what, who, grant)

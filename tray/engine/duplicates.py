@@ -42,7 +42,7 @@ def _scope(hook: Hook) -> str:
     return str(path) if path.name == PLUGIN else ""
 
 
-def _weight(one: Approved) -> tuple[bool, bool, bool, float]:
-    """The one that guards most comes first: waited for, each time, blocking when it fails, approved last."""
+def _weight(one: Approved) -> tuple[bool, bool, bool, bool, float]:
+    """The one that guards most comes first: on, waited for, each time, blocking when it fails, approved last."""
     hook = one.hook
-    return hook.aside is Aside.NO, not hook.once, hook.failure is Failure.BLOCK, one.at
+    return hook.enabled, hook.aside is Aside.NO, not hook.once, hook.failure is Failure.BLOCK, one.at

@@ -11,7 +11,15 @@ from tray.model.hook import Failure, Hook
 def settle(hook: Hook, reading: Reading, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
     """One hook's Outcome. A hook that failed said nothing; its failure policy may speak for it (law 4)."""
     if not reading.problem:
-        return Outcome(hook=hook.name, status=Status.OK, reading=reading, cause=reading.warning, ms=ms, stderr=stderr)
+        return Outcome(
+            hook=hook.name,
+            status=Status.OK,
+            reading=reading,
+            cause=reading.warning,
+            ms=ms,
+            limit=hook.timeout,
+            stderr=stderr,
+        )
     return failed(hook, reading.problem, timed_out=timed_out, ms=ms, stderr=stderr)
 
 

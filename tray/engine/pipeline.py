@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
@@ -15,16 +16,18 @@ from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside, duplicates
 from tray.engine.ears import After, Ears, Later, Rows, at_once
-from tray.engine.gates import gate, takes_time
+from tray.engine.gates import gate, switched, takes_time
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import failed, merge, settle, skipped
 from tray.engine.plan import plan
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
+from tray.engine.questions import Ending, Questions, Said, settled
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone
 from tray.engine.runners.errand import CANCELLED, Work, run
+from tray.engine.runners.process import CLOSED
 from tray.engine.scopes import Scopes
 from tray.engine.showing import shown
 from tray.engine.typed import Answers, answered, nobody
@@ -42,6 +45,8 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 ONCE = "it had its turn in this session"
+
+ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +70,10 @@ class Engine:
         offline: bool = False,
         protection: Protection | None = None,
         answers: Answers = nobody,
+        questions: Questions | None = None,
     ) -> None:
         self._answers = answers
+        self._questions = questions or Questions()
         self._ending = ending
         self._protection = protection or Protection(places=Places())
         self._ledger = ledger
@@ -88,7 +95,7 @@ class Engine:
         *,
         after: After = at_once,
         slow: Callable[[], object] = lambda: None,
-    ) -> Answer | Callable[[Gone | None], Answer]:
+    ) -> Said | Callable[[Gone | None], Said]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
         What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
@@ -104,24 +111,22 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        asked = book.asked(event.agent, event.kind.value, event.name)
-        if asked:
-            slow()
-        hooks = plan(event, asked, self._scopes.skills)
+        hooks = self._plan(event, book, slow)
         switch = self._gate(event)
-        if (hooks and switch is None) or event.kind is EventKind.ROUND_END:  # asked now, while the relay still lives
+        if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
+        self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
         if not hooks:
-            return self._finish(event, self._decision(event, [own] if own else []), started, after)
+            return self._ask(event, self._decision(event, [own] if own else []), started, after)
         if observed:
             return self._let_go(event, hooks, started)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
-        def answer(gone: Gone | None) -> Answer:
-            said = self._finish(event, self.decide(event, waited, deadline, gone, own), started, after)
+        def answer(gone: Gone | None) -> Said:
+            said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
             if apart:
                 self._go_beside(event, apart)
             return said
@@ -178,10 +183,25 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
         if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
-        return self._loops.heed(event, fit(event, merge(outcomes)) if outcomes else Decision())
+        decision = merge(outcomes) if outcomes else Decision()
+        if self._questions.wanted(event, decision, self._gate(event)):
+            return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
+        return self._loops.heed(event, fit(event, decision) if outcomes else decision)
+
+    def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
+        """The answer, or where it waits for the user's."""
+        if not self._questions.wanted(event, decision, self._gate(event)):
+            return self._finish(event, decision, started, after)
+
+        def finish(ending: Ending) -> Answer:
+            return self._finish(event, self._loops.heed(event, fit(event, settled(decision, ending))), started)
+
+        left = started + spec(event.agent, event.name).deadline - time.monotonic()
+        return self._questions.park(event, decision, left, finish)
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
+        approved = switched(approved, self._switch)
         switch = self._switch.gate(time.time(), session="", agent=event.agent)
         turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
         if isinstance(turn, Outcome):
@@ -203,7 +223,7 @@ class Engine:
         event = replace(parse(knock), ledger=book.version)
         self._loops.began(event)
         own = self._own(event)
-        return self._finish(event, self._refuse_to_run(event, self._plan(event, book), own), started)
+        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
 
     def _own(self, event: Event) -> Outcome | None:
         """What we say ourselves, before any hook is asked."""
@@ -236,8 +256,12 @@ class Engine:
         spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
-    def _plan(self, event: Event, book: Book) -> tuple[Approved, ...]:
-        return plan(event, book.asked(event.agent, event.kind.value, event.name), self._scopes.skills)
+    def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
+        """Who is asked; `slow` is called first when that takes more than a look."""
+        asked = book.asked(event.agent, event.kind.value, event.name)
+        if asked:
+            slow()
+        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
 
     def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
         hook = approved.hook
@@ -269,13 +293,17 @@ class Engine:
         if not jobs:
             return []
         with shown(self._ears, event, {index: hooks[index].hook for index in jobs}) as over_with:
-            watched = [replace(job, over=over_with(index)) for index, job in jobs.items()]
+            may = partial(self._switch.passing, event.session, event.agent)
+            watched = [replace(job, over=over_with(index), may=may) for index, job in jobs.items()]
             results = run(watched, deadline, gone, background=self._background)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook
             if not result.started:
                 self._loops.unused(event, hook)
+            if result.cause == CLOSED:
+                outcomes.append(skipped(hook, self._gate(event) or Gate.SWITCH_OFF))
+                continue
             if result.cause == CANCELLED:
                 outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
                 continue

@@ -106,6 +106,7 @@ class Outcome:
     cause: str = ""  # why it failed, timed out or was skipped
     gate: Gate | None = None
     ms: float = 0.0
+    limit: float = 0.0  # seconds it had; 0 = it was not timed
     stderr: str = ""
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tray.model.decision import Gate
 from tray.store.db import Database
 
 SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
+OFF = "hook off "  # what the switch of a single hook is called, before its key
+UNTOLD = "untold "  # and that of a class of alerts
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
 
@@ -36,6 +39,8 @@ class State:
     paused_until: float | None = None
     muted: bool = False
     pauses: tuple[Pause, ...] = ()
+    off: frozenset[str] = frozenset()  # keys of hooks that the menu switched off
+    untold: frozenset[str] = frozenset()  # classes of alerts that the menu switched off
 
 
 class Switch:
@@ -45,6 +50,7 @@ class Switch:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
+        self._passing = threading.Lock()  # held while a hook starts, and while a change begins to count
         self._state = State()
         self.load()
 
@@ -58,7 +64,7 @@ class Switch:
         now, state = self._clock(), self._state
         pauses = tuple(pause for pause in state.pauses if pause.until > now)
         everybody = next((pause.until for pause in pauses if pause.covers("", "")), None)
-        return State(enabled=state.enabled, paused_until=everybody, muted=state.muted, pauses=pauses)
+        return replace(state, paused_until=everybody, pauses=pauses)
 
     def gate(self, now: float, session: str = "", agent: str = "") -> Gate | None:
         """Why no hook may run at `now`, or None."""
@@ -68,6 +74,12 @@ class Switch:
         if any(pause.until > now and pause.covers(session, agent) for pause in state.pauses):
             return Gate.PAUSED
         return None
+
+    @contextlib.contextmanager
+    def passing(self, session: str = "", agent: str = "") -> Iterator[bool]:
+        """Whether a hook may start now; whoever turns the switch meanwhile waits until it has."""
+        with self._passing:
+            yield self.gate(self._clock(), session, agent) is None
 
     def turn(self, on: bool, way: str) -> None:
         """On means on: it also ends every pause."""
@@ -81,6 +93,21 @@ class Switch:
     def resume(self, way: str) -> None:
         """End every pause."""
         self._change([("DELETE FROM pause", ())], "resume", way)
+
+    def is_off(self, key: str) -> bool:
+        """Whether the menu switched this hook off."""
+        return key in self._state.off
+
+    def untold(self) -> frozenset[str]:
+        return self._state.untold
+
+    def hook(self, key: str, on: bool, way: str) -> None:
+        """A single hook's switch, which outlives what is changed in files."""
+        self._change([_flag(OFF + key, not on)], f"hook {'on' if on else 'off'} {key}", way)
+
+    def tell(self, cls: str, on: bool, way: str = "") -> None:
+        """Whether a class of alerts is told."""
+        self._change([_flag(UNTOLD + cls, not on)], f"{'tell' if on else 'do not tell'} {cls}", way)
 
     def restore(self, state: State, way: str) -> None:
         """Back to how it stood, its pauses included; the sounds stay as they are."""
@@ -99,7 +126,16 @@ class Switch:
                     connection.execute(sql, values)
                 connection.execute(LOG, (now, what, way))
                 state = _read(connection)
-            self._state = state
+            with self._passing:
+                self._state = state
+
+
+def _flag(name: str, on: bool) -> tuple[str, tuple[object, ...]]:
+    return (SET, (name, 1)) if on else ("DELETE FROM switch WHERE key = ?", (name,))
+
+
+def _named(words: dict[str, int], prefix: str) -> frozenset[str]:
+    return frozenset(word.removeprefix(prefix) for word in words if word.startswith(prefix))
 
 
 def _read(connection: sqlite3.Connection) -> State:
@@ -109,4 +145,6 @@ def _read(connection: sqlite3.Connection) -> State:
         enabled=bool(words.get("enabled", True)),
         muted=bool(words.get("muted", False)),
         pauses=tuple(Pause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
+        off=_named(words, OFF),
+        untold=_named(words, UNTOLD),
     )

@@ -1,0 +1,149 @@
+"""Writes the manual page and the shells' completions out of the command line: `python docs/manual.py [--check]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from tray import __version__
+from tray.cli import commands
+from tray.cli.completing import Shell, script
+from tray.dialects import DIALECTS
+
+ROOT = Path(__file__).parent.parent
+COMPLETIONS = {
+    Shell.BASH: "hooktray.bash",
+    Shell.FISH: "hooktray.fish",
+    Shell.POWERSHELL: "hooktray.ps1",
+    Shell.ZSH: "_hooktray",
+}
+SPELLED = {"\\": "\\e", "-": "\\-", "'": "\\(aq", '"': "\\(dq", "…": "..."}
+HEAD = f""".\\" Written by docs/manual.py out of the command line itself.
+.TH HOOKTRAY 1 "" "Hooktray {__version__}" "User commands"
+.SH NAME
+hooktray \\- one tray for every coding agent\\(aqs hooks
+.SH SYNOPSIS
+.B hooktray
+.RB [ \\-\\-home
+.IR DIR ]
+.RI [ command
+.IR "" [ argument " ...]]"
+.br
+.B hooktray\\-relay
+.RB [ \\-\\-home
+.IR DIR ]
+.I AGENT
+.RI [ EVENT ]
+.SH DESCRIPTION
+Hooktray receives the lifecycle events of several coding agents, runs the hooks that you approved for them, answers
+each agent in its own dialect, raises an alert and a sound for what came out, and keeps a journal of every decision.
+Without a command it starts the tray.
+"""
+RELAY = """.SS "relay AGENT [EVENT]"
+What an agent runs: the event on its standard input goes to the tray, the tray\\(aqs answer to standard output,
+standard error and the exit code. Without a tray the one\\-shot engine answers. AGENT is one of {agents}.
+.B hooktray\\-relay
+is the same, and quicker.
+"""
+TAIL = r""".SH FILES
+.B hooktray paths
+prints where everything is. On Linux:
+.TP
+.I ~/.config/hooktray/hooktray.yaml
+settings and hooks
+.TP
+.I ~/.local/state/hooktray/
+the database with journal and approvals, the approved copies, the logs, the socket
+.SH ENVIRONMENT
+.TP
+.B HOOKTRAY_HOME
+a folder below which everything is kept;
+.B \-\-home
+wins over it
+.SH EXIT STATUS
+.TP
+.B 0
+all went well
+.TP
+.B 1
+something that you can cure; the message says how
+.TP
+.B 2
+the command line is not understood
+.TP
+.B 3
+an error of Hooktray itself
+.PP
+.B relay
+ends with what the agent expects.
+.SH NOTES
+Only a person can approve, revoke, pause or switch off: in the tray\(aqs menu or at a terminal. The commands ask.
+"""
+
+
+def page() -> str:
+    """The manual page, in the language of man(7)."""
+    group: Any = typer.main.get_group(commands())
+    parts = [HEAD, ".SH OPTIONS\n", *map(_option, _options(group)), ".SH COMMANDS\n"]
+    parts += [_command(name, command) for name, command in sorted(group.commands.items())]
+    agents = ", ".join(f"\\fB{_plain(name)}\\fR" for name in sorted(DIALECTS))
+    return "".join([*parts, RELAY.replace("{agents}", agents), TAIL])
+
+
+def files() -> dict[Path, str]:
+    """Everything that follows from the command line, by its place."""
+    scripts = {
+        ROOT / "installers" / "completions" / name: f"{script(shell)}\n" for shell, name in COMPLETIONS.items()
+    }
+    return {ROOT / "docs" / "hooktray.1": page(), **scripts}
+
+
+def _command(name: str, command: Any) -> str:
+    words = [_argument(one) for one in command.params if one.param_type_name == "argument"]
+    heading = f'.SS "{_plain(" ".join([name, *words]))}"\n'
+    return heading + _text(command.help or "") + "".join(map(_option, _options(command)))
+
+
+def _argument(parameter: Any) -> str:
+    shown = parameter.metavar or str(parameter.name).upper()
+    return shown if parameter.required or shown.startswith("[") else f"[{shown}]"
+
+
+def _options(command: Any) -> Iterator[Any]:
+    return (one for one in command.params if one.param_type_name == "option" and not getattr(one, "hidden", False))
+
+
+def _option(option: Any) -> str:
+    names = ", ".join(f"\\fB{_plain(name)}\\fR" for name in option.opts)
+    value = "" if option.is_flag else f" \\fI{_plain(option.metavar or str(option.name).upper())}\\fR"
+    return f".TP\n{names}{value}\n{_text(option.help or '')}"
+
+
+def _text(text: str) -> str:
+    lines = (_plain(line.strip()) for line in text.strip().splitlines())
+    return "".join(f"\\&{line}\n" if line.startswith((".", "'")) else f"{line}\n" for line in lines if line)
+
+
+def _plain(text: str) -> str:
+    """What means itself: neither an escape nor a hyphen that a search would miss."""
+    return (
+        text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace('"', "\\(dq").replace("…", "...")
+    )
+
+
+def main(argv: list[str]) -> int:
+    stale = [path for path, text in files().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        if "--check" not in argv:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(files()[path], encoding="utf-8", newline="\n")
+        print(path.relative_to(ROOT))
+    return int(bool(stale) and "--check" in argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,98 @@
+"""Renders docs/desktops/*.png from the real icon, menu and notifications: `.venv/bin/python docs/pictures.py`.
+
+The Chinese menus need a Chinese font, such as that of fonts-wqy-microhei.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from desk import Desk  # noqa: E402
+from desktop import panel_app  # noqa: E402
+from live import Live, recorded  # noqa: E402
+
+from tray.desktop.artwork import IconState, draw  # noqa: E402
+
+OUT = ROOT / "docs" / "desktops"
+GROUNDS = {"dark": ("#2b303b", "#eff1f5"), "light": ("#f2f2f2", "#23262d")}
+CELL, PAD, FONT = 120, 16, "/usr/share/fonts/opentype/cantarell/Cantarell-Regular.otf"
+GUARD = 'grep -q "rm -rf" && echo \'{"decision":"block","reason":"rm -rf is not for agents"}\'; exit 0'
+
+
+def main() -> None:
+    OUT.mkdir(exist_ok=True)
+    for name, (ground, ink) in GROUNDS.items():
+        states(name == "dark", ground, ink).save(OUT / f"states-{name}.png")
+        menu(name)
+        notification(name)
+
+
+def states(dark: bool, ground: str, ink: str) -> Image.Image:
+    """Each state in the sizes of panels, in the tone that this ground gets, and in the one for any ground."""
+    sheet = Image.new("RGB", (PAD + CELL * len(IconState), 118), ground)
+    pen, font = ImageDraw.Draw(sheet), ImageFont.truetype(FONT, 14)
+    for column, state in enumerate(IconState):
+        x = PAD + CELL * column
+        pen.text((x, 10), state.value, fill=ink, font=font)
+        for row, tone in enumerate((None, dark)):
+            left = x
+            for size in (16, 22, 32):
+                picture = draw(state, size, dark=tone)
+                sheet.paste(picture, (left, 36 + 40 * row + (32 - size) // 2), picture)
+                left += size + 8
+    return sheet
+
+
+def menu(name: str) -> None:
+    """Xfce's panel with the menu open at a submenu, in both languages."""
+    for language, label, submenu in (("en", "", "Alerts"), ("zh_CN", "-zh", "提醒")):
+        with desk(name, (760, 560)) as place:
+            process = place.start([sys.executable, panel_app.__file__], {"LANGUAGE": language}, stdin=subprocess.PIPE)
+            item = place.wait_item(process.pid)
+            with place.open_menu([submenu], item):
+                crop(place.screenshot(), 70).save(OUT / f"menu-{name}{label}.png")
+
+
+def crop(picture: Image.Image, left: int) -> Image.Image:
+    return picture.crop((left, 0, picture.width, picture.height))
+
+
+def notification(name: str) -> None:
+    """What the notification server shows when a guard has blocked."""
+    with desk(name, (760, 420)) as place, tempfile.TemporaryDirectory() as folder:
+        live = Live(place, Path(folder), configuration={"hooks": [{"name": "no-destroying", "event": "tool_before",
+                                                                  "command": "./no-destroying.sh"}]})  # fmt: skip
+        live.script("no-destroying.sh", GUARD)
+        live.approve("no-destroying")
+        place.clear_notifications()
+        event = json.loads(recorded("claude-code", "PreToolUse-Bash"))
+        live.relay(
+            "claude-code", "PreToolUse", {**event, "cwd": "/home/you/api", "tool_input": {"command": "rm -rf /"}}
+        )
+        place.wait_notification(lambda one: "blocked" in one.body)
+        place.wait(lambda: min(place.screenshot().getpixel((40, 60))[:3]) > 20, what="the bubble is painted")
+        place.screenshot().crop((0, 0, 420, 150)).save(OUT / f"notification-{name}.png")
+
+
+@contextmanager
+def desk(name: str, size: tuple[int, int]) -> Iterator[Desk]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Desk(Path(folder), size=size, dark=name == "dark", sound=False) as place,
+    ):
+        yield place
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+complete --command hooktray --no-files --arguments "(env _HOOKTRAY_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) hooktray)" --condition "env _HOOKTRAY_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) hooktray"

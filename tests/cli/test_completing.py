@@ -1,0 +1,96 @@
+"""Completion in a real shell, and the pages that are written out of the command line."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import typer.main
+
+from tray import __version__
+from tray.cli import commands
+
+ROOT = Path(__file__).parent.parent.parent
+PROGRAM = Path(sys.executable).with_name("hooktray")
+COMMANDS = sorted(typer.main.get_group(commands()).commands)
+
+
+@pytest.fixture(scope="module")
+def manual() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("manual", ROOT / "docs" / "manual.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(*argv: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+    everything = {"PATH": path, "HOME": os.environ["HOME"], "LC_ALL": "C.UTF-8", **environment}
+    return subprocess.run(argv, env=everything, capture_output=True, text=True, timeout=60, check=False)
+
+
+def completed(line: str) -> list[str]:
+    """What bash offers at the end of a line, by the script that packages carry."""
+    script = ROOT / "installers" / "completions" / "hooktray.bash"
+    ask = (
+        f"source {script}; COMP_WORDS=({line}); [[ '{line}' == *' ' ]] && COMP_WORDS+=('');"
+        ' COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); _hooktray_completion hooktray; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = run("bash", "-c", ask)
+    assert done.stderr == ""
+    return sorted(done.stdout.split())
+
+
+def test_bash_offers_every_command() -> None:
+    assert completed("hooktray ") == COMMANDS
+
+
+def test_bash_offers_the_options_of_a_command() -> None:
+    assert {"--json", "--limit", "--agent"} <= set(completed("hooktray log --"))
+
+
+def test_completion_prints_what_packages_carry(manual: ModuleType) -> None:
+    printed = run(PROGRAM, "completion", "zsh")
+
+    assert printed.stdout == (ROOT / "installers" / "completions" / "_hooktray").read_text()
+    assert (printed.returncode, printed.stderr) == (0, "")
+
+
+def test_an_unknown_shell_is_a_usage_error_that_names_the_known_ones() -> None:
+    refused = run(PROGRAM, "completion", "tcsh")
+
+    assert refused.returncode == 2
+    assert "fish" in refused.stderr
+
+
+def test_the_committed_pages_are_what_the_command_line_says(manual: ModuleType) -> None:
+    stale = [path.name for path, text in manual.files().items() if path.read_text() != text]
+
+    assert stale == [], "run `python docs/manual.py`"
+
+
+def test_the_manual_names_every_command_and_every_option(manual: ModuleType) -> None:
+    page = manual.page().replace("\\-", "-")
+
+    for name, command in typer.main.get_group(commands()).commands.items():
+        assert f'.SS "{name}' in page
+        options = [word for one in command.params if one.param_type_name == "option" for word in one.opts]
+        assert [word for word in options if word not in page] == []
+
+
+def test_man_shows_the_manual_without_a_complaint() -> None:
+    shown = run("man", "--warnings", "-l", ROOT / "docs" / "hooktray.1", MANWIDTH="100")
+
+    assert shown.stderr == ""
+    assert "hooktray paths prints where everything is" in " ".join(shown.stdout.split())
+
+
+def test_version_prints_the_version() -> None:
+    assert run(PROGRAM, "--version").stdout == f"hooktray {__version__}\n"

@@ -1,0 +1,157 @@
+"""Start at login: written whole, read back, taken out whole, and nothing of others is touched."""
+
+from __future__ import annotations
+
+import json
+import plistlib
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from desk.wait import wait
+from live import Live
+from plain import Plain
+
+from tray.desktop.autostart import LABEL, Autostart, Entry, Page, RunValue, Start, command, desktop_file, entry
+from tray.errors import HooktrayError
+from tray.paths import locate
+
+ARGV = ("/opt/a b/python", "-I", "-m", "tray", "--home", '/h/$x`"\\%u', "run")
+
+
+class Values:
+    """A Run key that remembers."""
+
+    def __init__(self) -> None:
+        self.values = {"OneDrive": "x"}
+
+    def get(self, name: str) -> str | None:
+        return self.values.get(name)
+
+    def set(self, name: str, value: str) -> None:
+        self.values[name] = value
+
+    def delete(self, name: str) -> None:
+        del self.values[name]
+
+
+class Forgetful(Values):
+    """A Run key that some policy empties."""
+
+    def set(self, name: str, value: str) -> None:
+        """Nothing is kept."""
+
+
+@pytest.fixture(params=["linux", "darwin", "win32"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Entry:
+    if request.param == "win32":
+        return RunValue(Values())
+    return entry({"HOME": str(tmp_path)}, request.param)
+
+
+def test_it_is_off_until_it_is_turned_on_and_off_again(place: Entry) -> None:
+    ours = Autostart(place, ARGV)
+    seen = [ours.state()]
+
+    for on in (True, True, False, False):
+        ours.turn(on)
+        seen.append(ours.state())
+
+    assert seen == [Start.OFF, Start.ON, Start.ON, Start.OFF, Start.OFF]
+    assert place.read() is None
+
+
+def test_an_entry_of_another_hooktray_is_no_on_and_is_replaced(place: Entry) -> None:
+    Autostart(place, ("/elsewhere/hooktray", "run")).turn(True)
+    ours = Autostart(place, ARGV)
+
+    assert (ours.state(), ours.is_on()) == (Start.OTHER, False)
+    ours.turn(True)
+    assert ours.is_on()
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_a_file_of_others_is_left_alone(tmp_path: Path, platform: str) -> None:
+    place = entry({"HOME": str(tmp_path)}, platform)
+    assert isinstance(place, Page)
+    place.path.parent.mkdir(parents=True)
+    place.path.write_text("[Desktop Entry]\nName=Hooktray, by hand\n")
+
+    for on in (True, False):
+        with pytest.raises(HooktrayError, match="not from Hooktray"):
+            Autostart(place, ARGV).turn(on)
+    assert place.path.read_text() == "[Desktop Entry]\nName=Hooktray, by hand\n"
+
+
+def test_what_cannot_be_read_back_is_not_claimed() -> None:
+    with pytest.raises(HooktrayError, match="could not be set"):
+        Autostart(RunValue(Forgetful()), ARGV).turn(True)
+
+
+def test_a_folder_that_cannot_be_written_is_said_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / ".config").write_text("a file")
+
+    with pytest.raises(HooktrayError, match=r"hooktray\.desktop: start at login could not be set: Not a directory"):
+        Autostart(entry({"HOME": str(tmp_path)}, "linux"), ARGV).turn(True)
+
+
+def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
+    Autostart(entry({"HOME": str(tmp_path)}, "darwin"), ARGV).turn(True)
+
+    words = plistlib.loads((tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist").read_bytes())
+    assert (words["Label"], words["ProgramArguments"], words["RunAtLoad"]) == (LABEL, list(ARGV), True)
+
+
+def test_on_windows_it_is_one_value_of_the_run_key() -> None:
+    values = Values()
+
+    Autostart(RunValue(values), (r"C:\a b\pythonw.exe", "-m", "tray", "run")).turn(True)
+
+    assert values.values == {"OneDrive": "x", "Hooktray": r'"C:\a b\pythonw.exe" -m tray run'}
+
+
+def test_the_place_follows_the_desktops_own_folder(tmp_path: Path) -> None:
+    own, odd = ({"HOME": "/h", "XDG_CONFIG_HOME": where} for where in (str(tmp_path), "relative"))
+
+    assert entry(own, "linux").where == str(tmp_path / "autostart" / "hooktray.desktop")
+    assert entry(odd, "linux").where == "/h/.config/autostart/hooktray.desktop"
+
+
+def test_what_is_started_names_the_home_that_was_chosen(tmp_path: Path) -> None:
+    assert command(locate(str(tmp_path))) == (sys.executable, "-I", "-m", "tray", "--home", str(tmp_path), "run")
+
+
+@pytest.mark.skipif(shutil.which("gio") is None, reason="tests/all installs gio")
+def test_the_desktop_starts_exactly_the_words_that_were_meant(tmp_path: Path) -> None:
+    program, told = tmp_path / "a `$b", tmp_path / "told"
+    program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{told}.new; mv {told}.new {told}\n")
+    program.chmod(0o755)
+    path = tmp_path / "x.desktop"
+    path.write_text(desktop_file((str(program), *ARGV)))
+
+    subprocess.run(["gio", "launch", path], check=True, timeout=20)
+
+    wait(told.exists, 20, "the program has run")
+    assert told.read_text().splitlines() == list(ARGV)
+
+
+def test_the_command_line_turns_it_on_and_off_and_says_so(tmp_path: Path) -> None:
+    live = Live.__new__(Live)
+    live.place, live.home = Plain(tmp_path), tmp_path / "h"
+
+    states = [live.cli_json("autostart")[0]]
+    for word in ("on", "off"):
+        states += live.cli_json("autostart", word)
+        path = Path(states[-1]["place"])
+        if word == "on":
+            assert stat.S_IMODE(path.stat().st_mode) == 0o644
+            assert "X-Hooktray=true" in path.read_text()
+
+    assert [one["autostart"] for one in states] == ["off", "on", "off"]
+    assert not path.exists()
+    done = live.cli("autostart", "maybe")
+    assert (done.returncode, b"neither on, off nor status" in done.stderr) == (1, True)
+    assert json.loads(live.cli("autostart", "--json").stdout)["autostart"] == "off"

@@ -1,0 +1,183 @@
+"""What clicks do beside switching and approving: pauses of some, single hooks, classes, questions, start at login."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from house import House
+
+from desktop.test_face import RECORD, Hall, labels
+from tray.desktop.extras import Extras
+from tray.desktop.menu import (
+    Answer,
+    Connect,
+    Doctor,
+    HeedQuiet,
+    Held,
+    Hooking,
+    OpenConfiguration,
+    OpenPage,
+    Pause,
+    Question,
+    Resume,
+    Snooze,
+    StartAtLogin,
+    Tell,
+    Telling,
+    TogglePause,
+    Wake,
+)
+from tray.errors import HooktrayError
+
+
+@dataclass
+class Others:
+    """Whoever supplies the rest of the menu; remembers what it is asked for."""
+
+    asked: list[object] = field(default_factory=list)
+    on: bool = False
+
+    def is_on(self) -> bool:
+        return self.on
+
+    def turn(self, on: bool) -> None:
+        if self.asked[-1:] == ["refuse"]:
+            raise HooktrayError("it could not be set", hint="check the permissions there")
+        self.on = on
+
+    def extras(self) -> Extras:
+        note = self.asked.append
+        return Extras(
+            telling=lambda: Telling(snoozable=True, held=2),
+            questions=lambda: (Question(id="q", agent="shelley", project="vm", what="bash"),),
+            answer=lambda question, allow: note((question, allow)),
+            snooze=lambda seconds: note(("snooze", seconds)),
+            wake=lambda: note("wake"),
+            heed_quiet=lambda on: note(("quiet", on)),
+            show_held=lambda: note("held"),
+            login=self,
+            open_configuration=lambda: note("configuration"),
+            open_page=lambda: note("page"),
+            connect=lambda: note("connect"),
+            doctor=lambda: note("doctor"),
+        )
+
+
+@pytest.fixture
+def others() -> Others:
+    return Others()
+
+
+@pytest.fixture
+def hall(house: House, others: Others) -> Iterator[Hall]:
+    hall = Hall(house, others.extras())
+    yield hall
+    hall.face.close()
+
+
+def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(hall: Hall) -> None:
+    hall.face.add(replace(RECORD, session="s1", project="api", agent="claude-code"))
+
+    hall.click("Pause", "Only claude-code · api", "1 hour")
+
+    assert any(label.startswith("claude-code · api is paused until") for label in labels(hall.rows("Pause")))
+    assert [(one.agent, one.session) for one in hall.house.stores.switch.state().pauses] == [("claude-code", "s1")]
+    hall.click("Pause", "Resume")
+    assert hall.house.stores.switch.state().pauses == ()
+
+
+def test_the_middle_button_pauses_and_ends_the_pause_and_never_switches_on(hall: Hall) -> None:
+    switch = hall.house.stores.switch
+    seen = []
+    for _ in range(2):
+        hall.hand.act(TogglePause())
+        seen.append(switch.state().paused_until is not None)
+    switch.turn(False, "test")
+    hall.hand.act(TogglePause())
+
+    assert seen == [True, False]
+    assert (switch.state().enabled, switch.state().paused_until) == (False, None)
+
+
+def test_a_single_hook_is_switched_off_and_on_again_and_keeps_its_approval(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="echo no >&2; exit 2", dialect="claude-code")
+    blocked = hall.house.tool()
+
+    hall.click("Settings", "Hooks", "guard")
+    off = hall.house.tool()
+    (row,) = hall.rows("Settings", "Hooks")
+    hall.click("Settings", "Hooks", "guard")
+
+    assert "deny" in str(blocked)
+    assert off == {}
+    assert (row.checked, row.enabled) == (False, True)
+    assert hall.house.tool() == blocked
+    assert hall.house.decisions[1][2].hooks[0]["cause"] == "disabled"
+
+
+def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="exit 0")
+    (standing,) = hall.house.roster.standings
+
+    hall.hand.act(Hooking(standing.key, on=False))
+
+    assert hall.house.stores.switch.load().off == {standing.key}
+
+
+def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
+    hall.click("Alerts", "Blocked")
+    off = hall.house.stores.switch.untold()
+    (row,) = (row for row in hall.rows("Alerts") if row.label == "Blocked")
+    hall.hand.act(Tell("blocked", on=True))
+
+    assert (off, row.checked, hall.house.stores.switch.untold()) == (frozenset({"blocked"}), False, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("action", "asked"),
+    [
+        (Answer("q", allow=True), ("q", True)),
+        (Snooze(None), ("snooze", None)),
+        (Wake(), "wake"),
+        (HeedQuiet(on=False), ("quiet", False)),
+        (Held(), "held"),
+        (OpenConfiguration(), "configuration"),
+        (OpenPage(), "page"),
+        (Connect(), "connect"),
+        (Doctor(), "doctor"),
+    ],
+)
+def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action: object, asked: object) -> None:
+    hall.hand.act(action)  # type: ignore[arg-type]
+
+    assert others.asked == [asked]
+
+
+def test_an_open_question_draws_attention(hall: Hall) -> None:
+    hall.face.show()
+
+    assert hall.icon.shown[0].state.value == "attention"
+    assert labels(hall.rows("Needs you (1)")) == ["bash · shelley · vm"]
+
+
+def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Hall, others: Others) -> None:
+    hall.hand.act(StartAtLogin(True))
+    others.asked.append("refuse")
+    hall.hand.act(StartAtLogin(False))
+
+    assert others.on
+    assert hall.told == [
+        ("", "Hooktray starts when you log in"),
+        ("it could not be set", "check the permissions there"),
+    ]
+
+
+def test_pausing_an_agent_leaves_the_others_alone(hall: Hall) -> None:
+    hall.hand.act(Pause(60.0, "shelley"))
+
+    switch, now = hall.house.stores.switch, hall.face.state(0.0).now
+    assert switch.gate(now, agent="shelley") is not None
+    assert switch.gate(now, agent="x-code") is None
+    hall.hand.act(Resume())

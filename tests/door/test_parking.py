@@ -1,0 +1,169 @@
+"""Whoever waits for the user holds no thread, hears of the end once, and slows nobody down."""
+
+from __future__ import annotations
+
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from door.porch import LONG, Porch, answer, inside, opened, until
+
+from tray.door.parking import Work
+from tray.model.decision import Answer
+
+MANY = 200
+
+
+class Parked:
+    """As the engine makes it, but answered by the test."""
+
+    def __init__(self, seconds: float = LONG, full: bool = False) -> None:
+        self.seconds = seconds
+        self.full = full
+        self.said: list[str] = []
+        self.resume: Callable[[Work], None] | None = None
+        self._lock = threading.Lock()
+
+    def wait(self, resume: Callable[[Work], None]) -> bool:
+        self.resume = None if self.full else resume
+        return not self.full
+
+    def end(self, how: str) -> None:
+        with self._lock:
+            resume, self.resume = self.resume, None
+        if resume is not None:
+            self.said.append(how)
+            resume(lambda: Answer(stdout=how.encode()))
+
+    def gone(self) -> None:
+        self.end("gone")
+
+    def late(self) -> None:
+        self.end("late")
+
+    def unasked(self) -> Answer:
+        return Answer(stdout=b"unasked")
+
+
+@pytest.fixture(params=["inline", "after work"])
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def park(porch: Porch, parked: Parked, way: str = "inline") -> None:
+    porch.service.parks.append((parked, way == "after work"))
+
+
+def waits(parked: Parked) -> bool:
+    return until(lambda: parked.resume is not None)
+
+
+def test_the_answer_leaves_when_the_user_has_spoken_and_until_then_nobody_holds_a_thread(
+    tmp_path: Path, way: str
+) -> None:
+    with opened(tmp_path) as porch:
+        parked = Parked()
+        park(porch, parked, way)
+        caller = porch.knock("park")
+        assert waits(parked)
+        assert until(lambda: inside("door event") == 0)
+        assert inside("door parking") == 1
+
+        parked.end("allowed")
+
+        assert heard(caller) == b"allowed"
+        assert until(lambda: inside("door parking") == 0)
+
+
+def test_one_that_waits_alone_and_hangs_up_is_gone(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        parked = Parked()
+        park(porch, parked)
+        caller = porch.knock("park")
+        assert waits(parked)
+
+        caller.close()
+
+        assert until(lambda: parked.said == ["gone"])
+
+
+def test_who_hangs_up_is_gone_and_the_others_wait_on(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        leaving, staying = Parked(), Parked()
+        for one in (leaving, staying):
+            park(porch, one)
+        first, second = porch.knock("park"), porch.knock("park")
+        assert waits(leaving)
+        assert waits(staying)
+
+        first.close()
+
+        assert until(lambda: leaving.said + staying.said == ["gone"])
+        (leaving if not leaving.said else staying).end("allowed")
+        assert heard(second) == b"allowed"
+
+
+def test_whose_time_is_over_is_late(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        park(porch, Parked(seconds=0.05))
+
+        assert heard(porch.knock("park")) == b"late"
+
+
+def test_who_cannot_be_asked_is_answered_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        park(porch, Parked(full=True))
+
+        assert heard(porch.knock("park")) == b"unasked"
+
+
+def test_at_the_trays_end_everyone_is_told_that_it_is_too_late(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        crowd = [Parked() for _ in range(5)]
+        for one in crowd:
+            park(porch, one)
+        callers = [porch.knock("park") for _ in crowd]
+        assert all(map(waits, crowd))
+
+        porch.listener.close()
+
+        assert [heard(caller) for caller in callers] == [b"late"] * 5
+
+
+def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        before = pace(porch)
+        crowd = [Parked() for _ in range(MANY)]
+        for one in crowd:
+            park(porch, one)
+        callers = [porch.knock("park") for _ in crowd]
+        assert all(map(waits, crowd))
+
+        during = pace(porch)
+
+        assert inside("door parking") == 1
+        print(f"\nan event with {MANY} questions open: {during / before:.2f} times as long as before")
+        assert during < 3 * before
+        for one in crowd:
+            one.end("allowed")
+        assert {heard(caller) for caller in callers} == {b"allowed"}
+
+
+def heard(caller: socket.socket) -> bytes:
+    """The answer of a caller, who leaves with it."""
+    with caller:
+        return answer(caller).stdout
+
+
+def pace(porch: Porch) -> float:
+    """Seconds that an event takes which nobody is asked about: the median of many."""
+    taken = []
+    for _ in range(100):
+        started = time.perf_counter()
+        assert heard(porch.knock()) == b"inline"
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken)

@@ -1,0 +1,68 @@
+"""The Windows setup: it compiles, and it installs and removes exactly the files of the payload."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tray import __version__
+from tray.alerts.policy import APP
+
+ROOT = Path(__file__).parent.parent.parent
+BUILD = ROOT / "installers" / "windows" / "build.py"
+SCRIPT = (ROOT / "installers" / "windows" / "hooktray.nsi").read_text()
+
+
+def payload(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"MZ placeholder")
+    return folder
+
+
+def build(folder: Path, *argv: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    return subprocess.run(
+        [sys.executable, BUILD, *argv], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_it_compiles_without_a_warning(tmp_path: Path) -> None:
+    frozen = payload(tmp_path / "p", "hooktray.exe", "hooktrayw.exe", "_internal/tray/a $ file.txt")
+
+    made = build(tmp_path, "--payload", frozen, "--out", tmp_path)
+
+    setup = tmp_path / f"hooktray-{__version__}-setup.exe"
+    assert (made.returncode, made.stdout.strip()) == (0, str(setup)), made.stderr
+    assert setup.read_bytes()[:2] == b"MZ"
+    assert setup.stat().st_size > 50_000
+
+
+def test_a_payload_without_the_programs_is_refused_with_what_to_give(tmp_path: Path) -> None:
+    made = build(tmp_path, "--payload", payload(tmp_path / "p", "hooktray.exe"), "--out", tmp_path)
+
+    assert made.returncode == 1
+    assert "hooktrayw.exe is missing; give the folder that PyInstaller made" in made.stderr
+
+
+def test_it_is_not_frozen_where_that_would_be_another_system(tmp_path: Path) -> None:
+    made = build(tmp_path, "--out", tmp_path)
+
+    assert made.returncode == 1
+    assert "can only be frozen on Windows; give --payload FOLDER here" in made.stderr
+
+
+def test_the_shortcut_carries_the_name_under_which_notifications_are_shown() -> None:
+    assert re.findall(r'!define AUMID "(.*?)"', SCRIPT) == [APP]
+
+
+def test_nothing_is_removed_with_all_that_is_below_it() -> None:
+    assert "RMDir /r" not in SCRIPT
+
+
+def test_start_at_login_is_off_unless_it_is_chosen() -> None:
+    assert 'Section /o "Start at login"' in SCRIPT

@@ -1,0 +1,88 @@
+"""What people read: the catalogues are whole, in step with the code, and chosen by locale."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from tray.language import FOLDER, build, count, language, say
+
+EN, ZH = (build.read(FOLDER / f"{name}.po") for name in ("en", "zh_CN"))
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def names(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def test_the_english_catalogue_is_what_the_code_says() -> None:
+    assert build.english(build.collect()) == EN, "run python -m tray.language.build"
+
+
+def test_every_sentence_has_a_chinese_one() -> None:
+    assert list(ZH) == list(EN)
+    assert [one for one, entry in ZH.items() if not all(entry.said) or not entry.said] == []
+    untouched = {one for one, entry in ZH.items() if not HAN.search("".join(entry.said))}
+    assert untouched == {"{word} ({number})", "{agent} {event} {when}"}  # nothing but names
+
+
+def test_a_translation_names_what_the_sentence_names() -> None:
+    wrong = [one for one, entry in ZH.items() for said in entry.said if names(said) != names(entry.many or one)]
+
+    assert wrong == []
+
+
+def test_the_compiled_catalogue_is_in_step_with_its_source() -> None:
+    assert (FOLDER / "zh_CN.mo").read_bytes() == build.compiled("zh_CN", ZH)
+
+
+def test_sentences_are_short_and_begin_and_end_calmly() -> None:
+    assert [one for one in EN if len(one) > 80 or one.endswith(("!", ".", "…")) or one != one.strip()] == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh_CN"),
+        ({"LANG": "zh_SG.UTF-8"}, "zh_CN"),
+        ({"LANG": "zh_TW.UTF-8"}, "en"),
+        ({"LANG": "zh-Hans-CN"}, "zh_CN"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C.UTF-8"}, "en"),
+        ({"LANG": "en_GB.UTF-8", "LC_MESSAGES": "zh_CN"}, "zh_CN"),
+        ({"LANG": "en_GB.UTF-8", "LANGUAGE": "de:zh_CN:en"}, "zh_CN"),
+    ],
+)
+def test_the_locale_chooses(environment: dict[str, str], wanted: str) -> None:
+    assert language(environment) == wanted
+
+
+def test_the_reader_gets_his_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+    chinese = say("Only {name}", name="{x}"), count("{n} agent", "{n} agents", 1)
+    monkeypatch.setenv("LANGUAGE", "en")
+
+    assert chinese == ("仅 {x}", "1 个代理")
+    assert (say("Only {name}", name="{x}"), count("{n} agent", "{n} agents", 2)) == ("Only {x}", "2 agents")
+
+
+def test_a_sentence_that_nobody_translated_is_said_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    text = "nobody knows this one"
+    assert say(text) == text
+
+
+def test_a_catalogue_survives_being_written_and_read(tmp_path: Path) -> None:
+    entries = {
+        'a "b" \\ {c}\n': build.Entry('a "b" \\ {c}\n', "", ("d\n\\",)),
+        "one": build.Entry("one", "many", ("x", "y")),
+    }
+    path = tmp_path / "x.po"
+    path.write_text(build.written("en", entries), encoding="utf-8")
+
+    assert build.read(path) == entries

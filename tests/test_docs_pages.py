@@ -1,0 +1,143 @@
+"""What any page says is there, is there: files, links, commands, options, settings, events."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+from house import House
+
+from tray import settings
+from tray.cli import commands
+from tray.dialects import DIALECTS
+from tray.sources import hooktray
+from tray.sources.configuration import parse
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("docs", "installers", "examples", "tests")
+PAGES = sorted([ROOT / "README.md", *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))])
+COMMANDS = typer.main.get_group(commands()).commands
+OURS = re.compile(r"`((?:tray|tests|docs|icons|native|installers|examples|\.ci)/[\w./*-]*)")
+OUTSIDE = {"relay", "once"}  # not of the command line that people type
+GENERATED = re.compile(r"^(?:dist|tray/native)/")
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    places = {place.rstrip(".") for place in OURS.findall(page.read_text())}
+    here = [page.parent, ROOT]
+
+    missing = [one for one in places if not any(one and list(base.glob(one.rstrip("/"))) for base in here)]
+
+    assert [place for place in missing if not GENERATED.match(place) and "your" not in place] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def lines(page: Path) -> list[list[str]]:
+    """Every command of ours that a page shows, as words; what stands behind a pipe or a comment is not its own."""
+    text = page.read_text()
+    shown = re.findall(r"`hooktray ((?:--?[\w-]+ )?[a-z][^`]*)`", text)
+    shown += re.findall(
+        r"^(?:\$ )?hooktray ([a-z][^\n|#]*)", "\n".join(re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)), re.M
+    )
+    return [shlex.split(re.split(r"[|#;<>]", line)[0]) for line in shown if "'" not in line]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_command_and_option_that_a_page_shows_exists(page: Path) -> None:
+    for verb, *words in lines(page):
+        if verb in OUTSIDE or verb.startswith("-"):
+            continue
+        assert verb in COMMANDS, f"{named(page)}: hooktray {verb}"
+        known = {word for one in COMMANDS[verb].params for word in one.opts} | {"--help", "-h"}
+        options = [word.strip("[]") for word in words if word.strip("[]").startswith("--")]
+        assert [word for word in options if word not in known] == [], f"{named(page)}: hooktray {verb}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_piece_of_settings_that_a_page_shows_can_be_read(page: Path) -> None:
+    for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL):
+        if re.match(r"(?:#.*\n)*(?:hooks|sources|llm|alerts|" + "|".join(settings.KEYS) + "):", text):
+            parse(text, "/c/hooktray.yaml")  # raises what `hooktray list` would say
+
+
+def test_every_event_of_an_agent_that_the_readme_names_is_that_agents() -> None:
+    rows = re.findall(r"^\| [\w -]+ \| `([\w-]+)` \| ([^|]*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+
+    assert [agent for agent, _ in rows] == sorted(DIALECTS)
+    for agent, events in rows:
+        known = {name.split("/")[0] for name in DIALECTS[agent].EVENTS}
+        assert [name for name in re.findall(r"`([^`]+)`", events) if name.split("/")[0] not in known] == []
+
+
+def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
+    shown = {
+        word
+        for page in PAGES
+        for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+        for word in re.findall(r"event: (\w+)", text)
+    }
+
+    assert len(shown) >= 2
+    assert shown <= {*hooktray.KINDS, *(name for dialect in DIALECTS.values() for name in dialect.EVENTS)}
+
+
+def test_the_architecture_names_every_room_and_every_law() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = {path.name for path in (ROOT / "tray").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    numbers = re.findall(r"^(\d+)\. ", text.split("## The laws")[1], re.MULTILINE)
+
+    assert [room for room in sorted(rooms) if f"`tray/{room}/`" not in text and room != "language"] == []
+    assert numbers == [str(number) for number in range(1, 12)]
+
+
+def test_each_program_of_the_contributors_page_can_be_started() -> None:
+    text = (ROOT / "docs" / "contributing.md").read_text().split("## One command each")[1].split("## ")[0]
+    programs = re.findall(r"\| `(?:\.venv/bin/python )?((?:tests|\.ci|installers)/[\w.-]+)", text)
+
+    assert len(programs) > 6
+    for program in programs:
+        path = ROOT / program
+        assert path.is_dir() or path.suffix == ".py" or path.stat().st_mode & 0o111, program
+
+
+def test_the_lines_of_the_guide_that_try_a_hook_succeed_as_they_stand(house: House) -> None:
+    guide = (ROOT / "docs" / "writing-hooks.md").read_text()
+    script = house.paths.config.parent / "no-secrets.sh"
+    script.write_text(guide.split("```sh\n")[1].split("```")[0])
+    script.chmod(0o755)
+    house.configure(guide.split("```yaml\n")[1].split("```")[0])
+    (standing,) = house.roster.standings
+    house.consent.approve(standing.key, standing.digest, "test")
+    session = guide.split("```console\n")[1].split("```")[0]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {
+        "PATH": path,
+        "HOME": os.environ["HOME"],
+        "HOOKTRAY_HOME": str(house.paths.home),
+        "LC_ALL": "C.UTF-8",
+    }
+
+    typed = re.findall(r"^\$ (.*)$", session, re.MULTILINE)
+    done = [
+        subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, timeout=60)
+        for line in typed
+    ]
+
+    assert [(one.returncode, "as expected" in one.stdout) for one in done] == [(0, True), (0, True)]

@@ -1,0 +1,85 @@
+"""Puts the tray's face together: what the menu shows, and what its rows do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tray.app import Stores
+from tray.app.alerting import Alerting
+from tray.desktop.autostart import autostart
+from tray.desktop.extras import Extras
+from tray.desktop.face import Face
+from tray.desktop.hand import Hand
+from tray.desktop.menu import Question, Telling
+from tray.desktop.opener import open_file
+from tray.engine.controls import Controls
+from tray.engine.questions import Question as Asked
+from tray.engine.roster import Roster
+from tray.paths import Paths
+
+
+def face(
+    paths: Paths,
+    kept: Stores,
+    roster: Roster,
+    controls: Controls,
+    alerting: Alerting,
+    *,
+    soon: Callable[[Callable[[], None]], None],
+    open_page: Callable[[], None],
+    trouble: Callable[[], int],
+    examine: Callable[[], object],
+) -> tuple[Face, Hand]:
+    """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
+    extras = Extras(
+        telling=lambda: _telling(alerting),
+        trouble=lambda: max(alerting.trouble, trouble()),  # when last asked, and by looking: often the same hooks
+        lost=lambda: kept.journal.dropped,
+        questions=lambda: tuple(_question(one) for one in alerting.open),
+        answer=alerting.answer,
+        snooze=alerting.snooze,
+        wake=alerting.wake,
+        heed_quiet=alerting.heed_quiet,
+        show_held=alerting.show_held,
+        login=autostart(paths),
+        open_configuration=partial(open_file, paths.config),
+        open_page=open_page,
+        doctor=examine,
+        connect=partial(_show_agents, paths, kept),
+    )
+    shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
+    hand = Hand(
+        face=shown,
+        controls=controls,
+        roster=roster,
+        copies=kept.copies,
+        reviews=paths.state / "reviews",
+        tell=alerting.herald.tell,
+        open_file=open_file,
+        extras=extras,
+    )
+    return shown, hand
+
+
+def _show_agents(paths: Paths, kept: Stores) -> None:
+    from tray.app.offering import Wiring  # not needed to start
+    from tray.app.wiring import heard
+
+    Wiring(paths, heard(kept.journal), open_file).show()
+
+
+def _telling(alerting: Alerting) -> Telling:
+    return Telling(
+        snoozable=True,
+        snoozed_until=alerting.snoozed_until,
+        quiet=alerting.quiet,
+        quiet_heeded=alerting.quiet_heeded,
+        held=alerting.held,
+    )
+
+
+def _question(one: Asked) -> Question:
+    event = one.event
+    what = event.tool.name if event.tool and event.tool.name else event.kind.replace("_", " ").capitalize()
+    return Question(id=one.id, agent=event.agent, project=event.project, what=what)

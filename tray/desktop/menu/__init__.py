@@ -1,0 +1,119 @@
+"""The tray's menu as a value: what stands in it, for one state of the tray. Pure; back ends draw it.
+
+One file for each submenu; `actions` are what clicks ask for, `state` is all that is shown.
+"""
+
+from __future__ import annotations
+
+from tray.desktop.menu.actions import (
+    Action,
+    Answer,
+    Approve,
+    Connect,
+    Deny,
+    Dismiss,
+    Doctor,
+    Grant,
+    HeedQuiet,
+    Held,
+    Hooking,
+    Mute,
+    OpenConfiguration,
+    OpenPage,
+    Pause,
+    Problem,
+    Quit,
+    Reason,
+    Resume,
+    Review,
+    Revoke,
+    Snooze,
+    StartAtLogin,
+    Tell,
+    Toggle,
+    TogglePause,
+    Wake,
+)
+from tray.desktop.menu.alerts import alerts
+from tray.desktop.menu.approvals import approvals
+from tray.desktop.menu.items import Item, Items, Kind, check, click, separator
+from tray.desktop.menu.pause import SHORTEST, pause, paused
+from tray.desktop.menu.questions import questions
+from tray.desktop.menu.recent import SHOWN as SHOWN_RECORDS
+from tray.desktop.menu.recent import recent
+from tray.desktop.menu.settings import settings
+from tray.desktop.menu.state import (
+    Approval,
+    Lull,
+    MenuState,
+    Offers,
+    Question,
+    Request,
+    Running,
+    Telling,
+)
+from tray.desktop.menu.status import STATUS_LIMIT, status
+from tray.language import say
+
+__all__ = [
+    "SHORTEST",
+    "SHOWN_RECORDS",
+    "STATUS_LIMIT",
+    "Action",
+    "Answer",
+    "Approval",
+    "Approve",
+    "Connect",
+    "Deny",
+    "Dismiss",
+    "Doctor",
+    "Grant",
+    "HeedQuiet",
+    "Held",
+    "Hooking",
+    "Item",
+    "Kind",
+    "Lull",
+    "MenuState",
+    "Mute",
+    "Offers",
+    "OpenConfiguration",
+    "OpenPage",
+    "Pause",
+    "Problem",
+    "Question",
+    "Quit",
+    "Reason",
+    "Request",
+    "Resume",
+    "Review",
+    "Revoke",
+    "Running",
+    "Snooze",
+    "StartAtLogin",
+    "Tell",
+    "Telling",
+    "Toggle",
+    "TogglePause",
+    "Wake",
+    "menu",
+    "paused",
+]
+
+
+def menu(state: MenuState) -> Items:
+    """The rows from top to bottom: nine, and the lines between them."""
+    return (
+        status(state),
+        separator("line/switch"),
+        check("enabled", say("Hooks enabled"), state.enabled, Toggle()),
+        pause(state),
+        separator("line/news"),
+        recent(state),
+        questions(state),
+        approvals(state),
+        separator("line/end"),
+        alerts(state),
+        settings(state),
+        click("quit", say("Quit"), Quit()),
+    )

@@ -1,0 +1,107 @@
+"""Approvals: what waits for the user's word, what was asked for, and what can be undone."""
+
+from __future__ import annotations
+
+from tray.desktop.menu.actions import Approve, Deny, Dismiss, Grant, Review, Revoke
+from tray.desktop.menu.items import Item, Items, below, click, counted, label, submenu, unique
+from tray.desktop.menu.state import Approval, MenuState, Request
+from tray.desktop.words import clean, part
+from tray.language import count, say
+from tray.model.hook import State
+from tray.text import sanitise
+
+SHOWN = 20
+SHOWN_REQUESTS = 5  # anybody can ask; nobody shall push the approvals out of sight by asking
+DIGEST_SHOWN = 8
+
+
+def approvals(state: MenuState) -> Item:
+    number = len(state.approvals) + len(state.requests)
+    return submenu("approvals", counted(say("Approvals"), number), _rows(state))
+
+
+def _rows(state: MenuState) -> Items:
+    """What waits for approval, then what was asked for last."""
+    waiting = unique(_approval(each) for each in state.approvals)
+    asked = unique(_request(each) for each in state.requests if not each.done)
+    done = unique(_request(each) for each in state.requests if each.done)
+    if not waiting and not asked and not done:
+        return (label("approvals/none", say("Nothing waits for you")),)
+    more = len(waiting) - SHOWN
+    earlier = len(asked) - SHOWN_REQUESTS
+    return (
+        *waiting[:SHOWN],
+        *((label("approvals/more", _more(more)),) if more > 0 else ()),
+        *asked[-SHOWN_REQUESTS:],
+        *((label("approvals/earlier", _earlier(earlier)),) if earlier > 0 else ()),
+        *done[-SHOWN_REQUESTS:],
+    )
+
+
+def _more(number: int) -> str:
+    return count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", number)
+
+
+def _earlier(number: int) -> str:
+    return count("And {n} earlier request", "And {n} earlier requests", number)
+
+
+def _approval(one: Approval) -> Item:
+    key, text = below("approvals/ledger", one.kind, one.key), _wanted(one)
+    choices = _choices(one, key)
+    return submenu(key, text, choices) if choices else label(key, text)
+
+
+def _wanted(one: Approval) -> str:
+    """The row of one approval: what it is, and what about it is new."""
+    name = clean(one.name, 40)
+    parts = (name, "" if one.removed or not one.digest else sanitise(one.event, 30), _news(one))
+    text = " · ".join(each for each in parts if each)
+    return say("Setting: {what}", what=text) if one.kind != "hook" and one.digest and not one.removed else text
+
+
+def _news(one: Approval) -> str:
+    if one.removed:
+        return say("removed from its file")
+    if one.digest:
+        return say("changed") if _runs(one) else say("new")
+    if not one.missing:
+        return say("cannot be read")
+    return say("file is gone") if _runs(one) else say("file is missing")
+
+
+def _runs(one: Approval) -> bool:
+    """Whether an approved copy goes on running."""
+    return one.state is State.CHANGED
+
+
+def _choices(one: Approval, key: str) -> Items:
+    """The digest is part of each click's id: a click can only mean the bytes that the row named."""
+    exact = part(one.digest)
+    review = click(f"{key}/review/{exact}", say("Review"), Review(one.key, one.digest))
+    if one.removed:
+        return (
+            review,
+            click(f"{key}/deny/{exact}", say("Keep it"), Deny(one.key, one.digest)),
+            click(f"{key}/approve/{exact}", say("Revoke it"), Approve(one.key, one.digest)),
+        )
+    if not one.digest:
+        return (review, click(f"{key}/revoke", say("Revoke it"), Revoke(one.key))) if _runs(one) else ()
+    shown = clean(one.digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
+    deny = say("Keep the approved copy") if _runs(one) else say("Deny")
+    return (
+        *((review,) if one.kind == "hook" else ()),
+        click(f"{key}/approve/{exact}", say("Approve {digest}", digest=shown), Approve(one.key, one.digest)),
+        click(f"{key}/deny/{exact}", deny, Deny(one.key, one.digest)),
+    )
+
+
+def _request(one: Request) -> Item:
+    key, what = below("approvals/done" if one.done else "approvals/request", one.id), clean(one.what, 60)
+    who = clean(one.who, 40, say("somebody"))
+    if one.done:
+        text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")
+    else:
+        text, yes, no = say("{what} · asked by {who}", what=what, who=who), say("Allow"), say("Dismiss")
+    choices = click(f"{key}/allow", yes, Grant(one.id)), click(f"{key}/dismiss", no, Dismiss(one.id))
+    return submenu(key, text, choices)

@@ -1,0 +1,107 @@
+"""Everything that the menu shows, as values that others fill in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tray.model.decision import Record
+from tray.model.hook import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """A hook, or a setting that loosens a gate, which waits for the user's word."""
+
+    key: str
+    name: str
+    event: str
+    state: State  # CHANGED = an approved copy goes on running
+    digest: str  # of the bytes that an approval would put in force; "" when they could not be read
+    kind: str = "hook"
+    removed: bool = False  # no longer declared; to approve that is to revoke the hook
+    missing: bool = False  # its program or script is not there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What somebody asked for who may not do it himself, or what was done elsewhere and can be undone."""
+
+    id: str
+    what: str
+    who: str
+    done: bool = False  # it was done at a terminal: it can be undone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """An agent waits for the user's yes or no."""
+
+    id: str
+    agent: str
+    project: str
+    what: str  # the tool's name, or what else is asked about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lull:
+    """A pause that is not for everybody."""
+
+    until: float
+    agent: str = ""
+    session: str = ""  # as the agent calls it
+    project: str = ""  # what people call the session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """An approved hook and whether the menu lets it run."""
+
+    key: str
+    name: str
+    event: str
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """How alerts stand. Rows for what nobody supplies are left out."""
+
+    off: frozenset[str] = frozenset()  # classes that the menu turned off
+    snoozable: bool = False
+    snoozed_until: float | None = None
+    quiet: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
+    quiet_heeded: bool = True
+    held: int = 0  # alerts that are held back just now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """What Settings has rows for. None = this is not there."""
+
+    at_login: bool | None = None
+    page: bool = False
+    connect: bool = False
+    doctor: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuState:
+    """Everything that the menu shows."""
+
+    now: float
+    enabled: bool = True
+    paused_until: float | None = None  # for everybody
+    lulls: tuple[Lull, ...] = ()
+    muted: bool = False
+    agents: int = 0  # agents heard of lately
+    running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
+    trouble: int = 0  # hooks that failed lately
+    lost: int = 0  # decisions that could not be written down
+    problem: str = ""
+    recent: tuple[Record, ...] = ()
+    questions: tuple[Question, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    requests: tuple[Request, ...] = ()
+    hooks: tuple[Running, ...] = ()
+    telling: Telling = Telling()
+    offers: Offers = Offers()

@@ -1,0 +1,41 @@
+"""The first row: what is not as usual, else what a hook does just now, else the last thing that happened."""
+
+from __future__ import annotations
+
+from tray.desktop.menu.actions import Problem
+from tray.desktop.menu.items import Item, click, label
+from tray.desktop.menu.pause import paused
+from tray.desktop.menu.state import MenuState
+from tray.desktop.words import clean, happened, short
+from tray.language import count, say
+from tray.text import sanitise
+
+STATUS_LIMIT = 60  # characters; this row is the one that would stretch the whole menu
+
+
+def status(state: MenuState) -> Item:
+    if state.problem:
+        return click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
+    return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
+
+
+def _text(state: MenuState) -> str:
+    if not state.enabled:
+        return say("Hooks are off")
+    if until := paused(state):
+        return say("Hooks are paused until {time}", time=until)
+    return sanitise(state.running, STATUS_LIMIT) or _usual(state)
+
+
+def _usual(state: MenuState) -> str:
+    """How many agents, what is wrong with hooks, and what came last."""
+    parts = []
+    if state.agents:
+        parts.append(count("{n} agent", "{n} agents", state.agents))
+    if state.trouble:
+        parts.append(count("{n} hook in trouble", "{n} hooks in trouble", state.trouble))
+    if state.lost:
+        parts.append(count("{n} decision not written down", "{n} decisions not written down", state.lost))
+    if state.recent:
+        parts.append(say("last: {what}", what=happened(state.recent[0], state.now)))
+    return " · ".join(parts) or say("No event yet")

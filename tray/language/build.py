@@ -1,0 +1,142 @@
+"""Collects every sentence of the code and compiles the catalogues: `python -m tray.language.build`.
+
+en.po lists what there is to say. In zh_CN.po the translations stay, what is new comes without one, and what nobody
+says any more goes. The compiled zh_CN.mo is part of the repository, so that nobody needs gettext's own tools.
+"""
+
+from __future__ import annotations
+
+import ast
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tray.language import FOLDER
+
+MAGIC = 0x950412DE
+PLURALS = {"en": "nplurals=2; plural=(n != 1);", "zh_CN": "nplurals=1; plural=0;"}
+ARGUMENTS = {"say": 1, "phrase": 1, "count": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One sentence, its form for many, and what a catalogue says instead."""
+
+    one: str
+    many: str = ""
+    said: tuple[str, ...] = ()
+
+
+Entries = Mapping[str, Entry]
+
+
+def collect(folder: Path = FOLDER.parent) -> dict[str, Entry]:
+    """Every sentence in the code below `folder`, in order of file and line."""
+    found: dict[str, Entry] = {}
+    for path in sorted(folder.rglob("*.py")):
+        for entry in _sentences(ast.parse(path.read_text(encoding="utf-8"))):
+            known = found.get(entry.one)
+            found[entry.one] = entry if known is None or not known.many else known
+    return found
+
+
+def _sentences(tree: ast.AST) -> Iterator[Entry]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ARGUMENTS:
+            texts = [str(arg.value) for arg in node.args[: ARGUMENTS[node.func.id]] if isinstance(arg, ast.Constant)]
+            if texts and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+                yield Entry(texts[0], "".join(texts[1:]))
+
+
+def read(path: Path) -> dict[str, Entry]:
+    """The entries of a .po file, without its head."""
+    found: dict[str, Entry] = {}
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        fields = dict(_fields(block))
+        if one := fields.pop("msgid", ""):
+            many = fields.pop("msgid_plural", "")
+            found[one] = Entry(one, many, tuple(fields.values()))
+    return found
+
+
+def _fields(block: str) -> Iterator[tuple[str, str]]:
+    name, text = "", ""
+    for line in block.splitlines():
+        if line.startswith("msg"):
+            if name:
+                yield name, text
+            name, _, quoted = line.partition(" ")
+            text = ast.literal_eval(quoted)
+        elif line.startswith('"'):
+            text += ast.literal_eval(line)
+    if name:
+        yield name, text
+
+
+def written(language: str, entries: Entries) -> str:
+    """The text of a .po file."""
+    blocks = [_head(language), *(_block(entry) for entry in entries.values())]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _head(language: str) -> str:
+    lines = (f"Language: {language}", "Content-Type: text/plain; charset=UTF-8", f"Plural-Forms: {PLURALS[language]}")
+    return "\n".join(['msgid ""', 'msgstr ""', *(f'"{line}\\n"' for line in lines)])
+
+
+def _block(entry: Entry) -> str:
+    if not entry.many:
+        return f"msgid {_quoted(entry.one)}\nmsgstr {_quoted(''.join(entry.said))}"
+    forms = "\n".join(f"msgstr[{number}] {_quoted(text)}" for number, text in enumerate(entry.said))
+    return f"msgid {_quoted(entry.one)}\nmsgid_plural {_quoted(entry.many)}\n{forms}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def compiled(language: str, entries: Entries) -> bytes:
+    """The .mo file: sorted originals, their translations, and no hash table."""
+    head = ast.literal_eval("".join(_head(language).splitlines()[2:]).replace('""', ""))
+    pairs = {"": head} | {_original(entry): "\0".join(entry.said) for entry in entries.values() if all(entry.said)}
+    texts = sorted((one.encode(), other.encode()) for one, other in pairs.items())
+    size = len(texts)
+    tables, heap = [b"", b""], b""
+    for side in (0, 1):
+        for pair in texts:
+            tables[side] += struct.pack("<2I", len(pair[side]), 28 + 16 * size + len(heap))
+            heap += pair[side] + b"\0"
+    return struct.pack("<7I", MAGIC, 0, size, 28, 28 + 8 * size, 0, 28 + 16 * size) + tables[0] + tables[1] + heap
+
+
+def _original(entry: Entry) -> str:
+    return f"{entry.one}\0{entry.many}" if entry.many else entry.one
+
+
+def merged(entries: Entries, before: Entries) -> dict[str, Entry]:
+    """The sentences of now with the translations of before."""
+    return {
+        one: Entry(one, entry.many, before[one].said if one in before else ("",)) for one, entry in entries.items()
+    }
+
+
+def english(entries: Entries) -> dict[str, Entry]:
+    """What the code says is what English says."""
+    return {one: replace(entry, said=tuple(filter(None, (one, entry.many)))) for one, entry in entries.items()}
+
+
+def main() -> None:
+    entries = collect()
+    (FOLDER / "en.po").write_text(written("en", english(entries)), encoding="utf-8")
+    path = FOLDER / "zh_CN.po"
+    chinese = merged(entries, read(path) if path.exists() else {})
+    path.write_text(written("zh_CN", chinese), encoding="utf-8")
+    (FOLDER / "zh_CN.mo").write_bytes(compiled("zh_CN", chinese))
+    for one in (one for one, entry in chinese.items() if not all(entry.said)):
+        print(f"zh_CN.po: {one!r} has no translation yet")
+
+
+if __name__ == "__main__":
+    main()
