@@ -160,8 +160,8 @@ def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path) -> 
     live.click("Approvals", "Switch hooks off", "Allow")
     desk.wait(lambda: not live.cli_json("status")[0]["enabled"], what="hooks are off")
 
-    live.click("Mute sounds")
-    desk.wait(lambda: desk.row("Mute sounds", item=live.item).checked, what="sounds are muted")
+    live.click("Alerts", "Mute sounds")
+    desk.wait(lambda: live.menu("Alerts")[0].checked, what="sounds are muted")
     desk.clear_notifications()
     with desk.record() as sound:
         live.relay("claude-code", "Stop", recorded("claude-code", "Stop"))

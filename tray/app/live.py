@@ -36,6 +36,7 @@ from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.turns import Turns
+from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
@@ -279,7 +280,7 @@ class App:
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
-        self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
+        self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))
 
     def _write_relay_conf(self) -> None:
         """Tell the relays what to do when we are not there."""
