@@ -78,8 +78,10 @@ def _new_children(before: set[psutil.Process]) -> list[psutil.Process]:
 
 def _children() -> set[psutil.Process]:
     """All processes below ours. Most tests have none, which the kernel says at once; psutil reads every process."""
-    listed = list(Path("/proc/self/task").glob("*/children"))
-    with contextlib.suppress(FileNotFoundError):  # a thread that has ended since
-        if listed and not any(path.read_bytes() for path in listed):
-            return set()
+    listed: list[bytes] = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # its thread has ended
+            listed.append(path.read_bytes())
+    if listed and not any(listed):
+        return set()
     return set(psutil.Process().children(recursive=True))

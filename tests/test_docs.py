@@ -17,7 +17,19 @@ from plain import Plain
 
 from tray import settings
 from tray.alerts.sound import SOUNDS
-from tray.cli import app, asking, connecting, history, reading, running, starting, testing  # noqa: F401 - they add their commands
+from tray.cli import (  # noqa: F401 - they add their commands
+    app,
+    asking,
+    checking,
+    completing,
+    connecting,
+    examining,
+    history,
+    reading,
+    running,
+    starting,
+    testing,
+)
 from tray.dialects import DIALECTS
 from tray.engine import trial
 from tray.sources import hooktray

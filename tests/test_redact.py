@@ -238,6 +238,17 @@ def test_a_value_without_a_shape_is_found_by_what_stands_beside_it(place: str) -
         assert redacted.masks
 
 
+@pytest.mark.parametrize("place", ["json", "json in json", "pretty json", "yaml block", "toml", "ruby"])
+def test_a_name_is_seen_through_three_layers_of_json(place: str) -> None:
+    secret = "k3JxQ9zLmN2vB8cTqW5yRa7q"
+    text = NAMED[place](secret)
+
+    for _ in range(3):  # a file's content in a tool's input, and all of it quoted by a hook
+        text = json.dumps({"command": text})
+
+        assert secret not in redact(text).text
+
+
 @pytest.mark.parametrize("head", ["PRIVATE", "RSA PRIVATE", "EC PRIVATE", "OPENSSH PRIVATE", "ENCRYPTED PRIVATE"])
 @pytest.mark.parametrize(
     "wrap", [str, json.dumps, lambda text: json.dumps(json.dumps(text)), lambda text: text.split("-----END")[0]]

@@ -172,16 +172,16 @@ def test_a_broken_configuration_stops_neither_the_tray_nor_a_guard(plain: Plain,
 def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: Plain, tmp_path: Path) -> None:
     good = {"hooks": [{"type": "command", "command": "true"}]}
     source = tmp_path / "settings.json"
-    asks = {"hooks": [{"type": "prompt", "prompt": "fine?"}]}
-    source.write_text(json.dumps({"hooks": {"PreToolUze": [good], "Stop": [good, asks]}}))
+    other = {"hooks": [{"type": "mcp_tool", "server": "files", "tool": "check"}]}
+    source.write_text(json.dumps({"hooks": {"PreToolUze": [good], "Stop": [good, other]}}))
 
     live = Live(plain, tmp_path, configuration={"sources": [{"claude-code": str(source)}]})
 
     told = f"{source}:1:12: hooks.PreToolUze: unknown event `PreToolUze`"
     assert told in live.cli_json("status")[0]["problem"]
     assert f"Warning: {told}" in live.cli("list").stdout.decode()
-    assert live.states() == {"true": "pending", "Stop prompt": "pending"}
-    assert "`prompt` are not in this version" in live.cli("approve", "prompt:").stderr.decode()
+    assert live.states() == {"true": "pending", "mcp_tool:": "inert"}
+    assert "`mcp_tool`" in live.cli("approve", "mcp_tool:").stderr.decode()
 
 
 def test_what_was_switched_off_stays_off_after_a_restart(plain: Plain, tmp_path: Path) -> None:

@@ -246,8 +246,3 @@ def _shown(value: Any) -> str:
 def _dotted(at: tuple[Any, ...]) -> str:
     parts = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
     return sanitise(parts.lstrip("."), 120) or "the file"
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the settings, out of the same types that read them."""
-    return msgspec.json.schema(Settings)

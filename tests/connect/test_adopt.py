@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from connect.sites import Person, tree
 
 from tray.connect import adopt as adopting
 from tray.connect import undo, write
+from tray.connect.plan import Plan, Site
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
@@ -60,14 +62,23 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
     notes = adopt(person)
 
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"PreToolUse": [json.loads(ASKED)]}}
-    assert adopting.adopted(person.site).read_text().count(GUARD) == 1
+    assert adopting.adopted(person.site, "claude-code").read_text().count(GUARD) == 1
     found = load(person.site.paths)
     assert [(hook.match.native, hook.match.tool, hook.match.agents, hook.inert) for hook in found.hooks] == [
         ("PreToolUse", "Bash", ("claude-code",), ""),
         ("Stop", "", ("claude-code",), ""),
     ]
     assert found.warnings == ()
-    assert [note[:2] for note in notes] == ["1 ", "2 "]
+    assert [note[:2] for note in notes] == ["1 ", "2 ", "Un"]
+    assert notes[2] == "Until `hooktray connect claude-code` no event reaches them."
+    assert "hooktray release claude-code" in adopting.left(person.site, "claude-code")
+    assert adopting.left(person.site, "shelley") == adopting.left(person.site, "starchild") == ""
+
+
+def test_of_a_connected_agent_nothing_more_is_to_be_done(person: Person, file: Path) -> None:
+    person.connect()
+
+    assert [note[:2] for note in adopt(person)] == ["1 ", "2 "]
 
 
 @pytest.mark.parametrize("connected", ["before", "never"])
@@ -132,10 +143,28 @@ def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
 
-@pytest.mark.parametrize("agent", ["shelley", "starchild", "x-code"])
-def test_other_agents_say_what_to_do_instead(person: Person, agent: str) -> None:
-    with pytest.raises(HooktrayError, match="not moved by this command"):
-        adopting.adopt(person.site, agent)
+@pytest.mark.parametrize("work", [adopting.adopt, adopting.release])
+def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, str], Plan]) -> None:
+    with pytest.raises(HooktrayError, match="not moved by this command") as caught:
+        work(person.site, "shelley")
+
+    assert "hooktray connect shelley" in caught.value.hint
+    assert "hooktray disconnect shelley" in caught.value.hint
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_for_x_codes_plugins_it_is_said_what_to_write(person: Person, named: bool) -> None:
+    register = person.home / ".x-code" / "plugins" / "installed_plugins.json"
+    register.parent.mkdir(parents=True)
+    record = {"id": "lint@market", "name": "lint", "marketplace": "market", "version": "2"}
+    register.write_text(json.dumps({"plugins": [record] if named else []}))
+
+    with pytest.raises(HooktrayError, match="not moved by this command") as caught:
+        adopting.adopt(person.site, "x-code")
+
+    folder = register.parent / "cache" / "market" / "lint" / "2" if named else "FOLDER"
+    assert f"`- {{x-code: {folder}, agent: x-code}}`" in caught.value.hint
+    assert f"/plugin disable {'lint@market' if named else 'NAME'}" in caught.value.hint
 
 
 def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: Path) -> None:

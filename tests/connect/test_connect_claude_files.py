@@ -87,6 +87,20 @@ BAD: dict[str, tuple[str | bytes, str]] = {
 }
 
 
+ISSUE = (  # the shapes that people were seen to have, by the words of the tables above or of a test of this page
+    "trailing comma, comments, BOM, CRLF, tabs, minified, link, dangling_link, read_only, private, empty, "
+    "missing_folder, five megabytes, unicode, foreign hooks, older_entry, given twice, edit_in_between"
+)
+
+
+def test_every_shape_of_a_settings_file_has_its_row() -> None:
+    tests = " ".join(name for name in globals() if name.startswith("test_"))
+    known = f"{' '.join((*GOOD, *BAD))} {tests}".replace("a comment ", "comments ")
+
+    assert len(GOOD) + len(BAD) >= 40
+    assert [shape for shape in ISSUE.split(", ") if shape not in known] == []
+
+
 @pytest.fixture
 def person(tmp_path: Path) -> Person:
     one = Person(tmp_path)
@@ -287,6 +301,31 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(person: Person, file:
     assert [wire.event for wire in person.wires()].count("Stop") == 1
     assert RELAY[0] in stop[0]["hooks"][0]["command"]
     assert stop[1:] == [json.loads(FOREIGN)]
+
+
+PORTABLE = ("/venv/bin/python3", "-I", "-S", "/venv/lib/tray/relay.py", "--home", "/home/you/h")
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(PORTABLE, RELAY), (RELAY, PORTABLE)], ids=["native came", "native went"]
+)
+@pytest.mark.parametrize(
+    "name", ["tabs", "BOM and CRLF", "minified with hooks", "no final newline", "foreign hooks on one event", "deep"]
+)
+def test_another_relay_touches_no_byte_around_it(
+    person: Person, file: Path, name: str, first: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    file.write_bytes(GOOD[name].encode())
+    person.connect(then)
+    direct = file.read_bytes()
+    person.disconnect()
+
+    person.connect(first)
+    assert person.connect(then) == 1
+
+    assert file.read_bytes() == direct
+    person.disconnect()
+    assert file.read_bytes() == GOOD[name].encode()
 
 
 def test_in_a_group_with_somebody_elses_only_ours_is_touched(person: Person, file: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from connect.claude import Terminal
-from connect.trays import installed, started
+from connect.trays import by_person, installed, started
 from desk import wait
 from dialects.hosts import taken
 from live import PYTHON, Live
@@ -24,7 +24,7 @@ from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
 from tray.paths import locate
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell"), by_person]
 
 
 @pytest.fixture
@@ -99,6 +99,7 @@ def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, t
         (["connect", "claude-code", "--scope", "world"], 1, "unknown scope `world`"),
         (["connect", "--nonsense"], 2, "--nonsense"),
         (["adopt", "x-code"], 1, "/plugin disable"),
+        (["adopt", "shelley"], 1, "hooktray connect shelley"),
         (["release", "claude-code"], 1, "nothing to put back"),
     ],
 )
@@ -107,6 +108,41 @@ def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], code: in
 
     assert done.returncode == code
     assert told in done.stderr.decode()
+
+
+@pytest.mark.parametrize("verb", ["connect", "adopt"])
+def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, verb: str) -> None:
+    hook = {"hooks": [{"type": "command", "command": "/bin/echo"}]}
+    settings.write_text(json.dumps({"hooks": {"Stop": [hook]}}))
+    text = settings.read_bytes()
+    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), verb, "claude-code"]
+
+    refused = live.place.run([*argv, "--yes"], {"CLAUDECODE": "1"})
+    shown = live.place.run([*argv, "--dry-run"], {"CLAUDECODE": "1"})
+
+    assert refused.returncode == 1
+    assert b"started by an agent or a hook: CLAUDECODE is set; nothing was written" in refused.stderr
+    assert shown.returncode == 0
+    assert settings.read_bytes() == text
+
+
+def test_a_script_of_the_users_own_may_say_yes(live: Live, settings: Path) -> None:
+    script = live.script("setup", f"exec {PYTHON} -I -m tray --home {live.home} connect claude-code --yes")
+
+    done = live.place.run([script])
+
+    assert (done.returncode, b"hooktray" in settings.read_bytes().lower()) == (0, True)
+
+
+def test_one_agents_broken_file_does_not_keep_the_others_waiting(live: Live, settings: Path, tmp_path: Path) -> None:
+    settings.write_text("{,}")
+    (tmp_path / ".x-code").mkdir()
+
+    done = live.cli("connect", "--yes")
+
+    assert done.returncode == 1
+    assert b"x-code: connected." in done.stdout
+    assert b"settings.json:1:2:" in done.stderr
 
 
 def test_a_file_that_cannot_be_read_is_named_with_its_place(live: Live, settings: Path) -> None:
@@ -192,7 +228,10 @@ def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path
 
     assert (row["connected"], row["firing"]) == (True, False)
     assert "nothing arrived" in row["problem"]
-    assert "brings them up to date" in row["advice"][0]
+    assert "/gone/tray/" in row["advice"][0]
+    assert row["advice"][0].endswith(
+        "is not there any more, so its lines do nothing; hooktray connect claude-code mends them"
+    )
 
 
 def test_another_homes_lines_are_told(live: Live, settings: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tray import relays
 from tray.connect import line
 from tray.connect.line import Line
 from tray.dialects import DIALECTS
+from tray.errors import HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
@@ -117,6 +118,55 @@ def test_our_own_lines_are_recognised(relay: tuple[str, ...], home: str, form: o
 )
 def test_only_our_own_lines_are_recognised(text: str, found: Line | None) -> None:
     assert line.parse(text) == found
+
+
+WINDOWS = ("C:\\Program Files (x86)\\h\\hooktray-relay.exe", "--home", "C:\\h", "x-code", "PreToolUse")
+PORTABLE = ("C:\\py\\python.exe", "-I", "-S", "C:\\a b\\tray\\relay.py", "claude-code", "Stop")
+
+
+NATIVE_LINE = (
+    r'if exist "C:\Program Files (x86)\h\hooktray-relay.exe" ( "C:\Program Files (x86)\h\hooktray-relay.exe" '
+    r'--home "C:\h" x-code PreToolUse ) else ( more >nul )'
+)
+PORTABLE_LINE = (
+    r'if exist "C:\py\python.exe" if exist "C:\a b\tray\relay.py" ( "C:\py\python.exe" -I -S '
+    r'"C:\a b\tray\relay.py" claude-code Stop ) else ( more >nul )'
+)
+
+
+@pytest.mark.parametrize(("words", "text"), [(WINDOWS, NATIVE_LINE), (PORTABLE, PORTABLE_LINE)])
+def test_on_windows_cmd_looks_first_whether_it_is_there(words: tuple[str, ...], text: str) -> None:
+    assert line.command(words) == text
+
+
+def test_words_for_cmd_become_the_same_line_when_they_are_quoted_by_the_c_library() -> None:
+    joined = subprocess.list2cmdline(line.command_words(WINDOWS))
+
+    assert joined == "cmd.exe /d /c " + NATIVE_LINE.replace(r'"C:\h"', r"C:\h")
+
+
+@pytest.mark.parametrize("words", [WINDOWS, PORTABLE])
+def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
+    joined = shlex.join(line.command_words(words))
+
+    for text in (line.command(words), line.command_words(words), joined):
+        found = line.parse(text)
+        assert found == Line(agent=words[-2], event=words[-1], home="C:\\h" if "--home" in words else "")
+        assert found is not None
+        assert found.needs[0] == words[0]
+
+
+@pytest.mark.parametrize("sign", '%^&|<>!"')
+def test_a_path_that_cmd_would_take_apart_is_refused(sign: str) -> None:
+    with pytest.raises(HooktrayError, match=r"cmd\.exe cannot be given this path"):
+        line.command_words((f"C:\\a{sign}b\\hooktray-relay.exe", "claude-code", "Stop"))
+
+
+def test_a_line_says_which_files_it_needs() -> None:
+    found = line.parse(line.shell(("/p y/python3", "-I", "-S", "/x/tray/relay.py", "claude-code", "Stop")))
+
+    assert found is not None
+    assert found.needs == ("/p y/python3", "/x/tray/relay.py")
 
 
 def test_every_event_has_a_line_that_is_recognised() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from connect.claude import Terminal, claude, environment, settle_in
 from connect.model import Call, Model
-from connect.trays import started
+from connect.trays import by_person, started
 from desk import wait
 from live import PYTHON, Live
 from plain import Plain
@@ -22,6 +22,8 @@ from tray.cli.views import log_row
 from tray.paths import locate
 
 __all__ = ["claude"]
+
+pytestmark = [pytest.mark.xdist_group("claude"), by_person]  # one worker: what cannot be fetched is tried once
 
 LONG = 40.0  # seconds
 CALLS: list[Call] = [

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from live import Live
 from plain import Plain
 
 from tray.app import roster, stores
+from tray.engine.ancestry import ancestors
+from tray.engine.caller import started_by
 from tray.engine.consent import Consent
 from tray.paths import locate
+
+by_person = pytest.mark.skipif(
+    started_by((), ancestors(os.getpid())) != "", reason="an agent runs these tests, and agents may not connect"
+)
 
 
 def installed(folder: Path) -> Live:

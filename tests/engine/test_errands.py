@@ -65,6 +65,27 @@ def cause(house: House) -> str:
     return str(house.last.hooks[0]["cause"])
 
 
+class Lost:
+    """An agent's end of the line that cannot be watched any more."""
+
+    def fileno(self) -> int:
+        raise OSError("too many open files")
+
+
+@pytest.mark.parametrize("kind", [{"script": "exit 0"}, {"type": "http", "url": "https://guard.example.com/"}])
+def test_hooks_that_cannot_be_run_have_failed_and_the_others_still_count(house: House, kind: dict[str, Any]) -> None:
+    house.hook("guard", on="tool_before", failure="block", **kind)
+    house.hook("rule", on="tool_before", type="rule", decision="ask", reason="sure?")
+
+    begun = house.engine.begin(
+        Knock(agent="claude-code", event="PreToolUse", id="1" * 32, body=json.dumps(PRE_TOOL_USE).encode())
+    )
+    assert callable(begun)
+    begun(Lost())
+
+    assert [(one["status"], one["verdict"]) for one in house.last.hooks] == [("ok", "ask"), ("failed", "deny")]
+
+
 def test_an_http_hook_blocks_by_its_answer(house: House, serve: Serve) -> None:
     server = serve(BLOCK)
     post(house, server, headers={"Authorization": "Bearer $T$OTHER"}, env=["T"])

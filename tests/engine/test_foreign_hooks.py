@@ -78,6 +78,20 @@ def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: Hous
     assert house.standing("my guard").state is State.CHANGED
 
 
+def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_path: Path) -> None:
+    guard = write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\nx\nE\n./guard.sh"))})
+    write(guard, "#!/bin/sh\nexit 0\n", executable=True)
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "not here"
+
+
+def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
+    declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
+
+    assert "when the hook runs: cat, $(./later.sh)" in review(house.roster.standings[0], house.stores.copies, {})
+
+
 def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
     write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
     declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))}, approve=False)

@@ -247,6 +247,28 @@ def test_secrets_reach_hooks_untouched_and_the_journal_masked(house: House, tmp_
     assert house.last.masked > 0
 
 
+def test_nothing_that_a_hook_says_is_written_down_with_its_secrets(house: House) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    said = {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": f"reason {secret}",
+            "additionalContext": f"context {secret}",
+        },
+        "systemMessage": f"note {secret}",
+    }
+    house.script("said.sh", f"echo 'stderr {secret}' >&2; cat <<'E'\n{json.dumps(said)}\nE")
+    house.hook("talks", on="tool_before", command="./said.sh", dialect="claude-code")
+    house.hook("fails", on="tool_before", script=f"echo 'cause {secret}' >&2; exit 1", failure="block")
+
+    told = house.tool()
+
+    assert secret in json.dumps(told)
+    assert "talks" in str(house.last)
+    assert secret not in str(house.last)
+
+
 def test_a_hook_of_a_hook_is_nested_and_runs_nothing(house: House, tmp_path: Path) -> None:
     house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
     with subprocess.Popen(["sleep", "60"]) as relay:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +48,29 @@ DENIED = [
     "xargs hooktray revoke < names",
     "find . -name x -exec hooktray off ';'",
     "bash <<EOF\nhooktray off\nEOF",
+    "cat <<EOF | bash\nhooktray off\nEOF",
+    "cat <<EOF\n$(hooktray off)\nEOF",
+    "cat <<E\nx\nE\nhooktray off",
+    "cat <<\\E\nx\nE\nhooktray off",
+    "cat <<'E F'\nx\nE F\nhooktray off",
+    "cat <<-E\n\tE\nhooktray off",
+    "cat <<A <<B\nA\nB\nhooktray off",
+    "cat <<< x\nhooktray off",
+    'cat <<< "a b"; hooktray off',
+    "echo $((1<<2))\nhooktray off\n2",
+    "# <<E\nhooktray off\nE",
+    "echo '<<E'\nhooktray off\nE",
+    "x=hooktray; cat <<E\nx=foo\nE\n$x off",
+    "python3 - <<E\nimport os; os.system('hooktray off')\nE",
+    "hooktray >list off",
+    "rm -rf ~/.config/hook*",
+    "rm -rf ~/.config/{hooktray,x}",
+    "rm -rf ~/.loc?l/state",
+    "dd if=/dev/null of=~/.config/hooktray/hooktray.yaml",
+    "sort -o ~/.config/hooktray/hooktray.yaml x",
+    "rm -rf ~/.local",
+    "hooktray <list off",
+    "hooktray $'off'",
     "script -qec 'hooktray off' /dev/null",
     "tmux send-keys 'hooktray off' Enter",
     "hookt*y off",
@@ -78,8 +102,18 @@ DENIED = [
 UNCLEAR = [
     "python fix.py ~/.claude/settings.json",
     "hooktray $word",
+    '"$(which hooktray)" off',
+    "$(echo hooktray) off",
+    "`which hooktray` approve a b",
+    "awk 'BEGIN{system(\"hooktray off\")}'",
+    "echo '{}' | hooktray relay claude-code Stop",
+    "echo '{}' | /home/u/.venv/bin/hooktray-relay claude-code Stop",
+    "python -I -S /x/tray/relay.py claude-code Stop",
+    "python -m tray.relay claude-code Stop",
+    "hooktray once claude-code Stop",
     "alias h=hooktray",
     "hooktray off 'unclosed",
+    "cat <<E\n$(hooktray\nE",
     "make note MSG='please run hooktray off now'",
     "ln -s /usr/bin/hooktray /tmp/x",
 ]
@@ -96,6 +130,9 @@ FREE = [
     "ls -la ~/.config/hooktray",
     "sqlite3 -readonly ~/.local/state/hooktray/hooktray.db 'select 1'",
     "git commit -m 'Say how hooktray off works'",
+    "git commit -m \"$(cat <<'EOF'\nSay how it's done: hooktray off\nEOF\n)\"",
+    "cat <<EOF\nhooktray off\nEOF",
+    "cat > notes.md <<'EOF'\n$(hooktray off)\nEOF",
     "git log --grep 'hooktray approve'",
     "echo 'to pause: hooktray pause 30m'",
     "rg 'hooktray approve' docs",
@@ -105,7 +142,11 @@ FREE = [
     "npm run build --prefix ~/array/hooks",
     "sed -n 1,5p ~/.claude/settings.json",
     "cat docs/hooks.md > /tmp/x",
-    "rm -rf build/hooks",
+    "rm -rf build/hooks build/*/hooks ~/tray*",
+    "awk '/hooktray off/' notes.md",
+    "which hooktray-relay",
+    "cat native/relay.c tray/relay.py",
+    "python -m pytest tests/relay.py",
     "git push --off",
 ]
 
@@ -196,3 +237,37 @@ def test_an_ordinary_call_costs_next_to_nothing() -> None:
         return (time.perf_counter() - started) / 100
 
     assert min(once() for _ in range(20)) < 100e-6  # about 5 us; a loaded machine may take longer
+
+
+@pytest.mark.parametrize("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
+def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_waiting(unit: str) -> None:
+    started = time.process_time()
+    said = verdict(event("Bash", {"command": "hooktray " + unit * (1_000_000 // len(unit))}))
+
+    assert said >= Verdict.ASK
+    assert time.process_time() - started < 5
+
+
+def test_no_path_takes_long_to_look_at() -> None:
+    started = time.process_time()
+    verdict(event("Write", {"file_path": "/.claude/plugins/hooks" * 50_000}))
+
+    assert time.process_time() - started < 5
+
+
+def test_a_long_text_that_is_only_written_somewhere_is_nobodys_business() -> None:
+    line = "cat > notes.md <<'EOF'\n" + "hooks are run by the tray\n" * 40_000 + "EOF"
+
+    assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
+
+
+def test_our_files_are_ours_by_whatever_links_they_are_reached(tmp_path: Path) -> None:
+    own = tmp_path / "config" / "hooktray"
+    own.mkdir(parents=True)
+    (tmp_path / "elsewhere").symlink_to(own)
+    protection = Protection(places=Places(own=(str(own),)))
+
+    said = protection.judge(event("Write", {"file_path": str(tmp_path / "elsewhere" / "hooktray.yaml")}))
+
+    assert said is not None
+    assert said.reading.verdict is Verdict.DENY

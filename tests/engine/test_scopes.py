@@ -12,6 +12,7 @@ from house import PRE_TOOL_USE, House
 
 from tray.dialects import parse
 from tray.engine.scopes import in_force, inside, invoked
+from tray.engine.trial import synthetic
 from tray.model.hook import Match, restore
 
 DEPLOY = """\
@@ -91,6 +92,24 @@ def test_a_refused_stop_goes_on_with_the_turn(house: House, tmp_path: Path) -> N
     answer = house.knock("claude-code", "Stop", STOP)
 
     assert json.loads(answer.stdout)["decision"] == "block"
+    assert denied(house.tool())
+
+
+def test_what_a_test_sends_neither_begins_nor_ends_a_skill(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+    tell(house, SKILL)
+
+    house.engine.observe(synthetic("claude-code", "Stop", json.dumps(STOP).encode(), environment={}, cwd="/"))
+
+    assert denied(house.tool())
+
+
+def test_while_nobody_can_tell_which_skills_are_in_force_their_hooks_are_asked(house: House, tmp_path: Path) -> None:
+    approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
+    tell(house, SKILL | {"tool_input": {"skill": "review"}})
+    with house.stores.database.write() as connection:
+        connection.execute("ALTER TABLE session_mark RENAME TO lost")
+
     assert denied(house.tool())
 
 

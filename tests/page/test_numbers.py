@@ -20,8 +20,9 @@ from tray.model.decision import Record, Verdict
 from tray.page import filters, peers, pictures
 from tray.page.words import clock, duration
 from tray.store import rows
-from tray.store.db import MIGRATIONS, open_db
+from tray.store.db import open_db
 from tray.store.journal import Journal
+from tray.store.migrations import MIGRATIONS
 from tray.store.statistics import HOUR, Count, Statistics, Turn
 
 WORDS = st.sampled_from(["", "a", "B", "ä", "Ä", "%", "_", "\\", '"', "tool_before", "PreToolUse"])

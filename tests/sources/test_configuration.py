@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Failure, Rule
 from tray.paths import Paths, locate
-from tray.settings import CLASSES, KEYS, schema
-from tray.sources import configuration
+from tray.settings import KEYS, Settings
+from tray.sources import configuration, hooktray
 from tray.sources.configuration import parse
+from tray.sources.starter import TEXT
 
 BROKEN = [
     ("hooks:\n  - {event: tool_befor, command: ./x}", "2:6: hooks[0].event", "`tool_befor`", "`tool_before`"),
@@ -154,15 +159,32 @@ def test_the_starter_file_is_good_and_declares_nothing(paths: Paths) -> None:
     assert configuration.load(paths) == configuration.Configuration()
 
 
-def test_the_starters_examples_are_good_when_uncommented() -> None:
-    lines = configuration.STARTER.splitlines()[3:]
-    text = "\n".join(line.removeprefix("# ").removeprefix("#") for line in lines)
+def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
+    lines = [line for line in TEXT.splitlines()[1:] if not line.startswith("##")]
+    found = parse("\n".join(line.removeprefix("# ") for line in lines), "/c/hooktray.yaml")
 
-    assert [hook.name for hook in parse(text, "/c/hooktray.yaml").hooks] == ["no-rm", "done"]
+    assert [hook.name for hook in found.hooks] == [
+        "no-rm", "tool_before rule", "guard.example.com", "turn_end prompt",
+    ]  # fmt: skip
+    assert TEXT.startswith("# yaml-language-server: $schema=./hooktray.schema.json\n")
+    keys = set(re.findall(r"(\w+):", TEXT))
+    assert {*KEYS, *hooktray.KEYS} <= keys
+    assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
+    changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet": None}  # what has no default to show
+    assert msgspec.structs.replace(found.settings, **changed) == Settings()
 
 
-def test_the_schema_knows_every_setting() -> None:
-    found = schema()["$defs"]["Settings"]["properties"]
+def test_the_schema_stands_beside_the_file(paths: Paths) -> None:
+    (paths.config.parent / "hooktray.schema.json").write_text("{}")
 
-    assert set(found) == set(KEYS)
-    assert len(CLASSES) == 13
+    configuration.start(paths)
+
+    assert (paths.config.parent / "hooktray.schema.json").read_bytes() == configuration.SCHEMA.read_bytes()
+
+
+def test_a_file_that_is_there_is_never_overwritten(paths: Paths) -> None:
+    paths.config.symlink_to("nowhere")
+
+    assert not configuration.start(paths)
+
+    assert paths.config.is_symlink()

@@ -13,8 +13,9 @@ import pytest
 
 from tray.errors import StoreError
 from tray.model.decision import Verdict
-from tray.store.db import MIGRATIONS, VERSION, Database, open_db
+from tray.store.db import Database, open_db
 from tray.store.journal import Journal
+from tray.store.migrations import MIGRATIONS, VERSION
 
 OLD_ROW = """
 INSERT INTO journal (id, at, agent, session, project, event, kind, verdict, reason, ms, hooks, rewrites, notes,

@@ -190,3 +190,25 @@ def test_a_killed_tray_loses_no_change_it_confirmed(database: Database) -> None:
 
         assert done in (confirmed, confirmed + 1)  # one may be committed, but not yet confirmed
         assert Switch(database).state().enabled == (done % 2 == 0)
+
+
+def test_off_returns_only_when_what_was_about_to_start_has_started(database: Database) -> None:
+    switch = Switch(database)
+    order: list[str] = []
+
+    def turn() -> None:
+        switch.turn(False, "menu")
+        order.append("off")
+
+    thread = threading.Thread(target=turn)
+
+    with switch.passing() as may:
+        thread.start()
+        thread.join(0.3)  # it has to wait, so nothing can be seen that would end this earlier
+        order.append("started")
+    thread.join(20)
+
+    assert may
+    assert order == ["started", "off"]
+    with switch.passing() as may:
+        assert not may

@@ -21,6 +21,7 @@ def main() -> int:
     form.add_argument("--quick", action="store_true", help="few of each, as in CI (default)")
     form.add_argument("--full", action="store_true", help="all of them, by hand")
     parser.add_argument("--save", action="store_true", help="keep the results, and write docs/torture.md out of them")
+    parser.add_argument("--share", type=float, default=1.0, help="of the full counts: 0.1 is a tenth")
     parser.add_argument("ids", nargs="*", metavar="TNN", help="which; default: all")
     chosen = parser.parse_args()
     try:
@@ -28,7 +29,8 @@ def main() -> int:
     except KeyError as error:
         parser.error(f"there is no torture program {error}")
     note = table.keep if chosen.save else lambda _: None
-    held = [run(program, full=chosen.full, note=note) for program in wanted]  # all, whatever the first one says
+    # All of them, whatever the first one says.
+    held = [run(program, full=chosen.full, share=chosen.share, note=note) for program in wanted]
     return 0 if all(held) else 1
 
 

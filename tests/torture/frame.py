@@ -25,6 +25,7 @@ class Tally:
 
     full: bool
     folder: Path
+    share: float = 1.0  # of the full counts, where a machine has no time for all
     inputs: int = 0
     faults: int = 0
     beaten: int = 0  # how often a control fell, as it must
@@ -34,7 +35,9 @@ class Tally:
     measured: list[str] = field(default_factory=list)
 
     def many(self, quick: int, full: int) -> int:
-        return full if self.full else quick
+        if not self.full:
+            return quick
+        return max(quick, round(full * self.share)) if full > quick else full  # a smaller one is a step, not a count
 
     def attack(self, name: str, held: bool, *, faults: int = 1) -> None:
         """One input with its faults: did the defence hold?"""
@@ -69,7 +72,9 @@ def programs(wanted: Sequence[str] = ()) -> list[Program]:
     return [Program(id, found[id]) for id in (wanted or found)]
 
 
-def run(program: Program, *, full: bool, note: Callable[[dict[str, object]], object] = lambda _: None) -> bool:
+def run(
+    program: Program, *, full: bool, share: float = 1.0, note: Callable[[dict[str, object]], object] = lambda _: None
+) -> bool:
     """Run one and print its result twice: a JSON line for programs, a line for people. True when all held.
 
     `note` is given the result, too.
@@ -77,7 +82,7 @@ def run(program: Program, *, full: bool, note: Callable[[dict[str, object]], obj
     module = importlib.import_module(f"torture.{program.module}")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-        tally = Tally(full, Path(folder))
+        tally = Tally(full, Path(folder), share)
         try:
             module.torture(tally)
         except Exception as error:  # noqa: BLE001 - a program that breaks off has shown nothing
@@ -97,6 +102,7 @@ def result(program: Program, title: str, tally: Tally, seconds: float) -> dict[s
         "id": program.id,
         "title": title,
         "form": "full" if tally.full else "quick",
+        "share": tally.share,
         "inputs": tally.inputs,
         "faults": tally.faults,
         "lost": len(tally.lost),

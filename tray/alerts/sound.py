@@ -8,8 +8,10 @@ import logging
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import wave
 from collections import deque
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -151,6 +153,22 @@ class Player:
         if error not in self._logged and len(self._logged) < ERRORS:
             self._logged.add(error)
             log.warning("sound: %s", error)
+
+
+def trouble() -> str:
+    """Why no sound can be heard here; "" when one was played, which nobody hears: it is silence."""
+    with tempfile.TemporaryDirectory(prefix="hooktray-") as folder:
+        path = Path(folder) / "silence.wav"
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(CHANNELS)
+            file.setsampwidth(SAMPLE)
+            file.setframerate(RATE)
+            file.writeframes(bytes(CHANNELS * SAMPLE * RATE // 20))
+        try:
+            Player()._sound(path)
+        except SoundError as error:
+            return str(error)
+    return ""
 
 
 def find(name: str, folder: Path = SOUNDS) -> Path:

@@ -111,8 +111,9 @@ def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
     """Our folders, and our program where it is installed; a checkout stays open to those who work on it."""
     program = Path(tray.__file__).parent
     installed = (str(program),) if program.parent.name in ("site-packages", "dist-packages") else ()
+    own = (str(paths.config.parent), str(paths.state), str(paths.logs), *installed)
     return Places(
-        own=(str(paths.config.parent), str(paths.state), str(paths.logs), *installed),
+        own=tuple(dict.fromkeys((*own, *map(os.path.realpath, own)))),
         home=environment.get("HOME") or str(Path.home()),
         x_code=environment.get("X_CODE_HOME", ""),
     )

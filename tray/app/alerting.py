@@ -104,6 +104,10 @@ class Alerting:
         """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
         return {"notifications": self._notifier.last_error, "sound": self._player.last_error}
 
+    def announce(self, alert: Alert) -> None:
+        """At once, whatever is held back."""
+        self._announcer.announce((alert,))
+
     def answer(self, question: str, allow: bool, way: str = "menu") -> None:
         if not self.questions.answer(question, allow=allow, way=way):
             self.herald.tell("", say("This question is closed already"))

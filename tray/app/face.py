@@ -27,12 +27,14 @@ def face(
     alerting: Alerting,
     *,
     soon: Callable[[Callable[[], None]], None],
-    open_page: Callable[[], None],
+    open_page: Callable[[str], None],
+    trouble: Callable[[], int],
+    examine: Callable[[], object],
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
     extras = Extras(
         telling=lambda: _telling(alerting),
-        trouble=lambda: alerting.trouble,
+        trouble=lambda: max(alerting.trouble, trouble()),  # when last asked, and by looking: often the same hooks
         lost=lambda: kept.journal.dropped,
         questions=lambda: tuple(_question(one) for one in alerting.open),
         answer=alerting.answer,
@@ -42,7 +44,10 @@ def face(
         show_held=alerting.show_held,
         login=autostart(paths),
         open_configuration=partial(open_file, paths.config),
-        open_page=open_page,
+        open_page=lambda: open_page(""),
+        open_decision=open_page,
+        doctor=examine,
+        connect=partial(_show_agents, paths, kept),
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(
@@ -56,6 +61,13 @@ def face(
         extras=extras,
     )
     return shown, hand
+
+
+def _show_agents(paths: Paths, kept: Stores) -> None:
+    from tray.app.offering import Wiring  # not needed to start
+    from tray.app.wiring import heard
+
+    Wiring(paths, heard(kept.journal), open_file).show()
 
 
 def _telling(alerting: Alerting) -> Telling:

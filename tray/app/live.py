@@ -8,19 +8,23 @@ import functools
 import logging
 import os
 import sys
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from filelock import FileLock, Timeout
 
 from tray.alerts.untold import told
-from tray.app import engine, limits, llm, roster, stores
+from tray.app import engine, limits, llm, relay_conf, roster, stores, welcome
 from tray.app.alerting import Alerting, text_file
+from tray.app.care import Care
 from tray.app.face import face
+from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.vitals import vitals
+from tray.app.watching import Watch
+from tray.app.wiring import offers
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action, Reason, Review
 from tray.desktop.opener import open_file
@@ -30,23 +34,22 @@ from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine import confirming
 from tray.engine.agents import Agents
-from tray.engine.ancestry import ONCE, descends_from_hook
+from tray.engine.ancestry import descends_from
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.runners.command import Background
+from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
-from tray.sources import configuration
 from tray.threads import Chores, Ending, Loop, Seldom
 
 CLOSING = 12.0  # seconds
 LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
-PLACES = 256  # events whose hooks may run at once after their agent was let go
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +65,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
         say(f"Hooktray is already running for {paths.state}.")
         return 0
     try:
+        adopt()
         with contextlib.closing(App(paths, headless=headless, say=say)) as app:
             app.run()
     finally:
@@ -74,18 +78,20 @@ class App:
 
     def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
         self._paths = paths
+        self._say = say
         self._words: dict[str, str] = {}
-        self._places = threading.BoundedSemaphore(PLACES)
-        self._observing: set[threading.Thread] = set()
+        self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
-        configuration.start(paths)
+        self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
         self._lately = Seldom(self._loop.loop, self._changed, LATELY)
         self._background = Background()
         self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=lambda: limits(self._roster))
         self._roster = roster(paths, self._kept)
+        self._watch = Watch(self._loop.loop, self._changed)
+        self._care = Care(paths, self._kept, self._roster, self._vitals)
         self._make_alerts()
         self._make_engine()
         threads = (self._loop, self._chores)
@@ -93,8 +99,10 @@ class App:
         self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open)
-        self._typed = Typed(self._controls, requests)
+        requests = Requests(
+            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals
+        )  # fmt: skip
+        self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
@@ -115,7 +123,7 @@ class App:
     def _make_engine(self) -> None:
         model = functools.partial(llm, self._paths, self._kept)
         self._engine = engine(
-            self._kept, self, self._spawn, self._background, llm=model, ending=self._ending,
+            self._kept, self, self._observers.spawn, self._background, llm=model, ending=self._ending,
             questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
         )  # fmt: skip
@@ -137,6 +145,8 @@ class App:
             self._alerting,
             soon=self._chores.do,
             open_page=self._page.open,
+            trouble=lambda: self._care.trouble,
+            examine=lambda: self._observers.spawn(self._examine),
         )
         reviews = self._paths.state / "reviews"
         self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
@@ -155,7 +165,7 @@ class App:
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
         self._listener.start()
-        self._write_relay_conf()
+        relay_conf.write(self._paths, self._roster.when_down())
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
             self._icon.run()
@@ -168,10 +178,10 @@ class App:
         faulthandler.dump_traceback_later(CLOSING, exit=True)
         self._terminals.close()
         self._listener.close()
+        self._watch.close()
         self._turns.close()
         self._ending.close()
-        for thread in list(self._observing):
-            thread.join(5)
+        self._observers.join()
         self._background.close()
         self._page.close()
         self._chores.close()
@@ -222,6 +232,8 @@ class App:
             self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
+        if self._arrives:
+            self._welcome()
         self._roster.tidy()
         self._kept.journal.tidy()
         self._kept.sessions.prune(KEPT_SESSIONS)
@@ -237,15 +249,26 @@ class App:
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
         self._herald.warned(self._roster.configuration.warnings)
-        self._write_relay_conf()
+        relay_conf.write(self._paths, self._roster.when_down())
+        self._watch.over((self._paths.config, *self._roster.watched))
+        self._care.look()
         self._face.show()
+
+    def _examine(self) -> None:
+        path = self._care.report()
+        self._chores.do(lambda: open_file(path))
+
+    def _welcome(self) -> None:
+        found = offers(self._paths)
+        self._say(welcome.text(self._paths, found))
+        self._alerting.announce(welcome.alert(found))
 
     def _changed(self) -> None:
         self._chores.do(self._refresh)
 
     def _trusts(self, pid: int) -> bool:
         """Whether a click from this process can be a person's: no hook and no agent is above it."""
-        return not descends_from_hook(pid, os.getpid()) and not self._agents.above(pid)
+        return not descends_from(pid, os.getpid()) and not self._agents.above(pid)
 
     def _shown(self) -> str:
         """Which icon is on the screen now; "" when none is."""
@@ -257,35 +280,11 @@ class App:
     def _turn_ended(self, event: Event) -> None:
         """Told at once, however long its hooks will take."""
         self._chores.do(lambda: self._herald.arrived(event))
-        self._spawn(lambda: self._engine.observe(event))
+        self._observers.spawn(lambda: self._engine.observe(event))
 
-    def _spawn(self, work: Callable[[], object]) -> bool:
-        """Run the hooks of an event that waits for nothing; False when there are too many of them already."""
-        if not self._places.acquire(blocking=False):
-            return False
-
-        def turn() -> None:
-            try:
-                work()
-            except Exception:  # a thread's end is the last place that can say so
-                log.exception("an event could not be judged")
-            finally:
-                self._observing.discard(threading.current_thread())
-                self._places.release()
-
-        thread = threading.Thread(target=turn, name="observe", daemon=True)
-        self._observing.add(thread)
-        thread.start()
-        return True
+    def _vitals(self) -> Mapping[str, object]:
+        return vitals(self._icon, self._background, self._kept.journal, self._alerting.problems)
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
         self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))
-
-    def _write_relay_conf(self) -> None:
-        """Tell the relays what to do when we are not there."""
-        argv = "\x1f".join((sys.executable, *ONCE))
-        text = f"when_down={self._roster.when_down()}\nonce={argv}\n".encode()
-        path = self._paths.relay_conf
-        if not path.exists() or path.read_bytes() != text:
-            configuration.write_whole(path, text)

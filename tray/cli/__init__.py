@@ -28,7 +28,18 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 
 def commands() -> typer.Typer:
     """The command line with all of its commands."""
-    from tray.cli import asking, completing, connecting, history, reading, running, starting, testing  # noqa: F401
+    from tray.cli import (  # noqa: F401 - they add theirs
+        asking,
+        checking,
+        completing,
+        connecting,
+        examining,
+        history,
+        reading,
+        running,
+        starting,
+        testing,
+    )
 
     completing.prepare()
     return app

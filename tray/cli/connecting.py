@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +22,14 @@ if TYPE_CHECKING:
     from tray.connect.plan import Plan, Site
 
 Agents = Annotated[list[str] | None, typer.Argument(metavar="[AGENT]…", help="Which agents; none: ask for each.")]
-Scope = Annotated[str, typer.Option("--scope", metavar="user|project|local", help="Whose settings of Claude Code.")]
+Scope = Annotated[
+    str,
+    typer.Option(
+        "--scope",
+        metavar="user|project|local",
+        help="Whose settings of Claude Code; default: the user's, and those of other folders that lead here.",
+    ),
+]
 Workspace = Annotated[
     str, typer.Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")
 ]
@@ -36,7 +41,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 def connect(
     context: typer.Context,
     agents: Agents = None,
-    scope: Scope = "user",
+    scope: Scope = "",
     workspace: Workspace = "",
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -48,42 +53,56 @@ def connect(
     names = _known(agents) or [name for name, one in CONNECTORS.items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(CONNECTORS)}")
-    for name in names:
+
+    def one(name: str) -> None:
         plan = CONNECTORS[name].connect(site)
         _carry_out(name, plan, "connected", partial(write, site, name, plan), dry_run, yes)
+
+    _each(names, one)
 
 
 @app.command()
 def disconnect(
     context: typer.Context,
     agents: Agents = None,
-    scope: Scope = "user",
+    scope: Scope = "",
     workspace: Workspace = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
     """Take our entries out of agents' settings again; untouched files get their old bytes back."""
     from tray.connect import CONNECTORS, undo
+    from tray.connect import adopt as adopting
 
     site = here(context, scope, workspace)
-    names = _known(agents) or [name for name, one in CONNECTORS.items() if one.disconnect(site).changes]
+    names = _known(agents) or [name for name in CONNECTORS if _is_wired(site, name)]
     if not names:
         print("No agent is connected.")
-    for name in names:
+
+    def one(name: str) -> None:
         plan = CONNECTORS[name].disconnect(site)
+        plan = replace(plan, notes=tuple(filter(None, (*plan.notes, adopting.left(site, name)))))
         _carry_out(name, plan, "disconnected", partial(undo, site, name, plan), dry_run, yes)
+
+    _each(names, one)
 
 
 AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="Whose hooks.")]
 
 
 @app.command()
-def adopt(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
+def adopt(
+    context: typer.Context,
+    agent: AgentName,
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
     """Move your own hooks of an agent out of its settings and below Hooktray; they wait for your approval."""
     from tray.connect import adopt as adopting
     from tray.connect import write
 
-    site = here(context)
+    site = here(context, "user", workspace)
     plan = adopting.adopt(site, _known([agent])[0])
     _carry_out(agent, plan, "adopted", partial(write, site, agent, plan, adopting.notes(site)), dry_run, yes)
 
@@ -94,7 +113,7 @@ def release(context: typer.Context, agent: AgentName, dry_run: DryRun = False, y
     from tray.connect import adopt as adopting
     from tray.connect import undo
 
-    site = here(context)
+    site = here(context, "user")
     plan = adopting.release(site, _known([agent])[0])
     _carry_out(agent, plan, "released", partial(undo, site, agent, plan, adopting.notes(site)), dry_run, yes)
 
@@ -110,16 +129,13 @@ def list_connections(
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.app import stores
-    from tray.connect.connections import PROBE, connections
+    from tray.app.wiring import heard
+    from tray.connect.connections import connections
 
     site = here(context, workspace=workspace)
     journal = stores(site.paths, migrate=not site.paths.database.exists()).journal
-
-    def heard(agent: str) -> float | None:
-        rows = journal.recent(100, agent=agent)
-        return next((row.at for row in rows if not row.session.startswith(PROBE)), None)
-
-    found = connections(site, heard, (lambda session: bool(journal.recent(1, session=session))) if trial else None)
+    seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
+    found = connections(site, heard(journal), seen)
     journal.close()
     if as_json:
         for one in found:
@@ -128,23 +144,36 @@ def list_connections(
     print_connections(found)
 
 
-def here(context: typer.Context, scope: str = "user", workspace: str = "") -> Site:
-    """Everything that connectors look at."""
-    from tray.connect import line
-    from tray.connect.plan import Site
+def here(context: typer.Context, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at; `connections` gives no scope and so finds all."""
+    from tray.app import wiring
 
     paths: Paths = context.obj
-    paths.prepare()
-    return Site(
-        paths=paths,
-        relay=line.relay(paths.home),
-        home=Path.home(),
-        cwd=Path.cwd(),
-        environment=os.environ,
-        scope=scope,
-        workspace=workspace,
-        now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
-    )
+    return wiring.site(paths, scope=scope, workspace=workspace)
+
+
+def _is_wired(site: Site, agent: str) -> bool:
+    """What cannot be read may hold lines of ours: the refusal says where."""
+    from tray.connect import CONNECTORS
+
+    try:
+        return bool(CONNECTORS[agent].disconnect(site).changes)
+    except HooktrayError:
+        return True
+
+
+def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:
+    """One after the other: what is wrong with one agent's files does not keep the others waiting."""
+    errors: list[HooktrayError] = []
+    for agent in agents:
+        try:
+            work(agent)
+        except HooktrayError as error:
+            errors.append(error)
+    for told in errors[:-1]:
+        print(printable(f"hooktray: {told.message}\n  {told.hint}"), file=sys.stderr)
+    if errors:
+        raise errors[-1]
 
 
 def _known(agents: Sequence[str] | None) -> list[str]:
@@ -157,6 +186,18 @@ def _known(agents: Sequence[str] | None) -> list[str]:
             hint = f"did you mean `{likely}`?" if likely else f"known here: {', '.join(CONNECTORS)}"
             raise HooktrayError(f"unknown agent `{agent}`", hint=hint)
     return list(dict.fromkeys(agents or []))
+
+
+def _refuse_agents(name: str) -> None:
+    """Which agent leads where is for a person. A script of their own is one of their hands."""
+    from tray.engine.ancestry import ancestors
+    from tray.engine.caller import started_by
+
+    if who := started_by(os.environ, ancestors(os.getpid())):
+        raise HooktrayError(
+            f"{name}: this was started by {who}; nothing was written",
+            hint="run it in a terminal of your own, outside of agents; --dry-run shows it here, too",
+        )
 
 
 def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> None:
@@ -173,6 +214,7 @@ def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_r
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return
+    _refuse_agents(name)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
     if not yes and not typer.confirm(f"Write this for {name}?"):

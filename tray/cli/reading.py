@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -18,6 +19,8 @@ from tray.paths import Paths
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import roster, stores
+    from tray.app.doctor import broken_hooks
+    from tray.app.wiring import standing
 
     paths = places(context)
     kept = stores(paths, migrate=not paths.database.exists())
@@ -26,7 +29,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     state = kept.switch.state()
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
     waiting = [one for one in proposals.standings if one.waiting and one.digest]
-    answer = _ping(paths)
+    answer = vitals(paths)
     found = {
         "enabled": state.enabled,
         "paused_until": paused,
@@ -34,6 +37,13 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
         "dropped": kept.journal.dropped,
         "icon": (answer or {}).get("icon") or None,
+        "pauses": [asdict(one) for one in state.pauses],
+        "trouble": broken_hooks(paths, kept, proposals),
+        "agents": [
+            {"agent": one.agent, "connected": one.connected, "heard": one.heard}
+            for one in standing(paths, kept.journal)
+            if one.installed or one.heard
+        ],
         "problem": "\n".join(
             filter(
                 None, (proposals.configuration.problem, kept.ledger.book.broken, *proposals.configuration.warnings)
@@ -76,17 +86,18 @@ def paths(context: typer.Context, as_json: Json = False) -> None:
 
 @app.command()
 def schema() -> None:
-    """The JSON Schema of the settings in hooktray.yaml."""
-    from tray.settings import schema as settings_schema
+    """The JSON Schema of hooktray.yaml."""
+    from tray.sources import schema as whole
 
-    print(json.dumps(settings_schema(), indent=2))
+    print(whole.text(), end="")
 
 
-def _ping(paths: Paths) -> Any:
+def vitals(paths: Paths) -> Any:
+    """What the running tray says of itself; None when none runs."""
     from tray.door.control import ask
 
     try:
-        return ask(paths.socket, {"op": "ping"})
+        return ask(paths.socket, {"op": "vitals"})
     except DoorError:
         return None
 

@@ -79,6 +79,16 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
         print(f"{found['pending']} waiting for your approval: open the tray's menu, Approvals.")
+    for pause in found["pauses"]:
+        if pause["agent"] or pause["session"]:
+            whom = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
+            print(f"Paused for {whom} until {clock(pause['until'])}.")
+    if found["trouble"]:
+        print(f"Hooks in trouble: {found['trouble']}; `hooktray doctor` says why and what to do.")
+    for one in found["agents"]:
+        word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` wires it"
+        last = f"last heard of {clock(one['heard'])}" if one["heard"] else "never heard of"
+        print(f"{one['agent']}: {word}; {last}.")
     if configuration.problem:
         print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
     _print_warnings(configuration)

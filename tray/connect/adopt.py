@@ -1,30 +1,55 @@
-"""Adopting: the user's own hooks leave Claude Code's settings and go on below us, as a source; `release` undoes it.
+"""Adopting: the user's own hooks leave an agent's settings and go on below us, as a source; `release` undoes it.
 
-Each group is kept byte for byte in <config>/adopted/claude-code/settings.json, which hooktray.yaml then names.
+They are kept as they were written in <config>/adopted/AGENT/, in a file that hooktray.yaml then names for that agent.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tray.connect import adopt_claude, adopt_starchild, claude_code, starchild, x_code
 from tray.connect.book import Book
-from tray.connect.claude_code import settings
-from tray.connect.claude_sheet import handlers, put, without
 from tray.connect.edit import Change, File, look, settled
-from tray.connect.json_text import JsonText, Raw
-from tray.connect.plan import Plan, Site, sourced
-from tray.dialects.claude_events import AGENT
+from tray.connect.plan import Plan, Site, Wire, sourced
 from tray.errors import HooktrayError
-from tray.sources.claude_code import parse
 
-ELSEWHERE = {
-    "shelley": "`hooktray connect shelley` does it: your own executables become hooks below Hooktray",
-    "starchild": "name its config/shell_hooks.yaml under `sources:` and switch it off there with `/hooks off`",
-    "x-code": "name the plugin's folder under `sources:` and switch the plugin off with `/plugin disable`",
+SHELLEY = (
+    "`hooktray connect shelley` does it: your own executables become hooks below Hooktray; "
+    "`hooktray disconnect shelley` puts them back"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopter:
+    """How one agent's hooks are moved. `take` gives what stays, what goes and how many of each; it writes nothing."""
+
+    settings: Callable[[Site], Path]
+    wires: Callable[[Site], Sequence[Wire]]
+    take: Callable[[Site, bytes, Path, Path], tuple[bytes, bytes, int, int]]
+    give: Callable[[bytes, Path, bytes, Path], bytes]
+    empty: bytes  # a settings file with nothing in it
+    unless: str = ""
+
+
+ADOPTERS: dict[str, Adopter] = {
+    "claude-code": Adopter(
+        settings=claude_code.settings,
+        wires=claude_code.wires,
+        take=adopt_claude.take,
+        give=adopt_claude.give,
+        empty=b"{}\n",
+    ),
+    "starchild": Adopter(
+        settings=starchild.settings,
+        wires=starchild.wires,
+        take=adopt_starchild.take,
+        give=adopt_starchild.give,
+        empty=b"",
+        unless=", unless their files are written with full paths",
+    ),
 }
 
 
@@ -33,103 +58,88 @@ def notes(site: Site) -> Book:
     return Book(site.paths.state / "adoptions")
 
 
-def adopted(site: Site) -> Path:
-    return site.paths.config.parent / "adopted" / AGENT / "settings.json"
+def adopted(site: Site, agent: str) -> Path:
+    """Where they are meanwhile; the file is called as the agent's own."""
+    name = "settings.json" if agent == "claude-code" else "shell_hooks.yaml"
+    return site.paths.config.parent / "adopted" / agent / name
 
 
 def adopt(site: Site, agent: str) -> Plan:
     """Move what can run below us; the rest stays where it is, and is told."""
-    path = _own(site, agent)
-    now, kept = look(path), look(adopted(site))
+    one, aside = _adopter(site, agent), adopted(site, agent)
+    shown = one.settings(site)
+    path = settled(shown)
+    now, kept = look(path), look(aside)
     if kept is not None:
-        raise HooktrayError(
-            f"{adopted(site)}: holds hooks that were adopted before",
-            hint=f"`hooktray release {agent}` puts them back first",
-        )
+        hint = f"`hooktray release {agent}` puts them back first"
+        raise HooktrayError(f"{aside}: holds hooks that were adopted before", hint=hint)
     if not isinstance(now, File) or not now.text.strip():
         raise HooktrayError(f"{path}: there is no hook in it", hint="nothing was written")
-    sheet = JsonText(now.text, str(path))
-    if sheet.comment or sheet.value.get("disableAllHooks") is True:
-        raise HooktrayError(
-            f"{path}: Claude Code runs none of its hooks as it stands", hint="`hooktray connections` says why"
-        )
-    groups, gone, left = _sorted(site, sheet)
-    if not groups:
-        raise HooktrayError(
-            f"{path}: no hook in it can be adopted", hint="`hooktray list` says of a source what each hook lacks"
-        )
-    after = File(text=without(sheet, gone), mode=now.mode)
-    own = put(JsonText(b"{\n}\n", str(adopted(site))), groups)
+    stays, goes, moved, left = one.take(site, now.text, path, aside)
+    if not moved:
+        hint = "`hooktray list` says of a source what each hook lacks"
+        raise HooktrayError(f"{path}: no hook in it can be adopted", hint=hint)
+    after = File(text=stays, mode=now.mode)
     changes = [
-        Change(path=adopted(site), before=None, after=File(text=own)),
-        Change(path=path, before=now, after=after, origin=now, shown=settings(site)),
-        sourced(site, _entry(site), there=True),
+        Change(path=aside, before=None, after=File(text=goes)),
+        Change(path=path, before=now, after=after, origin=now, shown=shown),
+        sourced(site, _entry(site, agent), there=True),
     ]
-    said = [f"{left} of your hooks stay: Hooktray cannot run them."] if left else []
-    return Plan(
-        changes=tuple(filter(None, changes)),
-        notes=(*said, f"{len(gone)} hooks moved; they run again once you have approved them in the tray's menu."),
-    )
+    said = [f"{left} of your hooks stay: Hooktray cannot run them there{one.unless}."] if left else []
+    said.append(f"{moved} hooks moved; they run again once you have approved them in the tray's menu.")
+    if not one.wires(site):
+        said.append(f"Until `hooktray connect {agent}` no event reaches them.")
+    return Plan(changes=tuple(filter(None, changes)), notes=tuple(said))
 
 
 def release(site: Site, agent: str) -> Plan:
-    """Put them back: the old bytes if nobody edited since, else each group behind what is there now."""
-    path, own = _own(site, agent), look(adopted(site))
-    now, note = look(path), notes(site).get(path)
+    """Put them back: the old bytes if nobody edited since, else each hook behind what is there now."""
+    one, aside = _adopter(site, agent), adopted(site, agent)
+    book = notes(site)
+    away = next((kept for kept in book.of(agent) if kept.path != aside), None)  # it may be of another folder
+    shown = away.path if away else one.settings(site)
+    path, own = settled(shown), look(aside)
+    now, moved = look(path), book.get(aside)
     if not isinstance(own, File):
-        raise HooktrayError(
-            f"{adopted(site)}: there is nothing to put back", hint=f"`hooktray adopt {agent}` comes first"
-        )
-    moved = notes(site).get(adopted(site))
-    if note and note.after == now and moved and moved.after == own:
-        after = note.before
+        raise HooktrayError(f"{aside}: there is nothing to put back", hint=f"`hooktray adopt {agent}` comes first")
+    if away and away.after == now and moved and moved.after == own:
+        after = away.before
     else:
-        there = now if isinstance(now, File) and now.text.strip() else File(text=b"{}\n")
-        groups = _all(JsonText(own.text, str(adopted(site))))
-        after = replace(there, text=put(JsonText(there.text, str(path)), groups))
+        there = now if isinstance(now, File) and now.text.strip() else File(text=one.empty)
+        after = replace(there, text=one.give(there.text, path, own.text, aside))
     changes = [
-        Change(path=path, before=now, after=after, shown=settings(site)),
-        Change(path=adopted(site), before=own, after=None),
-        sourced(site, _entry(site), there=False),
+        Change(path=path, before=now, after=after, shown=shown),
+        Change(path=aside, before=own, after=None),
+        sourced(site, _entry(site, agent), there=False),
     ]
     return Plan(changes=tuple(filter(None, changes)))
 
 
-def _own(site: Site, agent: str) -> Path:
-    if agent in ELSEWHERE:
-        raise HooktrayError(f"hooks of {agent} are not moved by this command", hint=ELSEWHERE[agent])
+def left(site: Site, agent: str) -> str:
+    """What somebody who disconnects should know of adopted hooks; "" when there are none."""
+    if agent in ADOPTERS and adopted(site, agent).exists():
+        return f"Your adopted hooks hear nothing then; `hooktray release {agent}` puts them back."
+    return ""
+
+
+def _adopter(site: Site, agent: str) -> Adopter:
+    if agent == "shelley":
+        raise HooktrayError("hooks of shelley are not moved by this command", hint=SHELLEY)
+    if agent == "x-code":
+        raise HooktrayError("hooks of x-code are not moved by this command", hint=_plugins(site))
     if site.scope != "user":
         raise HooktrayError("a project's hooks stay with their project", hint="leave out --scope")
-    return settled(settings(site))
+    return ADOPTERS[agent]
 
 
-def _entry(site: Site) -> Mapping[str, Any]:
-    return {AGENT: str(adopted(site)), "agent": AGENT}
+def _plugins(site: Site) -> str:
+    """They cannot leave without a trace: a plugin is on or off as a whole, and what it starts lies in its folder."""
+    found = x_code.plugins(site)
+    each = [f"`- {{x-code: {folder}, agent: x-code}}` and there `/plugin disable {name}`" for name, folder in found]
+    lines = "; ".join(each)
+    what = lines or "the plugin's folder as `- {x-code: FOLDER, agent: x-code}` and there `/plugin disable NAME`"
+    return f"a plugin is switched off as a whole: write under `sources:` of {site.paths.config} {what}"
 
 
-def _sorted(site: Site, sheet: JsonText) -> tuple[dict[str, list[Raw]], set[int], int]:
-    """Groups that move as a whole, their handlers' numbers, and how many handlers stay."""
-    found = [(place, one) for place, one in enumerate(handlers(sheet)) if not one.line]
-    mixed = {one.group for one in handlers(sheet) if one.line}
-    groups = {(one.event.key, one.group): Raw(sheet.source(one.group)) for _, one in found if one.group not in mixed}
-    moved = {group: raw for group, raw in groups.items() if _runs(site, group[0], raw)}
-    gone = {place for place, one in found if (one.event.key, one.group) in moved}
-    return _by_event(moved), gone, len(found) - len(gone)
-
-
-def _runs(site: Site, event: str, group: Raw) -> bool:
-    """Whether all of a group's hooks would run below us, without a word of warning."""
-    text = f"{{{json.dumps(event)}: [{group.text}]}}"
-    found = parse(f'{{"hooks": {text}}}'.encode(), adopted(site))
-    return not found.warnings and not any(hook.inert for hook in found.hooks)
-
-
-def _by_event(groups: Mapping[tuple[str, Any], Raw]) -> dict[str, list[Raw]]:
-    events: dict[str, list[Raw]] = {}
-    for (event, _), raw in groups.items():
-        events.setdefault(event, []).append(raw)
-    return events
-
-
-def _all(sheet: JsonText) -> dict[str, list[Raw]]:
-    return _by_event({(one.event.key, one.group): Raw(sheet.source(one.group)) for one in handlers(sheet)})
+def _entry(site: Site, agent: str) -> Mapping[str, Any]:
+    return {agent: str(adopted(site, agent)), "agent": agent}

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tray.connect import line
 from tray.connect.claude_sheet import handlers, put, without
+from tray.connect.edit import Change
 from tray.connect.json_text import Edit, JsonText, fresh
-from tray.connect.plan import Plan, Site, Wire, edited, reading, restored
+from tray.connect.plan import Plan, Site, Wire, edited, others_written, reading, restored
 from tray.dialects.claude_events import AGENT, EVENTS
 from tray.errors import HooktrayError
 
@@ -24,10 +26,18 @@ TRUST = "Running sessions take it up. In a folder that is new to Claude Code it 
 
 
 def settings(site: Site) -> Path:
-    if site.scope not in SCOPES:
-        raise HooktrayError(f"unknown scope `{site.scope}`", hint=f"write one of: {', '.join(SCOPES)}")
-    folder = site.folder("CLAUDE_CONFIG_DIR", ".claude") if site.scope == "user" else site.cwd / ".claude"
-    return folder / SCOPES[site.scope]
+    scope = site.scope or "user"
+    if scope not in SCOPES:
+        raise HooktrayError(f"unknown scope `{scope}`", hint=f"write one of: {', '.join(SCOPES)}")
+    folder = site.folder("CLAUDE_CONFIG_DIR", ".claude") if scope == "user" else site.cwd / ".claude"
+    return folder / SCOPES[scope]
+
+
+def _meant(site: Site) -> tuple[Path, ...]:
+    """The file of this scope; without a scope the user's, and whichever others we wrote."""
+    own = settings(site)
+    others = () if site.scope else others_written(site, AGENT, own)
+    return (own, *(path for path in others if any(_wires(path, {}))))
 
 
 def is_installed(site: Site) -> bool:
@@ -35,34 +45,45 @@ def is_installed(site: Site) -> bool:
 
 
 def connect(site: Site) -> Plan:
-    path, groups = settings(site), wanted(site.relay)
-    change = edited(
+    paths, groups = _meant(site), wanted(site.relay)
+    changes = [_edited(site, path, groups) for path in paths]
+    mute = tuple(filter(None, map(_comment, paths)))
+    return Plan(changes=tuple(filter(None, changes)), notes=mute or (TRUST,))
+
+
+def _edited(site: Site, path: Path, groups: Mapping[str, Any]) -> Change | None:
+    return edited(
         site,
         path,
         lambda: fresh({"hooks": groups}),
         lambda text: _add(_upgrade(text, str(path), groups), str(path), groups),
         lambda text: _strip(text, str(path)),
     )
-    mute = _comment(path)
-    return Plan(changes=(change,) if change else (), notes=(mute or TRUST,))
 
 
 def disconnect(site: Site) -> Plan:
-    path = settings(site)
-    change = restored(site, AGENT, path, lambda text: _strip(text, str(path)))
-    return Plan(changes=(change,) if change else ())
+    found = [restored(site, AGENT, path, partial(_strip, path=str(path))) for path in _meant(site)]
+    return Plan(changes=tuple(filter(None, found)))
 
 
 def wires(site: Site) -> tuple[Wire, ...]:
-    path = settings(site)
+    today = wanted(site.relay) if site.relay else {}
+    return tuple(wire for path in _meant(site) for wire in _wires(path, today))
+
+
+def _wires(path: Path, today: Mapping[str, Any]) -> Iterator[Wire]:
     text = reading(path)
-    if not text.strip():
-        return ()
-    sheet = JsonText(text, str(path))
-    found = [(one, said) for one in handlers(sheet) if (said := one.line)]
-    return tuple(
-        Wire(event=one.event.key, argv=_argv(one.value), place=str(path), home=said.home) for one, said in found
-    )
+    for one in handlers(JsonText(text, str(path))) if text.strip() else ():
+        event = one.event.key
+        if said := one.line:
+            yield Wire(
+                event=event,
+                argv=_argv(one.value),
+                place=str(path),
+                home=said.home,
+                needs=said.needs,
+                current=event in today and one.value == today[event][0]["hooks"][0],
+            )
 
 
 def trust(site: Site) -> str:
@@ -74,8 +95,10 @@ def trust(site: Site) -> str:
         return f"off: `disableAllHooks: true` in {settings(site)}"
     state = reading(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json")
     projects = JsonText(state, ".claude.json").value.get("projects") if state.strip() else None
-    here = projects.get(str(site.cwd)) if isinstance(projects, dict) else None
-    return "trusted here" if isinstance(here, dict) and here.get("hasTrustDialogAccepted") is True else ""
+    known = projects if isinstance(projects, dict) else {}
+    above = [known.get(str(folder)) for folder in (site.cwd, *site.cwd.parents)]
+    accepted = any(isinstance(one, dict) and one.get("hasTrustDialogAccepted") is True for one in above)
+    return "trusted here" if accepted else ""
 
 
 def _comment(path: Path) -> str:
@@ -128,8 +151,9 @@ def _strip(text: bytes, path: str) -> bytes:
 
 
 def _handler(words: tuple[str, ...]) -> dict[str, Any]:
-    if sys.platform == "win32":  # no shell that is sure to be there: the program itself
-        return {"command": words[0], "args": list(words[1:])}
+    if sys.platform == "win32":  # its own shell there is whichever it finds
+        program, *rest = line.command_words(words)
+        return {"command": program, "args": rest}
     return {"command": line.shell(words)}
 
 

@@ -10,10 +10,11 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from tray.connect import CONNECTORS
-from tray.connect.claude_code import LEFT_OUT
+from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
 from tray.connect.plan import Site, Wire
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
@@ -37,7 +38,7 @@ class Connection:
     installed: bool
     events: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    place: str = ""
+    places: tuple[str, ...] = ()
     trust: str = ""
     firing: bool | None = None
     heard: float | None = None
@@ -58,7 +59,6 @@ def _connection(site: Site, agent: str, heard: Heard, seen: Seen | None) -> Conn
     one = CONNECTORS[agent]
     try:
         wires, trust = one.wires(site), one.trust(site)
-        outdated = bool(wires) and bool(one.connect(site).changes)
     except HooktrayError as error:
         return Connection(
             agent=agent,
@@ -75,28 +75,32 @@ def _connection(site: Site, agent: str, heard: Heard, seen: Seen | None) -> Conn
         installed=bool(wires) or one.is_installed(site),
         events=events,
         missing=tuple(event for event in _expected(agent) if event not in events) if wires else (),
-        place=wires[0].place if wires else "",
+        places=tuple(dict.fromkeys(wire.place for wire in wires)),
         trust=trust if wires else "",
         firing=None if seen is None or not wires else not failure,
         heard=last,
         problem=failure,
     )
-    advice = _advice(site, found, {wire.home for wire in wires}, outdated=outdated)
-    return replace(found, advice=tuple(advice))
+    return replace(found, advice=tuple(_advice(site, found, wires)))
 
 
 def _expected(agent: str) -> list[str]:
     return [event for event in DIALECTS[agent].EVENTS if event not in LEFT_OUT and "<" not in event]
 
 
-def _advice(site: Site, one: Connection, homes: set[str], *, outdated: bool) -> list[str]:
-    again = f"hooktray connect {one.agent}"
+def _advice(site: Site, one: Connection, wires: tuple[Wire, ...]) -> list[str]:
+    again = _again(site, one)
     if not one.connected:
         return [f"{again} wires it"] if one.installed else []
     said = []
-    if homes != {str(site.paths.home or "")}:
+    needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())
+    needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())
+    gone = next((path for path in needed if not Path(path).exists()), "")
+    if gone:
+        said.append(f"{gone} is not there any more, so its lines do nothing; {again} mends them")
+    elif {wire.home for wire in wires} != {str(site.paths.home or "")}:
         said.append(f"its lines lead to another Hooktray; {again} leads them here")
-    elif outdated:
+    elif one.missing or not all(wire.current for wire in wires):
         said.append(f"its lines are not those of this version; {again} brings them up to date")
     if one.trust.startswith("off: "):
         said.append(one.trust.removeprefix("off: "))
@@ -107,6 +111,16 @@ def _advice(site: Site, one: Connection, homes: set[str], *, outdated: bool) -> 
             "never heard of: begin a session, and say yes if it asks whether you trust the folder or the hooks"
         )
     return said
+
+
+def _again(site: Site, one: Connection) -> str:
+    """The command that writes these lines anew, and no others."""
+    plain = f"hooktray connect {one.agent}"
+    if one.agent != "claude-code" or not one.places or str(settings(replace(site, scope="user"))) in one.places:
+        return plain
+    path = Path(one.places[0])
+    scope = "local" if path.name == SCOPES["local"] else "project"
+    return f"{plain} --scope {scope} in {path.parents[1]}"
 
 
 def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from tray import relays
 from tray.dialects import DIALECTS
+from tray.errors import HooktrayError
 
-BETWEEN = frozenset({"&&", "||", ";", "|", "then", "{", "("})
+BETWEEN = frozenset({"&&", "||", ";", "|", "then", "{", "(", ")", "else"})
+PLAIN = re.compile(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
+SIGNS = frozenset({"(", ")", ">nul"})
+STRANGE = re.compile(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What one of our lines says."""
+    """What one of our lines says; `needs` are the files that it cannot do without."""
 
     agent: str
     event: str = ""
     home: str = ""
+    needs: tuple[str, ...] = field(default=(), compare=False)
 
 
 def relay(home: Path | None) -> tuple[str, ...]:
@@ -35,15 +40,41 @@ def shell(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> str:
     CPython exits 2 for a script that is not there, which agents take for a refusal: so it is looked for first.
     """
     if sys.platform == "win32":
-        return subprocess.list2cmdline(words)
-    there = [f"[ -x {shlex.quote(words[0])} ]"]
-    there += [f"[ -r {shlex.quote(word)} ]" for word in words[1:] if word.endswith("relay.py")]
+        return command(words)
+    program, *scripts = needs(words)
+    there = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
     return f"{' && '.join(there)} && exec {shlex.join(words)} || {otherwise}"
 
 
 def argv(words: Sequence[str]) -> str:
-    """For an agent that splits the line into words and starts the first one."""
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(("/bin/sh", "-c", shell(words)))
+    """For an agent that splits the line into words, as a POSIX shell does, and starts the first one."""
+    return shlex.join(command_words(words) if sys.platform == "win32" else ("/bin/sh", "-c", shell(words)))
+
+
+def command(words: Sequence[str]) -> str:
+    """For cmd.exe, which reads it as it stands; `more` reads the input to its end."""
+    return " ".join(word if PLAIN.fullmatch(word) or word in SIGNS else f'"{word}"' for word in _guarded(words))
+
+
+def command_words(words: Sequence[str]) -> list[str]:
+    """For whoever starts programs on Windows by words: cmd.exe with one word each, so that the quotes agree.
+
+    Its own rules and the C library's, by which agents quote, differ in nothing but signs that no path here has.
+    """
+    return ["cmd.exe", "/d", "/c", *_guarded(words)]
+
+
+def _guarded(words: Sequence[str]) -> list[str]:
+    found = next((word for word in words if STRANGE.search(word)), None)
+    if found is not None:
+        raise HooktrayError(f"{found}: cmd.exe cannot be given this path", hint="install Hooktray in another folder")
+    there = [word for needed in needs(words) for word in ("if", "exist", needed)]
+    return [*there, "(", *words, ")", "else", "(", "more", ">nul", ")"]
+
+
+def needs(words: Sequence[str]) -> tuple[str, ...]:
+    """The program, and the script that an interpreter is given."""
+    return (words[0], *(word for word in words[1:] if word.endswith("relay.py")))
 
 
 def shim(words: Sequence[str], *, otherwise: str) -> bytes:
@@ -93,7 +124,8 @@ def _parsed(words: Sequence[str]) -> Line | None:
     found, rest = _home(rest)
     if not 1 <= len(rest) <= 2 or rest[0] not in DIALECTS:
         return None
-    return Line(agent=rest[0], event=rest[1] if len(rest) > 1 else "", home=found or home)
+    event = rest[1] if len(rest) > 1 else ""
+    return Line(agent=rest[0], event=event, home=found or home, needs=needs(words))
 
 
 def _home(words: list[str]) -> tuple[str, list[str]]:

@@ -25,7 +25,7 @@ class Site:
     home: Path
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
-    scope: str = "user"
+    scope: str = "user"  # of Claude Code; "" = wherever our lines are
     workspace: str = ""  # of Starchild
     now: str = ""  # ISO 8601
 
@@ -53,8 +53,16 @@ class Wire:
 
     event: str
     argv: tuple[str, ...]
-    place: str  # file, or file:line
+    place: str
     home: str = ""
+    needs: tuple[str, ...] = ()  # the files that it cannot do without
+    current: bool = True  # it stands there as it is written today
+
+
+def others_written(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
+    """The files that we wrote for this agent in other folders, as far as they are still there."""
+    kept = [one.path for one in site.book.of(agent)]
+    return tuple(path for path in kept if path != settled(own) and path.is_file())
 
 
 def edited(site: Site, path: Path, fresh: Callable[[], bytes], add: Work, strip: Work) -> Change | None:

@@ -78,12 +78,18 @@ def _entry(site: Site) -> Mapping[str, str]:
 
 
 def wires(site: Site) -> tuple[Wire, ...]:
-    found = [(name, _said(look(folder(site) / name))) for name in _files(site)]
-    return tuple(
-        Wire(event=name, argv=(str(folder(site) / name),), place=str(folder(site) / name), home=said.home)
-        for name, said in found
-        if said
-    )
+    return tuple(_wires(site))
+
+
+def _wires(site: Site) -> Iterator[Wire]:
+    for name in _files(site):
+        path = folder(site) / name
+        there = look(path)
+        if said := _said(there):
+            current = bool(site.relay) and there == _shim(site, name)
+            yield Wire(
+                event=name, argv=(str(path),), place=str(path), home=said.home, needs=said.needs, current=current
+            )
 
 
 def trust(site: Site) -> str:
@@ -111,8 +117,7 @@ def _put_aside(site: Site) -> Iterator[str]:
 def _take(site: Site, name: str, changes: list[Change], notes: list[str]) -> bool:
     """Our executable in the place of one name; whether the user's own had to move for it."""
     path, own = folder(site) / name, aside(site) / name
-    otherwise = "cat" if name == ECHOED else "cat >/dev/null"
-    shim = File(text=line.shim((*site.relay, AGENT, name), otherwise=otherwise), mode=MODE)
+    shim = _shim(site, name)
     if (path.exists() or path.is_symlink()) and not _runs(path):
         notes.append(f"{path} is no executable, so Shelley does not run it; it was left as it is, and so was {name}.")
         return False
@@ -128,6 +133,11 @@ def _take(site: Site, name: str, changes: list[Change], notes: list[str]) -> boo
     changes.append(Change(path=own, before=None, after=moved))
     changes.append(Change(path=path, before=now, after=shim, origin=now))
     return True
+
+
+def _shim(site: Site, name: str) -> File:
+    otherwise = "cat" if name == ECHOED else "cat >/dev/null"
+    return File(text=line.shim((*site.relay, AGENT, name), otherwise=otherwise), mode=MODE)
 
 
 def _runs(path: Path) -> bool:

@@ -6,11 +6,14 @@ hooks: [{event: pre_tool_call, command: "/bin/sh -c '[ -x … ] && exec … star
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tray.connect import line
-from tray.connect.plan import Plan, Site, Wire, edited, reading, restored
+from tray.connect.edit import Change
+from tray.connect.plan import Plan, Site, Wire, edited, others_written, reading, restored
 from tray.connect.yaml_text import append, items, remove
 from tray.dialects import DIALECTS
 from tray.strict import load_yaml
@@ -37,43 +40,68 @@ def is_installed(site: Site) -> bool:
 
 
 def connect(site: Site) -> Plan:
-    path, entries = settings(site), wanted(site.relay)
-    change = edited(
+    entries = wanted(site.relay)
+    changes = [_edited(site, path, entries) for path in _meant(site)]
+    paste = [f"/hooks approve {entry['event']} {entry['command']}" for entry in entries]
+    notes = ("Starchild asks its user first. Type there:", *paste, "/hooks on")
+    return Plan(changes=tuple(filter(None, changes)), notes=notes)
+
+
+def _edited(site: Site, path: Path, entries: list[dict[str, Any]]) -> Change | None:
+    return edited(
         site,
         path,
         lambda: append(b"", str(path), "hooks", entries),
         lambda text: _add(text, str(path), entries),
         lambda text: _strip(text, str(path)),
     )
-    paste = [f"/hooks approve {entry['event']} {entry['command']}" for entry in entries]
-    notes = ("Starchild asks its user first. Type there:", *paste, "/hooks on")
-    return Plan(changes=(change,) if change else (), notes=notes)
 
 
 def disconnect(site: Site) -> Plan:
-    path = settings(site)
-    change = restored(site, AGENT, path, lambda text: _strip(text, str(path)))
-    return Plan(changes=(change,) if change else ())
+    found = [restored(site, AGENT, path, partial(_strip, path=str(path))) for path in _meant(site)]
+    return Plan(changes=tuple(filter(None, found)))
 
 
 def wires(site: Site) -> tuple[Wire, ...]:
-    path = settings(site)
-    text = reading(path)
-    found = [(entry, said) for entry in items(text, str(path), "hooks") if (said := _ours(entry))]
-    return tuple(
-        Wire(event=str(entry["event"]), argv=tuple(shlex.split(said[0])), place=str(path), home=said[1].home)
-        for entry, said in found
-    )
+    today = wanted(site.relay) if site.relay else []
+    return tuple(wire for path in _meant(site) for wire in _wires(path, today))
+
+
+def _wires(path: Path, today: Sequence[Any]) -> Iterator[Wire]:
+    for entry in items(reading(path), str(path), "hooks"):
+        if found := ours(entry):
+            words, said = found
+            yield Wire(
+                event=str(entry["event"]),
+                argv=tuple(shlex.split(words)),
+                place=str(path),
+                home=said.home,
+                needs=said.needs,
+                current=entry in today,
+            )
+
+
+def _meant(site: Site) -> tuple[Path, ...]:
+    """The workspace's; unless one was named, whichever others we wrote too."""
+    own = settings(site)
+    others = () if site.workspace or site.scope else others_written(site, AGENT, own)
+    return (own, *(path for path in others if any(_wires(path, ()))))
 
 
 def trust(site: Site) -> str:
     """The host's own switch; which lines its user approved is not to be read from outside."""
-    text = reading(workspace(site) / "config" / SWITCH)
-    value = load_yaml(text, SWITCH).value if text.strip() else {}
-    switch = value.get("shell_hooks") if isinstance(value, dict) else None
-    if not isinstance(switch, dict) or switch.get("enabled") is not True:
+    if switch(site) is not True:
         return f"off: `shell_hooks.enabled` in {SWITCH} is not true; type `/hooks on` there"
     return ""
+
+
+def switch(site: Site) -> bool | None:
+    """The host's own switch; None where it says nothing."""
+    text = reading(workspace(site) / "config" / SWITCH)
+    value = load_yaml(text, SWITCH).value if text.strip() else {}
+    found = value.get("shell_hooks") if isinstance(value, dict) else None
+    enabled = found.get("enabled") if isinstance(found, dict) else None
+    return enabled if isinstance(enabled, bool) else None
 
 
 def wanted(relay: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -85,15 +113,15 @@ def wanted(relay: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _add(text: bytes, path: str, entries: list[dict[str, Any]]) -> bytes:
-    ours = [entry for entry in items(text, path, "hooks") if _ours(entry)]
-    return text if ours == entries else append(_strip(text, path), path, "hooks", entries)
+    there = [entry for entry in items(text, path, "hooks") if ours(entry)]
+    return text if there == entries else append(_strip(text, path), path, "hooks", entries)
 
 
 def _strip(text: bytes, path: str) -> bytes:
-    return remove(text, path, "hooks", lambda entry: _ours(entry) is not None)
+    return remove(text, path, "hooks", lambda entry: ours(entry) is not None)
 
 
-def _ours(entry: Any) -> tuple[str, line.Line] | None:
+def ours(entry: Any) -> tuple[str, line.Line] | None:
     """The line and what it says, when the entry is ours."""
     command = entry.get("command") if isinstance(entry, dict) else None
     said = line.parse(command) if isinstance(command, str) else None

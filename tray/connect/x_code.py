@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +74,24 @@ def wires(site: Site) -> tuple[Wire, ...]:
     if not text.strip() or not _is_registered(site):
         return ()
     hooks = JsonText(text, str(manifest(site))).value["hooks"]
-    found = [(event, one["command"], line.parse(one["command"])) for event, group in hooks.items() for one in group]
+    today = wanted(site.relay)["hooks"] if site.relay else {}
     return tuple(
-        Wire(event=event, argv=("/bin/sh", "-c", command), place=str(manifest(site)), home=said.home)
-        for event, command, said in found
-        if said
+        Wire(
+            event=event,
+            argv=_argv(one["command"]),
+            place=str(manifest(site)),
+            home=said.home,
+            needs=said.needs,
+            current=one in today.get(event, ()),
+        )
+        for event, group in hooks.items()
+        for one in group
+        if (said := line.parse(one["command"]))
     )
+
+
+def _argv(command: str) -> tuple[str, ...]:
+    return ("cmd.exe", "/d", "/c", *shlex.split(command)) if sys.platform == "win32" else ("/bin/sh", "-c", command)
 
 
 def trust(site: Site) -> str:
@@ -88,6 +102,18 @@ def trust(site: Site) -> str:
         if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
             return "trusted" if enabled[ID] else f"off: `{ID}` is switched off in {path}"
     return "trusted"
+
+
+def plugins(site: Site) -> list[tuple[str, Path]]:
+    """The name and the folder of every other plugin that is installed here."""
+    text = reading(register(site))
+    records = JsonText(text, str(register(site))).value.get("plugins") if text.strip() else None
+    found = []
+    for one in records if isinstance(records, list) else []:
+        if isinstance(one, dict) and one.get("id") != ID:
+            parts = [str(one.get(key) or "") for key in ("marketplace", "name", "version")]
+            found.append((str(one.get("id")), (root(site) / "cache").joinpath(*parts)))
+    return found
 
 
 def wanted(relay: tuple[str, ...]) -> dict[str, Any]:

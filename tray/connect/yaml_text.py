@@ -6,7 +6,8 @@ Libraries that keep a YAML text were measured: ruamel.yaml changed 5 to 11 of 13
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -15,7 +16,16 @@ from tray.connect.json_text import BOM
 from tray.errors import ConfigError
 from tray.strict import load_yaml
 
-Item = Mapping[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """An item as it was written elsewhere: its lines without the dash, the first column being the item's own."""
+
+    value: Any
+    lines: tuple[str, ...]
+
+
+Item = Mapping[str, Any] | Verbatim
 CURE = "nothing was written; write the list as `{}:` with one `- …` in a line of its own for each item"
 
 
@@ -30,6 +40,15 @@ def items(text: bytes, path: str, key: str) -> list[Any]:
 
 def append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     """The text with these items at the end of the list, which is made when it is not there."""
+    try:
+        return _append(text, path, key, new)
+    except ConfigError:
+        if not any(isinstance(item, Verbatim) for item in new):
+            raise
+        return _append(text, path, key, [_value_of(item) for item in new])  # their layout does not fit there
+
+
+def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     there = items(text, path, key)
     source, bom, newline = _opened(text)
     found = _value(source, key)
@@ -42,7 +61,11 @@ def append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
         edited = source[:at] + lead + _block(new, found.start_mark.column, newline) + source[at:]
     elif isinstance(found, yaml.SequenceNode) and there:
         at = _end(found.value[-1])
-        edited = source[:at] + "".join(f", {json.dumps(item, ensure_ascii=False)}" for item in new) + source[at:]
+        edited = (
+            source[:at]
+            + "".join(f", {json.dumps(_value_of(item), ensure_ascii=False)}" for item in new)
+            + source[at:]
+        )
     elif isinstance(found, yaml.SequenceNode) or not source[found.start_mark.index : found.end_mark.index]:
         begin, end = found.start_mark.index, found.end_mark.index
         bare = source[:begin].rstrip(" \t") + source[end:]
@@ -50,7 +73,33 @@ def append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
         edited = bare[:at] + (newline if missing else "") + _block(new, 2, newline) + bare[at:]
     else:
         raise ConfigError(f"{path}: {key}: expected a list", hint=CURE.format(key))
-    return _checked(text, bom + edited.encode(), path, key, [*there, *new])
+    return _checked(text, bom + edited.encode(), path, key, [*there, *map(_value_of, new)])
+
+
+def verbatim(text: bytes, key: str, wanted: Callable[[Any], bool]) -> list[Verbatim]:
+    """The items that are wanted, as they are written there; of a readable text only."""
+    source, _bom, _newline = _opened(text)
+    found = _value(source, key)
+    if not isinstance(found, yaml.SequenceNode):
+        return []
+    there = items(text, key, key)
+    both = zip(there, found.value, strict=True)
+    return [Verbatim(item, tuple(_lines(source, node))) for item, node in both if wanted(item)]
+
+
+def _lines(source: str, node: yaml.Node) -> Iterator[str]:
+    """A remark behind the last sign goes with a block; behind a flow it may be the next item."""
+    is_block = isinstance(node, yaml.MappingNode) and not node.flow_style
+    end = _line_end(source, _end(node))[0] if is_block else _end(node)
+    first, *others = source[node.start_mark.index : end].splitlines()
+    yield first
+    for line in others:
+        indent = len(line) - len(line.lstrip(" "))
+        yield line[min(indent, node.start_mark.column) :]
+
+
+def _value_of(item: Item) -> Any:
+    return item.value if isinstance(item, Verbatim) else item
 
 
 def remove(text: bytes, path: str, key: str, ours: Callable[[Any], bool]) -> bytes:
@@ -130,6 +179,10 @@ def _line_end(source: str, at: int) -> tuple[int, bool]:
 def _block(new: Sequence[Item], column: int, newline: str) -> str:
     lines = []
     for item in new:
+        if isinstance(item, Verbatim):
+            rest = ((" " * (column + 2) + line).rstrip(" ") if line.strip() else "" for line in item.lines[1:])
+            lines += [text + newline for text in (" " * column + "- " + item.lines[0], *rest)]
+            continue
         for index, (name, value) in enumerate(item.items()):
             lead = " " * column + ("- " if index == 0 else "  ")
             lines.append(f"{lead}{name}: {json.dumps(value, ensure_ascii=False)}{newline}")

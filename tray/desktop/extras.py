@@ -38,7 +38,7 @@ class Extras:
     open_page: Callable[[], None] | None = None
     open_decision: Callable[[str], None] | None = None  # the page of the decision with this id
     connect: Callable[[], None] | None = None
-    doctor: Callable[[], None] | None = None
+    doctor: Callable[[], object] | None = None
 
     def offers(self) -> Offers:
         return Offers(

@@ -51,7 +51,9 @@ class Requests:
         terminal: Terminal,
         written: Callable[[Standing], Path],
         open_page: Callable[[], None],
+        vitals: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
+        self._vitals = vitals
         self._controls = controls
         self._open_page = open_page
         self._icon = icon
@@ -85,6 +87,10 @@ class Requests:
 
     def ping(self) -> Mapping[str, Any]:
         return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
+
+    def vitals(self) -> Mapping[str, Any]:
+        """What only the tray knows of itself, for `status` and `doctor`."""
+        return {**self.ping(), **self._vitals()}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
@@ -222,6 +228,7 @@ DONE: Mapping[str, Callable[[Requests], Mapping[str, Any]]] = {
     "on": Requests.on,
     "open": Requests.open,
     "ping": Requests.ping,
+    "vitals": Requests.vitals,
 }
 WISHES: Mapping[str, Callable[[Requests, Mapping[str, Any]], Wish]] = {
     "approve": Requests.approve,

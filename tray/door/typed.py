@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tray.door.requests import WHERE, Requests
 from tray.engine.controls import Controls, seconds
 from tray.errors import HooktrayError
@@ -18,7 +20,8 @@ SHOWN = 30  # hooks
 class Typed:
     """One answer a call, as text for the person who typed."""
 
-    def __init__(self, controls: Controls, requests: Requests) -> None:
+    def __init__(self, controls: Controls, requests: Requests, examined: Callable[[], str] = str) -> None:
+        self._examined = examined
         self._controls = controls
         self._requests = requests
 
@@ -34,7 +37,8 @@ class Typed:
             case "list":
                 return self._list()
             case "doctor":
-                return f"{self._list()}\n{say('The whole examination: `hooktray doctor` in a terminal')}"
+                whole = say("The whole examination: `hooktray doctor` in a terminal")
+                return f"{self._list()}\n{self._examined()}\n{whole}"
             case "on":
                 self._controls.turn(True, f"typed into {agent}")
                 return say("Hooks are on")

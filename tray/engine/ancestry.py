@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePath
 
+from tray.engine.runners.orphans import OPENED
+
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
 ONCE = ("-I", "-m", "tray", "once")
 TEST = "HOOKTRAY_TEST"  # what `hooktray test` gives its relay, and what the hooks of a test are given by us
@@ -62,11 +64,39 @@ else:
             raise ProcessLookupError(pid) from error
 
 
-def descends_from_hook(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
-    """Whether a relay was started by a hook: hooks are children of the tray, or of a one-shot engine."""
-    if pid <= 0:
+def descends_from(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
+    """Whether the process with the number `own`, or a one-shot engine, is above this one."""
+    return _below(pid, own, above) is not None
+
+
+def descends_from_hook(
+    pid: int,
+    own: int,
+    above: Callable[[int], Iterable[Ancestor]] = ancestors,
+    opened: Callable[[int], bool] = lambda pid: carries(pid, OPENED),
+) -> bool:
+    """Whether a relay was started by a hook: a child of ours, unless we opened it for the person."""
+    below = _below(pid, own, above)
+    return below is not None and not opened(below)
+
+
+def _below(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]]) -> int | None:
+    """The one directly below us on the way down to `pid`."""
+    below = pid
+    for found in above(pid) if pid > 0 else ():
+        if found.pid == own or found.command[1:5] == ONCE:
+            return below
+        below = found.pid
+    return None
+
+
+def carries(pid: int, name: str) -> bool:
+    """Whether the kernel says that this process was started with such a variable."""
+    try:
+        said = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
         return False
-    return any(found.pid == own or found.command[1:5] == ONCE for found in above(pid))
+    return any(one.startswith(f"{name}=".encode()) for one in said.split(b"\0"))
 
 
 def from_test(pid: int, environment: Iterable[str], above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
@@ -74,13 +104,13 @@ def from_test(pid: int, environment: Iterable[str], above: Callable[[int], Itera
     if TEST not in environment:
         return False
     parent = next(iter(above(pid)), None)
-    return parent is not None and _tests(parent.command)
+    return parent is not None and runs(parent.command, "test")
 
 
-def _tests(command: Sequence[str]) -> bool:
-    """`hooktray test`, or `python -m tray test`, with whatever options before the verb."""
-    if "test" not in command:
+def runs(command: Sequence[str], verb: str) -> bool:
+    """Whether this is `hooktray VERB`, or `python -m tray VERB`, with whatever options before the verb."""
+    if verb not in command:
         return False
-    before = command[: command.index("test")]
+    before = command[: command.index(verb)]
     ours = any(PurePath(word).stem == "hooktray" for word in before[:2])
     return ours or ("-m", "tray") in pairwise(before)

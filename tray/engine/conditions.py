@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -13,7 +12,7 @@ from tray.dialects import claude_rules
 from tray.dialects.claude_rules import FILES, SHELLS, Rule
 from tray.dialects.tools import translate_input
 from tray.engine import subjects
-from tray.engine.shell_line import Word, commands, words
+from tray.engine.shell_line import Word, commands, inner, words
 from tray.model.event import Event
 from tray.model.hook import Match
 
@@ -37,8 +36,8 @@ WRAPPERS = frozenset(
         "xargs",
     }
 )
-INNER = re.compile(r"\$\(|`|<\(|>\(|<<")  # a command within a word, or text that is no command
 DEPTH = 8
+SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
 
 Found = Callable[[str, str], bool]  # whether a pattern is in a text, within the event's time for patterns
 
@@ -72,10 +71,10 @@ def _command(rule: Rule, line: Any, found: Found) -> bool:
 
 def _spoken(line: str, depth: int) -> Iterator[str]:
     """Every command that the line would run, as written and without its quotes. ValueError when that is unclear."""
-    if "<<" in line or not depth:
+    if "<<" in line or not depth or len(line) > SIZE:
         raise ValueError("cannot be taken apart")
-    for inner in _inner(line):
-        yield from _spoken(inner, depth - 1)
+    for one in inner(line):
+        yield from _spoken(one, depth - 1)
     for command in commands(words(line, {})):
         if not command[0].plain:
             raise ValueError("a command whose name is not known")
@@ -89,27 +88,6 @@ def _wrapped(command: list[Word]) -> Iterator[list[Word]]:
     yield command
     if PurePath(command[0].text).name in WRAPPERS:
         yield from (command[start:] for start in range(1, len(command)))
-
-
-def _inner(line: str) -> Iterator[str]:
-    """What stands in `$(…)`, `<(…)` and backticks."""
-    at = 0
-    while opening := INNER.search(line, at):
-        at = opening.end()
-        end = line.find("`", at) if opening[0] == "`" else _closing(line, at)
-        if end < 0:
-            raise ValueError("not closed")
-        yield line[at:end]
-        at = end + 1
-
-
-def _closing(line: str, at: int) -> int:
-    open_ = 1
-    for place in range(at, len(line)):
-        open_ += {"(": 1, ")": -1}.get(line[place], 0)
-        if not open_:
-            return place
-    return -1
 
 
 def _path(rule: Rule, event: Event, match: Match, given: Mapping[str, Any], found: Found) -> bool:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from tray.settings import Llm, Settings
 from tray.store.ledger import Act, Book, Ledger
 
@@ -17,6 +19,7 @@ class Setting:
     key: str
     text: str
     digest: str
+    definition: str  # what the ledger keeps of it; "" where the digest says enough
     confirmed: bool
     denied: bool
 
@@ -27,9 +30,10 @@ class Setting:
 
 def gated(settings: Settings, book: Book) -> tuple[Setting, ...]:
     """Those that the file sets, and where they stand."""
+    model = msgspec.json.encode(settings.llm).decode()
     ended = [agent for agent in _once_asked(book) if agent not in settings.ask.agents]
     texts = (*_texts(settings), *((f"ask {agent}", f"ask: off for {agent}") for agent in ended))
-    return tuple(_setting(key, text, book) for key, text in texts)
+    return tuple(_setting(key, text, model if key == "llm" else "", book) for key, text in texts)
 
 
 def when_down(settings: Settings, book: Book) -> str:
@@ -38,8 +42,16 @@ def when_down(settings: Settings, book: Book) -> str:
 
 
 def llm(settings: Settings, book: Book) -> Llm | None:
-    """The model to ask; None without one that a person confirmed."""
-    return settings.llm if _confirmed("llm", settings, book) else None
+    """The model to ask: the last one that a person confirmed, so that an edit takes no prompt hook out of force.
+
+    None without one, and when the file names none any more.
+    """
+    if settings.llm is None or _confirmed("llm", settings, book):
+        return settings.llm
+    try:
+        return msgspec.json.decode(book.texts.get("setting:llm", ""), type=Llm)
+    except msgspec.DecodeError:
+        return None  # confirmed by a version that kept no text, or never
 
 
 def exceptions(settings: Settings, book: Book) -> tuple[str, ...]:
@@ -85,13 +97,14 @@ def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "llm", f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
 
 
-def _setting(name: str, text: str, book: Book) -> Setting:
+def _setting(name: str, text: str, definition: str, book: Book) -> Setting:
     digest = _digest(text)
     key = f"setting:{name}"
     return Setting(
         key=key,
         text=text,
         digest=digest,
+        definition=definition,
         confirmed=book.settings.get(key) == digest,
         denied=(key, digest) in book.denied,
     )

@@ -61,8 +61,9 @@ class Consent:
 
     def confirm(self, key: str, digest: str, way: str, *, yes: bool) -> None:
         """Confirm or turn down a setting that loosens a gate."""
+        known = (one.definition for one in self._roster.settings() if (one.key, one.digest) == (key, digest))
         self._ledger.act(
-            Act.APPROVE if yes else Act.DENY, key, digest, definition="", position=(0, 0), way=way
+            Act.APPROVE if yes else Act.DENY, key, digest, definition=next(known, ""), position=(0, 0), way=way
         )  # fmt: skip
 
     def ask(self, what: str, who: str, grant: Callable[[], None]) -> Request:

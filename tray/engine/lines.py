@@ -61,7 +61,8 @@ def must_be_there(hook: Hook, command: Command) -> None:
 def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
     """The words of the line that run or name something which the approval does not hold."""
     try:
-        found = _words(hook, command)
+        found, texts = shell_line.read(command.line, declared(hook, command))
+        inside = [one for text in texts if not text.held for one in shell_line.inner(text.text)]
     except ValueError:
         return ()
     names = {
@@ -71,7 +72,7 @@ def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
     }
     unclear = {word.raw: None for word in found if not word.plain and not word.written}
     missing = {word.raw: None for word in found if word.plain and "/" in word.text and not _there(word, command)}
-    return (*names, *unclear, *missing)
+    return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
 
 
 def must_have_script(argv: Sequence[str], folder: str) -> None:
@@ -113,6 +114,6 @@ def _words(hook: Hook, command: Command) -> list[shell_line.Word]:
 def _path(word: shell_line.Word, command: Command) -> str:
     """The file that the word would name; "" for what the shell looks up by name, writes to, or makes up itself."""
     bare = word.leads and "/" not in word.text
-    if not word.plain or word.written or bare or not word.named or "\0" in word.named:
+    if not word.plain or word.written or word.redirected == "<<<" or bare or not word.named or "\0" in word.named:
         return ""
     return absolute(word.named, command.folder)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
@@ -25,6 +26,7 @@ from tray.engine.questions import Ending, Questions, Said, settled
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone
 from tray.engine.runners.errand import CANCELLED, Work, run
+from tray.engine.runners.process import CLOSED
 from tray.engine.scopes import Scopes
 from tray.engine.showing import shown
 from tray.engine.typed import Answers, answered, nobody
@@ -284,13 +286,17 @@ class Engine:
         if not jobs:
             return []
         with shown(self._ears, event, {index: hooks[index].hook for index in jobs}) as over_with:
-            watched = [replace(job, over=over_with(index)) for index, job in jobs.items()]
+            may = partial(self._switch.passing, event.session, event.agent)
+            watched = [replace(job, over=over_with(index), may=may) for index, job in jobs.items()]
             results = run(watched, deadline, gone, background=self._background)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook
             if not result.started:
                 self._loops.unused(event, hook)
+            if result.cause == CLOSED:
+                outcomes.append(skipped(hook, self._gate(event) or Gate.SWITCH_OFF))
+                continue
             if result.cause == CANCELLED:
                 outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
                 continue

@@ -21,7 +21,7 @@ _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
 def plan(
-    event: Event, approved: Sequence[Approved], skills: Callable[[Event], frozenset[str]] = scopes.none
+    event: Event, approved: Sequence[Approved], skills: Callable[[Event], frozenset[str] | None] = scopes.none
 ) -> tuple[Approved, ...]:
     """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone.
 
@@ -34,7 +34,7 @@ def plan(
 class Search:
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
-    def __init__(self, event: Event, skills: Callable[[Event], frozenset[str]] = scopes.none) -> None:
+    def __init__(self, event: Event, skills: Callable[[Event], frozenset[str] | None] = scopes.none) -> None:
         self._event = event
         self._skills = skills
         self._left = BUDGET
@@ -44,7 +44,7 @@ class Search:
         return text_of(self._event)
 
     @cached_property
-    def skills(self) -> frozenset[str]:
+    def skills(self) -> frozenset[str] | None:
         return self._skills(self._event)
 
     def found(self, pattern: str, text: str) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePath
 
+LONGEST = 4096  # characters of a path; no system takes a longer one
 # Matched against a whole path in lower case with forward slashes; what stands first is what people are told.
 HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a hook setting of Claude Code", re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
@@ -24,11 +27,16 @@ HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
+PATTERN = re.compile(r"[*?\[{]")
+BRACES = re.compile(r"\{[^{}]*\}")
+
+
 @lru_cache(maxsize=8)
 def hints(places: Places) -> tuple[str, ...]:
     """Further words without one of which a text names none of our places."""
     paths = [PurePath(place) for place in (*places.own, places.x_code) if place]
-    names = {path.name.lower() for path in (*paths, *(path.parent for path in paths)) if path.name}
+    above = [folder for path in paths for folder in path.parents if places.home in map(str, folder.parents)]
+    names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
     return (*names, *((str(places.port),) if places.port else ()))
 
 
@@ -50,10 +58,15 @@ class Places:
 
     def kind(self, path: str, cwd: str) -> str:
         """What this path is to us; "" when it is nothing of ours."""
-        if not path or "\0" in path:
+        if not path or "\0" in path or len(path) > LONGEST:
             return ""
         whole = self.absolute(path, cwd)
+        return self._kind(whole) or self._kind(os.path.realpath(whole))  # by whatever links it is reached
+
+    def _kind(self, whole: str) -> str:
         if any(whole == place or whole.startswith(place.rstrip("/") + "/") for place in self.own):
+            return "Hooktray's own"
+        if any(above is False for above in self._patterned(whole)):
             return "Hooktray's own"
         if self.x_code and re.fullmatch(re.escape(self.x_code) + r"/plugins(/.*)?/(hooks|plugin)\.json", whole):
             return "a plugin of X-Code"
@@ -63,10 +76,24 @@ class Places:
     def holds(self, path: str, cwd: str) -> bool:
         """Whether something of ours lies below this folder, so that to remove it is to remove ours."""
         whole = self.absolute(path, cwd).rstrip("/") + "/"
-        return any(place.startswith(whole) for place in self.own)
+        return any(place.startswith(whole) for place in self.own) or any(self._patterned(whole))
+
+    def _patterned(self, whole: str) -> Iterator[bool]:
+        """For each of our places that a shell's pattern would find: whether it finds a folder above it."""
+        if not PATTERN.search(whole):
+            return
+        pattern = PurePath(BRACES.sub("*", whole)).parts
+        for place in (PurePath(place).parts for place in self.own):
+            if all(_found(one, part) for one, part in zip(pattern, place, strict=False)):
+                yield len(pattern) < len(place)
 
     def page(self, text: str) -> bool:
         return (
             bool(self.port)
             and re.search(rf"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):{self.port}\b", text) is not None
         )
+
+
+def _found(pattern: str, name: str) -> bool:
+    """As the shell does: what begins with a dot is found by a dot alone."""
+    return fnmatchcase(name, pattern) and (not name.startswith(".") or pattern[:1] not in "*?[")

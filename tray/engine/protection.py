@@ -14,7 +14,8 @@ from typing import Any
 
 from tray.dialects.tools import canonical, translate_input
 from tray.engine.protected import Places, hints
-from tray.engine.shell_call import Finding, shell_call
+from tray.engine.shell_call import shell_call
+from tray.engine.shell_path import Finding
 from tray.model.decision import Outcome, Reading, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 

@@ -63,11 +63,12 @@ class Roster:
             if look == self._sign:
                 return
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
-            self.configuration = self._load()
+            declared = self._read()
             self._hooks = settled(self.configuration.hooks, self._ledger.book)
+            files = self._files()
             self.standings = self._survey(self._ledger.book)
             self._ledger.arrange({one.key: one.position for one in self.standings})
-            self._sign = self._look()
+            self._sign = (*declared, files, self._ledger.book.version)
             self._fresh |= {
                 one.key: one.digest for one in self.standings if one.waiting and (one.key, one.digest) not in before
             }
@@ -80,9 +81,29 @@ class Roster:
 
     def _look(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        files = tuple(signature(hook) for hook in self._hooks if not hook.inert)
-        sources = tuple(sign(Path(path)) for path in self.configuration.watched)
-        return (self._touched(), sources, files, self._ledger.book.version)
+        return (*self._declared(), self._files(), self._ledger.book.version)
+
+    def _read(self) -> tuple[object, ...]:
+        """Load what is declared; returns its sign from before, so that an edit meanwhile is seen the next time."""
+        before = self._declared()
+        self.configuration = self._load()
+        if len(self._declared()[1]) == len(before[1]):
+            return before
+        before = self._declared()  # it names other sources than the last time, whose signs were not known
+        self.configuration = self._load()
+        return before
+
+    def _declared(self) -> tuple[object, tuple[object, ...]]:
+        return self._touched(), tuple(sign(Path(path)) for path in self.configuration.watched)
+
+    def _files(self) -> tuple[object, ...]:
+        return tuple(signature(hook) for hook in self._hooks if not hook.inert)
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The files that what is proposed depends on, besides hooktray.yaml."""
+        covered = (path for one in self.standings for path in one.covered)
+        return (*self.configuration.watched, *covered)
 
     def find(self, word: str) -> list[Standing]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""

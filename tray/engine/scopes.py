@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tray.dialects import tools
 from tray.errors import StoreError
@@ -33,17 +33,18 @@ class Scopes:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def skills(self, event: Event) -> frozenset[str]:
+    def skills(self, event: Event) -> frozenset[str] | None:
+        """None when nobody can tell: then the hooks of all of them are asked."""
         try:
             marks = self._sessions.marks(event.agent, event.session)
         except StoreError:
             log.exception("the skills in force in a session cannot be read")
-            return frozenset()
+            return None
         return frozenset(mark.removeprefix(MARK) for mark in marks if mark.startswith(MARK))
 
     def heard(self, event: Event, decision: Decision) -> None:
         """What a decided event changes for those that follow it."""
-        if event.told:  # it was heard when it was decided
+        if event.told or event.test:  # heard when it was decided; a test did not happen
             return
         try:
             self._heard(event, decision)
@@ -54,7 +55,7 @@ class Scopes:
         refused = decision.verdict is Verdict.DENY
         goes_on = refused and decision.stop is None  # a refused end goes on with the turn
         if event.kind in ENDS and not goes_on:
-            for skill in self.skills(event):
+            for skill in self.skills(event) or ():
                 self._sessions.unmark(event.agent, event.session, MARK + skill)
         elif event.session and not refused and (skill := invoked(event)):
             self._sessions.mark(event.agent, event.session, MARK + skill)
@@ -81,9 +82,9 @@ def invoked(event: Event) -> str:
     return str(name).strip().removeprefix("/").split(None, 1)[0] if name.strip() else ""
 
 
-def in_force(names: Iterable[str], skills: Iterable[str]) -> bool:
-    """Whether one of these is in force. `lint:check` is the skill `check` of the plugin `lint`."""
-    return any(_same(name, skill) for name in names for skill in skills)
+def in_force(names: Iterable[str], skills: Collection[str] | None) -> bool:
+    """Whether one of these may be in force. `lint:check` is the skill `check` of the plugin `lint`."""
+    return skills is None or any(_same(name, skill) for name in names for skill in skills)
 
 
 def inside(agent: str, event: Event) -> bool:

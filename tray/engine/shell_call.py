@@ -4,61 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import PurePath
 
 from tray.engine.protected import Places
-from tray.engine.shell_line import Word, words
+from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
+from tray.engine.shell_path import READERS, TALKERS, WRITERS, Finding, names, touched
 from tray.model.decision import Verdict
 
 DEPTH = 5
 
 
-def names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 VERBS = names("adopt approve connect deny disconnect off pause release revoke")
-FREE = names(
-    "check config connections doctor export help list log on open paths relay replay schema stats status test why"
-)
+FREE = names("check config connections doctor export help list log on open paths replay schema stats status test why")
 SHELLS = names(
     "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "
     "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
 )
 PYTHONS = re.compile(r"(?:python|pypy)[\d.]*")
-# They show, compare or say; none of them runs or writes what it names.
-READERS = names(
-    "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
-    "ls lsof man md5sum more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree true "
-    "type uniq wc which whereis xxd"
-)
-TALKERS = names("commit grep log show diff add blame status tag stash")  # of git
-WRITERS = names(
-    "chattr chmod chown cp dd ed ex install ln mv nano patch rename rm rmdir rsync sed setfacl shred sqlite3 tee "
-    "touch truncate unlink vi vim"
-)
-REACHING = names("curl nc ncat netcat socat wget websocat")
-CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+INTERPRETERS = names("lua node perl php ruby")
 INNER = re.compile(r"\$\(|`|<\(")
 HOME = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
-TEXT = re.compile(
-    r"<<-?\s*(?P<quote>['\"]?)(?P<mark>\w+)(?P=quote)(?P<rest>[^\n]*)\n(?P<text>.*?)(?:\n\s*(?P=mark)\b|\Z)",
-    re.DOTALL,
+PIPED = re.compile(
+    r"\|&?\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:/\S*/)?"
+    r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
 )
-FED = re.compile(r"(?:^|[\s/;&|(])(?:ba|da|z|k|a)?sh\b")  # a shell that is given a text
 CODE = re.compile(r"\b(?:from|import)\s+tray\b|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`subject` is what an exception may name: `hooktray off`, or the path."""
-
-    verdict: Verdict
-    what: str
-    subject: str
 
 
 def shell_call(line: str, cwd: str, places: Places, depth: int = 0) -> Iterator[Finding]:
@@ -68,32 +40,48 @@ def shell_call(line: str, cwd: str, places: Places, depth: int = 0) -> Iterator[
     if depth > DEPTH:
         yield Finding(Verdict.ASK, "too many shells inside each other;", "shell")
         return
-    line, texts = _without_texts(HOME.sub(lambda _: places.home, line.replace("\\\n", "")))
-    for text in texts:
-        yield from shell_call(text, cwd, places, depth + 1)
+    line = HOME.sub(lambda _: places.home, line.replace("\\\n", ""))
     try:
-        found = words(line, _variables(line, places, cwd))
-    except ValueError:
-        if CODE.search(line):
-            yield Finding(Verdict.ASK, "a line that cannot be read speaks of Hooktray;", "shell")
+        _, texts = read(line, {})
+        bare = _without(texts, line)
+        found, _ = read(line, _variables(bare, places, cwd))
+    except ValueError as error:
+        if error.args[0] == TOO_LONG or "hooktray" in line:
+            yield Finding(Verdict.ASK, "a line that cannot be read may be about Hooktray;", "shell")
         return
-    piped = re.search(r"\|\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:/\S*/)?(?:ba|da|z|k)?sh\b", line) is not None
-    for _, group in groupby(found, key=lambda word: word.command):
+    piped, made = PIPED.search(bare) is not None, False  # `$(echo hooktray) off` makes a name of another command
+    for number, group in groupby(found, key=lambda word: word.command):
         command = list(group)
         yield from _command(command, cwd, places, depth, piped)
+        for text in (one for one in texts if one.command == number):
+            yield from _given(text, _leader([word.text for word in command]), cwd, places, depth, piped)
         cwd = _moved(command, cwd, places)
+        made = made or "hooktray" in [word.text for word in command]
+        if made and command[0].text in VERBS:
+            yield Finding(Verdict.ASK, "it cannot be seen what runs here;", "hooktray")
 
 
-def _without_texts(line: str) -> tuple[str, list[str]]:
-    """The line without what stands between `<<EOF` and `EOF`, and those of these texts that a shell is given."""
-    given: list[str] = []
+def _without(texts: Sequence[Text], line: str) -> str:
+    """The line without what it gives to its commands."""
+    starts = [0, *(text.end for text in texts)]
+    ends = [*(text.start for text in texts), len(line)]
+    return "".join(line[start:end] for start, end in zip(starts, ends, strict=True))
 
-    def taken(found: re.Match[str]) -> str:
-        if FED.search(line[: found.start()].rpartition("\n")[2]):
-            given.append(found["text"])
-        return f" {found['rest']}\n"
 
-    return TEXT.sub(taken, line), given
+def _given(text: Text, leader: str, cwd: str, places: Places, depth: int, piped: bool) -> Iterator[Finding]:
+    """A text that a shell or an interpreter runs, and the commands that the shell puts into any other."""
+    if leader in SHELLS or piped:
+        yield from shell_call(text.text, cwd, places, depth + 1)
+    elif CODE.search(text.text) and (PYTHONS.fullmatch(leader) or leader in INTERPRETERS):
+        yield Finding(Verdict.DENY, "code that drives Hooktray is for a person:", "hooktray")
+    if text.held:
+        return
+    try:
+        for one in inner(text.text):
+            yield from shell_call(one, cwd, places, depth + 1)
+    except ValueError:
+        if "hooktray" in text.text:
+            yield Finding(Verdict.ASK, "a text that cannot be read may run Hooktray;", "shell")
 
 
 def _variables(line: str, places: Places, cwd: str) -> dict[str, str]:
@@ -116,12 +104,18 @@ def _moved(command: Sequence[Word], cwd: str, places: Places) -> str:
 def _command(command: Sequence[Word], cwd: str, places: Places, depth: int, piped: bool) -> Iterator[Finding]:
     texts = [word.text for word in command]
     leader = _leader(texts)
-    says = leader in READERS or (leader == "git" and bool(TALKERS & set(texts[:4])))
+    says = (leader in READERS and not _runs(texts, leader)) or (leader == "git" and bool(TALKERS & set(texts[:4])))
     if not says or piped:
-        yield from _cli(texts, sure=leader not in WRITERS)
+        told = [word.text for word in command if word.redirected in ("", "<<<")]
+        yield from _cli(told, leader, sure=leader not in WRITERS)
     yield from _inside(command, leader, cwd, places, depth, says and not piped)
     for word in command:
-        yield from _path(word, texts, leader, cwd, places)
+        yield from touched(word, texts, leader, cwd, places)
+
+
+def _runs(texts: Sequence[str], leader: str) -> bool:
+    """Whether it makes a reader run something."""
+    return leader == "awk" and any("system" in text or "|" in text for text in texts)
 
 
 def _leader(texts: Sequence[str]) -> str:
@@ -140,7 +134,7 @@ def _leader(texts: Sequence[str]) -> str:
     return ""
 
 
-def _cli(texts: Sequence[str], *, sure: bool) -> Iterator[Finding]:
+def _cli(texts: Sequence[str], leader: str, *, sure: bool) -> Iterator[Finding]:
     """Our command, by whatever path, and what it is told to do."""
     for index in range(len(texts)):
         behind = _behind(texts, index)
@@ -148,22 +142,33 @@ def _cli(texts: Sequence[str], *, sure: bool) -> Iterator[Finding]:
             continue
         verb = _verb(behind)
         if verb in VERBS:
-            verdict = Verdict.DENY if sure else Verdict.ASK
+            verdict = Verdict.DENY if sure and not INNER.search(texts[index]) else Verdict.ASK
             yield Finding(verdict, f"`hooktray {verb}` is for a person:", f"hooktray {verb}")
+        elif verb == "relay":
+            yield Finding(Verdict.ASK, "an event that did not happen is not an agent's to send;", "hooktray relay")
         elif (verb and verb not in FREE and verb != "run") or (
-            not verb and _leader(texts) in ("xargs", "parallel", "alias", "ln", "cp")
+            not verb and leader in ("xargs", "parallel", "alias", "ln", "cp")
         ):
             yield Finding(Verdict.ASK, "it cannot be seen what `hooktray` is told to do here;", "hooktray")
 
 
 def _behind(texts: Sequence[str], index: int) -> Sequence[str] | None:
     """The words behind our command when it stands at `index`; None when it does not."""
-    name = PurePath(texts[index].rpartition("=")[2]).name.removesuffix(".exe")
+    text = texts[index]
+    name = PurePath(text.rpartition("=")[2]).name.removesuffix(".exe")
     if name == "hooktray" or (set(name) & set("*?[") and fnmatchcase("hooktray", name) and "hook" in name):
         return texts[index + 1 :]
-    if texts[index] in ("-m", "-Im", "-Sm", "-ISm") and texts[index + 1 : index + 2] in (["tray"], ["tray.__main__"]):
-        return texts[index + 2 :]
-    return texts[index + 1 :] if re.fullmatch(r"-\w*mtray(\.__main__)?", texts[index]) else None
+    if name == "hooktray-relay" or text.endswith("tray/relay.py"):
+        return ["relay"]
+    if INNER.search(text) and re.search(r"\bhooktray\b", text):
+        return texts[index + 1 :]
+    module = re.fullmatch(r"-\w*m(tray[\w.]*)?", text)
+    if module is None:
+        return None
+    named, *behind = [module[1], *texts[index + 1 :]] if module[1] else [*texts[index + 1 :], ""]
+    if named == "tray.relay":
+        return ["relay"]
+    return behind if named in ("tray", "tray.__main__") else None
 
 
 def _verb(behind: Sequence[str]) -> str:
@@ -195,33 +200,3 @@ def _inside(
 
 def _unwrapped(text: str) -> str:
     return re.sub(r"\$\(|<\(|[`)]", "\n", text)
-
-
-def _path(word: Word, texts: Sequence[str], leader: str, cwd: str, places: Places) -> Iterator[Finding]:
-    path = word.named or word.text
-    kind = places.kind(path, cwd)
-    if not kind and leader in ("rm", "mv", "chmod", "chown") and places.holds(path, cwd) and word.text != leader:
-        kind = "a folder with Hooktray's own files"
-    if not kind or not _touches(word, texts, leader):
-        return
-    sure = word.written or leader in WRITERS or (leader in REACHING and kind == "Hooktray's own")
-    verdict = Verdict.DENY if sure else Verdict.ASK
-    where = places.absolute(path, cwd)
-    yield Finding(verdict, f"{PurePath(path).name} is {kind}; changing it is for a person:", where)
-
-
-def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
-    """Whether the command may change what this word names."""
-    if word.written:
-        return True
-    if leader in READERS or PurePath(word.text).name == leader:
-        return False
-    if leader in ("cp", "install", "rsync"):
-        return word.text == texts[-1] or "-t" in texts
-    if leader == "sed":
-        return any(CHANGING.fullmatch(text) for text in texts[1:])
-    if leader == "find":
-        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-fprint") for text in texts)
-    if leader == "sqlite3":
-        return "-readonly" not in texts
-    return not (leader == "git" and TALKERS & set(texts[:4]))

@@ -7,20 +7,27 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from tray.engine.placeholders import VARIABLE, fill
 
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
-_OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
+_OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
 _ATOM = re.compile(
-    r"""\\.|'[^']*'|"(?:[^"\\]|\\.)*"|\$\{[^}]*\}|\$\w+|\$[?$!#@*-]|\$(?!\()|[^\s;&|()<>`'"\\$]+""", re.DOTALL
+    r"""\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\$\{[^}]*\}|\$\w+|\$[?$!#@*-]|\$(?!\()|[^\s;&|()<>`'"\\$]+""",
+    re.DOTALL,
 )
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PREFIX = re.compile(r"(?:-{1,2}[\w-]+=)?")
 _GOES_ON = {"!", "{", "command", "do", "elif", "else", "exec", "if", "nohup", "then", "time", "until", "while"}
-_JOINED = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&"}  # the command goes on behind their word
+_HERE = {"<<", "<<-"}  # a text follows on the next lines, up to a mark
+# The command goes on behind the word of these.
+_JOINED = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&", "<<<", *_HERE}
+TOO_LONG = "too much to be read"
+_MOST = 4096  # words, signs and parts of words; reading more takes time that the agent may not give
+_INNER = re.compile(r"\$\(|`|[<>]\(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +40,13 @@ class Word:
     text: str
     plain: bool
     leads: bool  # stands where a command's name stands
-    written: bool  # is written to
+    redirected: str  # the sign in front of it, such as `>`; "" for a word of the command itself
     command: int  # the number of the simple command that it is part of
+
+    @property
+    def written(self) -> bool:
+        """Whether it is written to."""
+        return self.redirected.startswith((">", "&", "<>"))
 
     @property
     def prefix(self) -> str:
@@ -47,9 +59,47 @@ class Word:
         return self.text[len(self.prefix) :]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """What stands between `<<EOF` and `EOF`. `held`: the shell puts nothing in, as its mark is quoted."""
+
+    start: int
+    end: int  # behind the line of its mark
+    text: str
+    held: bool
+    command: int  # the command that it is given to
+
+
 def words(line: str, places: Mapping[str, str]) -> list[Word]:
     """The line's words in order. Raises ValueError when a quote is not closed."""
-    return list(_words(line, places))
+    return read(line, places)[0]
+
+
+def read(line: str, places: Mapping[str, str]) -> tuple[list[Word], list[Text]]:
+    """The line's words, and the texts that it gives to its commands. Raises ValueError as `words`."""
+    reader = _Reader(line, places)
+    return list(reader.words()), reader.texts
+
+
+def inner(text: str) -> Iterator[str]:
+    """What stands in `$(…)`, `<(…)` and backticks. Raises ValueError when one of them is not closed."""
+    at = 0
+    while opening := _INNER.search(text, at):
+        at = opening.end()
+        end = text.find("`", at) if opening[0] == "`" else _closing(text, at)
+        if end < 0:
+            raise ValueError("not closed")
+        yield text[at:end]
+        at = end + 1
+
+
+def _closing(text: str, at: int) -> int:
+    open_ = 1
+    for place in range(at, len(text)):
+        open_ += {"(": 1, ")": -1}.get(text[place], 0)
+        if not open_:
+            return place
+    return -1
 
 
 def commands(found: list[Word]) -> Iterator[list[Word]]:
@@ -76,40 +126,110 @@ def quoted(word: Word, path: str) -> str:
     return shlex.quote(word.prefix + path)
 
 
-def _words(line: str, places: Mapping[str, str]) -> Iterator[Word]:
-    at = number = 0
-    leads, redirected = True, ""
+class _Reader:
+    """One way through a line. In `((…))`, which is arithmetic, `<<` moves bits and begins no text."""
+
+    def __init__(self, line: str, places: Mapping[str, str]) -> None:
+        self._line, self._places = line, places
+        self._at = self._number = 0
+        self._leads, self._redirected = True, ""
+        self._left = _MOST
+        self._open: list[bool] = []  # of each parenthesis: whether it opens arithmetic
+        self._marks: list[Callable[[int], Text]] = []  # their texts begin behind this line
+        self.texts: list[Text] = []
+
+    def words(self) -> Iterator[Word]:
+        while self._at < len(self._line):
+            self._spend()
+            if blank := _BLANK.match(self._line, self._at):
+                self._at = blank.end()
+            elif operator := _OPERATOR.match(self._line, self._at):
+                self._operator(operator[0])
+            elif self._redirected in _HERE:
+                self._mark()
+            else:
+                yield self._word()
+
+    def _operator(self, sign: str) -> None:
+        if sign.endswith("("):
+            doubled = sign == "(" and self._line[self._at - 1 : self._at] == "("
+            self._open.append(doubled)
+        elif sign == ")" and self._open:
+            self._open.pop()
+        self._at += len(sign)
+        moves = sign in _HERE and any(self._open)
+        self._redirected = sign if sign in _JOINED and not moves else ""
+        if not self._redirected:
+            self._leads, self._number = True, self._number + 1
+        if sign == "\n":
+            self._skip()
+
+    def _mark(self) -> None:
+        start, self._at = self._at, self._end()
+        raw = self._line[start : self._at]
+        tabs = self._redirected == "<<-"
+        self._marks.append(
+            partial(_text, self._line, _unquoted(raw), tabs, set(raw).isdisjoint("'\"\\"), self._number)
+        )
+        self._redirected = ""
+
+    def _skip(self) -> None:
+        marks, self._marks = self._marks, []
+        for text in marks:
+            self.texts.append(text(self._at))
+            self._at = self.texts[-1].end
+
+    def _word(self) -> Word:
+        start, self._at = self._at, self._end()
+        raw = self._line[start : self._at]
+        text, plain = _value(raw, self._places)
+        may = self._leads and not self._redirected
+        here = may and not _ASSIGNMENT.match(text) and text not in _GOES_ON
+        sign, self._redirected = self._redirected, ""
+        self._leads = self._leads and not here
+        return Word(
+            start=start,
+            end=self._at,
+            raw=raw,
+            text=text,
+            plain=plain,
+            leads=here,
+            redirected=sign,
+            command=self._number,
+        )
+
+    def _end(self) -> int:
+        """Where the word ends that begins here."""
+        end = self._at
+        while atom := _ATOM.match(self._line, end):
+            end = atom.end()
+            self._spend()
+        if end == self._at or self._line[end : end + 1] in ("'", '"', "\\"):
+            raise ValueError(f"the quote at character {end + 1} is not closed")
+        return end
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(TOO_LONG)
+
+
+def _text(line: str, mark: str, tabs: bool, open_: bool, command: int, start: int) -> Text:
+    """The text from here to the line that is its mark; without one, to the end."""
+    at = start
     while at < len(line):
-        if blank := _BLANK.match(line, at):
-            at = blank.end()
-        elif operator := _OPERATOR.match(line, at):
-            if operator[0].startswith("<<"):
-                return  # what follows is text, up to a mark
-            at = operator.end()
-            redirected = operator[0] if operator[0] in _JOINED else ""
-            if not redirected:
-                leads, number = True, number + 1
-        else:
-            end = _end(line, at)
-            text, plain = _value(line[at:end], places)
-            prelude = leads and not redirected and (bool(_ASSIGNMENT.match(text)) or text in _GOES_ON)
-            here = leads and not redirected and not prelude
-            written = redirected.startswith((">", "&"))
-            yield Word(start=at, end=end, raw=line[at:end], text=text, plain=plain, leads=here, written=written,
-                       command=number)  # fmt: skip
-            leads = leads and not here
-            at, redirected = end, ""
+        end = line.find("\n", at) + 1 or len(line) + 1
+        one = line[at : end - 1]
+        if (one.lstrip("\t") if tabs else one) == mark:
+            break
+        at = end
+    else:
+        at, end = len(line), len(line)
+    return Text(start=start, end=min(end, len(line)), text=line[start:at], held=not open_, command=command)
 
 
-def _end(line: str, at: int) -> int:
-    end = at
-    while atom := _ATOM.match(line, end):
-        end = atom.end()
-    if end == at:
-        raise ValueError(f"the quote at character {at + 1} is not closed")
-    if line[end : end + 1] in ("'", '"', "\\"):
-        raise ValueError(f"the quote at character {end + 1} is not closed")
-    return end
+def _unquoted(raw: str) -> str:
+    return re.sub(r"\$?'([^']*)'|\$?\"([^\"]*)\"|\\(.)", lambda found: found[1] or found[2] or found[3] or "", raw)
 
 
 def _value(raw: str, places: Mapping[str, str]) -> tuple[str, bool]:
@@ -121,6 +241,8 @@ def _value(raw: str, places: Mapping[str, str]) -> tuple[str, bool]:
 
 
 def _atom(atom: str, places: Mapping[str, str]) -> tuple[str, bool]:
+    if atom.startswith("$'"):
+        return atom[2:-1], False
     if atom[0] == "'":
         return fill(atom[1:-1], {name: place for name, place in places.items() if name != "HOME"}), True
     if atom[0] == '"':

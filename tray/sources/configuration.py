@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from tray.settings import Settings
 from tray.settings import read as read_settings
 from tray.sources.foreign import read as read_sources
 from tray.sources.hooktray import read as read_hooks
+from tray.sources.starter import TEXT
 from tray.strict import load_yaml
 
 
@@ -31,24 +33,7 @@ class Configuration:
     watched: tuple[str, ...] = ()
 
 
-STARTER = """\
-# What your hooks are. Each one waits for your approval in the tray's menu before it runs.
-# Every key is explained in the README, section "Settings".
-#
-# hooks:
-#   - event: tool_before            # before a tool runs
-#     matcher: "rm -rf|mkfs"        # only when the tool's input says this
-#     command: ./guards/no-rm.sh    # looked up beside this file
-#
-#   - event: turn_end
-#     command: ./done.sh
-#
-# sources:                          # hooks as they stand in other formats
-#   - claude-code: ~/.claude/settings.json
-#
-# alerts:
-#   turn_end: {notify: true, sound: chime}
-"""
+SCHEMA = Path(__file__).parents[1] / "hooktray.schema.json"
 
 
 def parse(text: str | bytes, path: str) -> Configuration:
@@ -66,7 +51,9 @@ def load(paths: Paths) -> Configuration:
     try:
         text = paths.config.read_bytes()
     except FileNotFoundError:
-        return Configuration()
+        if not paths.last_good.exists():
+            return Configuration()
+        return _last_good(paths, f"{paths.config}: is gone\n  put it back; an empty file says that you want nothing")
     except OSError as error:
         return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror or error}")
     try:
@@ -111,10 +98,14 @@ def write_whole(path: Path, text: bytes, mode: int = 0o600) -> None:
 
 
 def start(paths: Paths) -> bool:
-    """Write the commented starter file where there is none; True when it was written."""
-    if paths.config.exists():
+    """Write the commented starter file where there is none; True when it was written. Its schema goes beside it."""
+    beside, text = paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes()
+    with contextlib.suppress(OSError):  # editors complete less without it
+        if not beside.exists() or beside.read_bytes() != text:
+            write_whole(beside, text)
+    if paths.config.exists() or paths.config.is_symlink():
         return False
-    write_whole(paths.config, STARTER.encode())
+    write_whole(paths.config, TEXT.encode())
     return True
 
 

@@ -29,14 +29,18 @@ LOCAL = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
 
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> Found:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    document = load_yaml(path.read_bytes(), str(path))
     off = environment.get(FORCED) != "1" and _off(path.parent / SWITCH)
     allow = environment.get(LOCAL) == "1"
     inert = f"`shell_hooks.enabled: false` in {path.parent / SWITCH}" if off else ""
-    sheet = Sheet(document, AGENT, agents=agents, inert=inert)
+    return parse(path.read_bytes(), path, agents, inert=inert, allow=allow)
+
+
+def parse(text: bytes, path: Path, agents: Sequence[str] = (), *, inert: str = "", allow: bool = False) -> Found:
+    """The hooks of a text, as if it stood at this path."""
+    sheet = Sheet(load_yaml(text, str(path)), AGENT, agents=agents, inert=inert)
     hint = "write `hooks:` and a list below it"
     with sheet.entry():
-        entries = sheet.mapping((), document.value, hint).get("hooks") or []
+        entries = sheet.mapping((), sheet.document.value, hint).get("hooks") or []
         for index, entry in enumerate(sheet.items(("hooks",), entries, hint)):
             with sheet.entry():
                 at = ("hooks", index)

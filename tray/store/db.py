@@ -16,60 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.errors import StoreError
+from tray.store.migrations import MIGRATIONS, VERSION
 
 BUSY = 5.0  # seconds that a statement waits for another process's transaction
 BORN = 1.0  # seconds that a new database may take until its tables are there
 PLAUSIBLE = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
-# One script for each version, oldest first; a script that has been released is never edited.
-MIGRATIONS = (
-    """
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value);
-
-    CREATE TABLE journal (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, at REAL,
-        agent TEXT, session TEXT, project TEXT, event TEXT, kind TEXT, verdict INTEGER, reason TEXT, ms REAL,
-        hooks TEXT, rewrites TEXT, notes TEXT, remarks TEXT, problem TEXT, payload TEXT, digest TEXT,
-        masked INTEGER, answer TEXT, offline INTEGER, alerted TEXT
-    );
-    CREATE INDEX journal_at ON journal (at);
-    CREATE INDEX journal_agent ON journal (agent);
-    CREATE INDEX journal_session ON journal (session);
-    CREATE INDEX journal_event ON journal (event);
-    CREATE INDEX journal_offline ON journal (offline) WHERE offline = 1;
-
-    CREATE TABLE switch (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
-    CREATE TABLE pause (agent TEXT, session TEXT, until REAL NOT NULL, PRIMARY KEY (agent, session));
-    CREATE TABLE switch_log (seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, what TEXT, way TEXT);
-
-    CREATE TABLE ledger (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, act TEXT, key TEXT, digest TEXT, definition TEXT,
-        position TEXT, way TEXT, chain TEXT
-    );
-    CREATE INDEX ledger_key ON ledger (key, seq)
-    """,
-    """
-    CREATE TABLE session_mark (
-        session TEXT NOT NULL, name TEXT NOT NULL, turn INTEGER NOT NULL, count INTEGER NOT NULL, at REAL NOT NULL,
-        PRIMARY KEY (session, name)
-    ) WITHOUT ROWID;
-    CREATE TABLE session_note (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, hook TEXT NOT NULL, text TEXT NOT NULL,
-        wake INTEGER NOT NULL, at REAL NOT NULL
-    );
-    CREATE INDEX session_note_session ON session_note (session, seq)
-    """,
-    "ALTER TABLE journal ADD COLUMN test INTEGER NOT NULL DEFAULT 0",
-    """
-    ALTER TABLE journal ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
-    ALTER TABLE journal ADD COLUMN ledger INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE journal ADD COLUMN queued REAL NOT NULL DEFAULT 0;
-    ALTER TABLE journal ADD COLUMN asked REAL NOT NULL DEFAULT 0;
-    ALTER TABLE journal ADD COLUMN masks TEXT NOT NULL DEFAULT '[]'
-    """,
-)
-VERSION = len(MIGRATIONS)
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 

@@ -43,6 +43,7 @@ class Book:
     version: int = 0
     approved: Mapping[str, Approved] = field(default_factory=dict)  # by key
     settings: Mapping[str, str] = field(default_factory=dict)  # confirmed settings: key -> digest
+    texts: Mapping[str, str] = field(default_factory=dict)  # of those whose text was kept
     revoked: Mapping[str, str] = field(default_factory=dict)  # key -> the digest that was in force
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     order: tuple[Approved, ...] = ()  # the approved ones, rules first, then by their declared place
@@ -169,6 +170,7 @@ def _note(head: Path, text: str) -> None:
 def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
     approved: dict[str, Approved] = {}
     settings: dict[str, str] = {}
+    texts: dict[str, str] = {}
     revoked: dict[str, str] = {}
     denied: set[tuple[str, str]] = set()
     version = rows[-1][0] if rows else 0
@@ -184,7 +186,7 @@ def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) ->
             continue
         denied = {one for one in denied if one[0] != key}  # an approval begins a new story
         if key.startswith("setting:"):
-            settings[key] = digest
+            settings[key], texts[key] = digest, definition
             continue
         one = _approved(definition, digest, order.get(key) or json.loads(position), at, way)
         if one is not None:
@@ -194,6 +196,7 @@ def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) ->
         version=version,
         approved=approved,
         settings=settings,
+        texts=texts,
         revoked=revoked,
         denied=frozenset(denied),
         order=ranked,

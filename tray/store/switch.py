@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tray.model.decision import Gate
@@ -49,6 +50,7 @@ class Switch:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
+        self._passing = threading.Lock()  # held while a hook starts, and while a change begins to count
         self._state = State()
         self.load()
 
@@ -72,6 +74,12 @@ class Switch:
         if any(pause.until > now and pause.covers(session, agent) for pause in state.pauses):
             return Gate.PAUSED
         return None
+
+    @contextlib.contextmanager
+    def passing(self, session: str = "", agent: str = "") -> Iterator[bool]:
+        """Whether a hook may start now; whoever turns the switch meanwhile waits until it has."""
+        with self._passing:
+            yield self.gate(self._clock(), session, agent) is None
 
     def turn(self, on: bool, way: str) -> None:
         """On means on: it also ends every pause."""
@@ -118,7 +126,8 @@ class Switch:
                     connection.execute(sql, values)
                 connection.execute(LOG, (now, what, way))
                 state = _read(connection)
-            self._state = state
+            with self._passing:
+                self._state = state
 
 
 def _flag(name: str, on: bool) -> tuple[str, tuple[object, ...]]:

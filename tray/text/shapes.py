@@ -51,7 +51,7 @@ TOKENS: Mapping[str, str] = {
 }
 TOKEN = re.compile(f"{_START}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in TOKENS.items())})")
 
-_QUOTE = r"\\?[\"'`]"
+_QUOTE = r"\\{0,15}[\"'`]"  # JSON in JSON in JSON: each level doubles the backslashes, and adds one
 _IS = rf"(?:(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{_QUOTE})?|{_QUOTE}\s{{0,4}},\s{{0,4}}{_QUOTE})"
 _PEM_BODY = (
     r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}-----|(?=[\s\\]*+[A-Za-z0-9+/=]{16})[A-Za-z0-9+/=\s\\]*+)"
@@ -137,9 +137,12 @@ CLEAN_TAIL = re.compile(
     re.I,
 )
 SEPARATOR = re.compile(
-    rf"(?:{_QUOTE})?[^\S\n]{{0,8}}(?P<sign>:=|=>|=(?!=)|:(?![:/])|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}\n\s{{1,32}})?"
+    rf"(?:{_QUOTE})?[^\S\n]{{0,8}}(?P<sign>:=|=>|=(?!=)|:(?![:/])|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
 )
-QUOTED = re.compile(r"(?P<quote>\\?[\"'`])(?P<value>(?:\\{3}[\"'`]|(?!(?P=quote))(?:\\.|[^\n\\])){1,8192})")
+QUOTED = re.compile(
+    r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
+    r"(?P<value>(?:(?P=depth)(?P=depth)\\(?P=sign)|(?!(?P=quote))(?:\\.|[^\n\\])){1,8192})"
+)
 BARE = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
 ENV = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
 FLAG = re.compile(r"[^\S\n]{1,4}(?!-)")

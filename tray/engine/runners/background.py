@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
+from tray.engine.runners.orphans import Reaper
 from tray.engine.runners.process import GRACE, Tree
+
+if sys.platform != "win32":
+    from tray.engine.runners.tree import end_escaped
 
 LOOK = 0.01  # seconds between two looks at a tree that was asked to end
 
@@ -18,6 +23,11 @@ class Background:
         self._trees: dict[Tree, float] = {}
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._reaper = Reaper()
+
+    def look(self) -> None:
+        """Let the dead go that came to us; after each turn, which is when there may be some."""
+        self._reaper.look()
 
     def add(self, tree: Tree, deadline: float) -> None:
         """Let `tree` live until `deadline` (time.monotonic()); at once over when we are closed."""
@@ -44,6 +54,8 @@ class Background:
         if thread is not None:
             thread.join()
         end(trees)
+        if sys.platform != "win32":
+            end_escaped()
 
     def _wake(self) -> None:
         if self._thread is None:

@@ -7,11 +7,12 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from tray.engine.runners import command
 from tray.engine.runners.command import Background, Gone, Job
-from tray.engine.runners.process import nobody
+from tray.engine.runners.process import CLOSED, always, nobody
 from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
 from tray.model.decision import Result
@@ -29,6 +30,7 @@ class Errand:
     ask: Callable[[Span], Result]
     timeout: float = 20.0  # seconds
     over: Callable[[], None] = nobody  # told once, when its turn is over
+    may: Callable[[], AbstractContextManager[bool]] = always  # whether it may start
 
 
 Work = Job | Errand
@@ -68,6 +70,9 @@ class Sent:
             self._came()
 
     def _asked(self) -> Result:
+        with self._errand.may() as open_:
+            if not open_:
+                return Result(cause=CLOSED)
         try:
             said = self._errand.ask(self.span)
         except HooktrayError as error:
@@ -83,6 +88,16 @@ def run(
     work: Sequence[Work], deadline: float, gone: Gone | None, *, background: Background | None = None
 ) -> tuple[Result, ...]:
     """Start everything together; one Result for each, in their order, by `deadline` (time.monotonic())."""
+    try:
+        return _run(work, deadline, gone, background)
+    except (OSError, RuntimeError) as error:  # no descriptor or no thread left: that takes nobody else's verdict away
+        log.warning("hooks could not be run: %s", error)
+        return tuple(Result(cause=f"could not be run: {error}") for _ in work)
+
+
+def _run(
+    work: Sequence[Work], deadline: float, gone: Gone | None, background: Background | None
+) -> tuple[Result, ...]:
     jobs = [one for one in work if isinstance(one, Job)]
     errands = [one for one in work if isinstance(one, Errand)]
     if not errands:
@@ -95,8 +110,6 @@ def run(
                 sent.append(Sent(errand, deadline, lambda: _ring(bell)))
             ran = iter(command.run(jobs, deadline, gone, background=background) if jobs else ())
             _wait(sent, ear, gone)
-        except RuntimeError as error:  # no thread left
-            return tuple(Result(cause=f"could not be started: {error}") for _ in work)
         finally:
             for one in sent:
                 one.span.end(CANCELLED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,11 +15,17 @@ STDERR_LIMIT = 64 * 1024  # bytes; what comes later is thrown away
 CHUNK = 64 * 1024  # bytes moved at once: what a pipe holds
 GRACE = 0.1  # seconds between SIGTERM and SIGKILL
 REAP = 1.0  # seconds that a killed process may take to vanish before we stop looking
+CLOSED = "switched off before it could start"
 MARK = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
 
 
 def nobody() -> None:
     """Nobody wants to know."""
+
+
+def always() -> AbstractContextManager[bool]:
+    """Nothing stands in the way."""
+    return nullcontext(True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +39,7 @@ class Job:
     timeout: float = 20.0  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
     over: Callable[[], None] = nobody  # called once its process has ended
+    may: Callable[[], AbstractContextManager[bool]] = always  # whether it may start; held until it has
 
 
 class Gone(Protocol):

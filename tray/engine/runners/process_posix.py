@@ -20,7 +20,7 @@ from tray.model.decision import Result
 
 if sys.platform != "win32":
     from tray.engine.runners.poll import READABLE, Poll, PollPipes
-    from tray.engine.runners.tree import PosixTree
+    from tray.engine.runners.tree import PosixTree, ticks
 
 assert sys.platform != "win32"
 
@@ -90,12 +90,13 @@ class Round:
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
         mark = secrets.token_hex(8)
+        born = ticks() - 1
         child = spawn(job, mark)
         if isinstance(child, Result):
             self._places.append(child)
             return
         pipes = PollPipes(child, job.stdin, self._poll)
-        turn = Turn(job, child, pipes, PosixTree(child.pid, mark), self._deadline, self._background)
+        turn = Turn(job, child, pipes, PosixTree(child.pid, mark, born), self._deadline, self._background)
         try:
             exit_ = self._watcher(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left

@@ -9,9 +9,11 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tray.engine.runners.orphans import OPENED, adopting, orphans
 from tray.engine.runners.process import MARK
 
 assert sys.platform != "win32"
@@ -35,10 +37,11 @@ class Entry:
 class PosixTree:
     """The tree below a process that leads a session of its own and carries `mark` in its environment."""
 
-    def __init__(self, pid: int, mark: str) -> None:
+    def __init__(self, pid: int, mark: str, born: float | None = None) -> None:
         self.pid = pid
         self._mark = f"{MARK}={mark}".encode()
         self._known: dict[int, float] = {}
+        self._born = ticks() - 100 if born is None else born
 
     def terminate(self) -> None:
         """Ask the group to end, and remember who belongs to the tree while the parents still say so."""
@@ -60,7 +63,10 @@ class PosixTree:
             killed |= found
 
     def left(self) -> bool:
-        """Whether the group outlived its leader, who has been waited for."""
+        """Whether anybody outlived the leader, who has been waited for."""
+        return self._group_left() or any(map(self._escaped, orphans()))
+
+    def _group_left(self) -> bool:
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -84,6 +90,8 @@ class PosixTree:
         table = snapshot()
         table.pop(os.getpid(), None)
         inside = {pid for pid, entry in table.items() if self._belongs(pid, entry) or (marked and self._marked(pid))}
+        if marked:
+            inside |= {pid for pid in orphans() if pid in table and self._escaped(pid)}
         size = -1
         while size != len(inside):
             size = len(inside)
@@ -97,6 +105,37 @@ class PosixTree:
 
     def _marked(self, pid: int) -> bool:
         return self._mark in environment(pid)
+
+    def _escaped(self, pid: int) -> bool:
+        """Whether this orphan is this hook's: by its mark, or by its hour when it wiped all marks off."""
+        if self._marked(pid):
+            return True
+        entry = _entry(str(pid))
+        return entry is not None and entry.start >= self._born and stray(pid, entry)
+
+
+def stray(pid: int, entry: Entry) -> bool:
+    """Whether this orphan belongs to no hook by name, and is nothing that we started for the person either."""
+    if entry.parent != os.getpid() or entry.session == os.getsid(0):
+        return False
+    said = environment(pid)
+    return OPENED.encode() not in said and MARK.encode() not in said and adopting()
+
+
+def end_escaped() -> None:
+    """End every orphan of any hook."""
+    for pid in orphans():
+        entry = _entry(str(pid))
+        if entry is not None and (stray(pid, entry) or (MARK.encode() in environment(pid) and adopting())):
+            with contextlib.suppress(*UNREACHABLE):
+                os.kill(pid, signal.SIGKILL)
+
+
+def ticks() -> float:
+    """Now, as the process table tells when somebody was started."""
+    if sys.platform != "linux":
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
 
 
 def snapshot() -> dict[int, Entry]:

@@ -120,6 +120,8 @@ class Turn:
                 self._tree.sweep()
             else:
                 self._background.add(self._tree, time.monotonic() + self._job.background)
+        if self._background is not None:
+            self._background.look()
 
     def _ms(self) -> float:
         return (time.perf_counter() - self._started) * 1000
@@ -130,17 +132,20 @@ def spawn(job: Job, mark: str, flags: int = 0) -> subprocess.Popen[bytes] | Resu
     if lacking := script.missing(job.argv, job.cwd):
         return Result(cause=lacking)
     try:
-        return subprocess.Popen(
-            job.argv,
-            bufsize=0,
-            close_fds=True,
-            creationflags=flags,
-            cwd=job.cwd or None,
-            env={**job.environment, words.MARK: mark},
-            start_new_session=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        with job.may() as open_:
+            if not open_:
+                return Result(cause=words.CLOSED)
+            return subprocess.Popen(
+                job.argv,
+                bufsize=0,
+                close_fds=True,
+                creationflags=flags,
+                cwd=job.cwd or None,
+                env={**job.environment, words.MARK: mark},
+                start_new_session=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
     except (OSError, ValueError) as error:
         return Result(cause=script.refused(job.argv, job.cwd, error))

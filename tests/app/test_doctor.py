@@ -1,0 +1,363 @@
+"""`hooktray doctor` on real hooks and files: what it says of each, and the cure that it names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connect.trays import started
+from desk import wait
+from house import House
+from live import Live
+from plain import Plain
+
+from tray.app.doctor import CHECKS, Finding, Health, broken_hooks, examine, told, troubled
+from tray.app.doctor.samples import sample
+from tray.errors import HooktrayError
+from tray.model.decision import Record, Verdict
+from tray.model.hook import Match
+from tray.store.ledger import Act
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
+RECORD = Record(
+    id="", at=0.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
+    verdict=Verdict.ABSTAIN, reason="", ms=1.0,
+)  # fmt: skip
+APPROVALS = "read and decide it in the tray's menu: Approvals"
+
+
+def findings(house: House, check: str, *, static: bool = False) -> list[Finding]:
+    return [one for one in examine(house.paths, None, static=static) if one.check == check]
+
+
+def of(house: House, name: str, *, static: bool = False) -> list[tuple[str, str, str]]:
+    """What it says of one hook."""
+    found = findings(house, "hook", static=static)
+    return [(one.health.value, one.said, one.remedy) for one in found if one.name == name]
+
+
+def approve(house: House, name: str) -> None:
+    standing = house.standing(name)
+    house.consent.approve(standing.key, standing.digest, "test")
+
+
+def test_a_hook_that_runs_is_ok_and_can_tell_that_it_is_a_test(house: House) -> None:
+    house.hook("guard", on="tool_before", script='echo "$HOOKTRAY_TEST" > "$HOOK_SOURCE_DIR/seen"')
+
+    ((health, said, remedy),) = of(house, "guard")
+
+    assert (health, said[:36], remedy) == ("ok", "abstain on claude-code's PreToolUse,", "")
+    assert (house.paths.config.parent / "seen").read_text() == "1\n"
+    assert house.stores.journal.count() == 0
+
+
+def test_static_runs_nothing(house: House) -> None:
+    house.hook("guard", on="tool_before", script='touch "$HOOK_SOURCE_DIR/seen"; exit 9')
+
+    assert of(house, "guard", static=True) == [("ok", "its approved copy is whole", "")]
+    assert not (house.paths.config.parent / "seen").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "said", "remedy"),
+    [
+        ("sleep 30", "timed out after 0.3 s", "make it quicker, or raise its `timeout:` (now 0.3 s) in "),
+        ("exit 9", "exit 9", "`hooktray test PreToolUse --agent claude-code --hook guard` shows all of it"),
+        ("kill -9 $$", "signal 9", "`hooktray test"),
+        ("no-such-program-here", "exit 127", "a program that the script starts is not there"),
+    ],
+)
+def test_a_hook_that_fails_is_broken_and_has_its_remedy(house: House, script: str, said: str, remedy: str) -> None:
+    house.hook("guard", on="tool_before", script=script, timeout=0.3 if "sleep" in script else 20)
+
+    ((health, what, cure),) = of(house, "guard")
+
+    assert health == "broken"
+    assert said in what
+    assert cure.startswith(remedy)
+
+
+@pytest.mark.parametrize("dialect", ["starchild", "x-code"])
+def test_output_that_is_no_json_deserves_a_look(house: House, dialect: str) -> None:
+    house.hook("guard", on="tool_before", script="echo hello", dialect=dialect)
+
+    ((health, said, remedy),) = of(house, "guard")
+
+    assert health in ("attention", "broken")
+    assert "JSON" in said
+    assert remedy == "print JSON or nothing on stdout, and words for people on stderr"
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_a_script_without_its_bit_is_named_with_the_command_that_sets_it(house: House, static: bool) -> None:
+    script = house.script("guard.sh", "exit 0")
+    script.chmod(0o600)
+    house.hook("guard", on="tool_before", command="./guard.sh")
+
+    ((health, said, remedy),) = of(house, "guard", static=static)
+
+    assert (health, said) == ("broken", f"not executable: {script}")
+    assert remedy == f"chmod +x {script}"
+    script.chmod(0o700)
+    assert of(house, "guard", static=static)[-1][0] == "ok"
+
+
+def test_a_missing_interpreter_is_named(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    script = house.paths.config.parent / "guard.sh"
+    script.write_text("#!/no/such/python\nprint()\n")
+    approve(house, "guard")
+
+    ((health, said, remedy),) = of(house, "guard", static=True)
+
+    assert (health, said) == ("broken", f"interpreter not found: '/no/such/python', named by {script}")
+    assert remedy.startswith("install it, or correct the script's first line")
+
+
+def test_a_changed_hook_deserves_a_look_and_its_copy_is_tried(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.script("guard.sh", "exit 9")
+
+    changed, tried = of(house, "guard")
+
+    assert changed == ("attention", "changed since approval; the approved copy runs", APPROVALS)
+    assert tried[0] == "ok"
+
+
+def test_a_damaged_copy_is_broken(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+    copy = house.stores.copies.path(standing.digest, str(house.paths.config.parent / "guard.sh"))
+    house.script("guard.sh", "exit 3")  # it cannot be mended from the file
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\nexit 2\n")
+
+    assert [row[0] for row in of(house, "guard", static=True)] == ["attention", "broken"]
+    assert broken_hooks(house.paths, house.stores, house.roster) == 1
+
+
+def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House) -> None:
+    house.hook("new", on="tool_before", script="exit 0", approved=False)
+    house.hook("lost", on="tool_before", command="./nowhere.sh", approved=False)
+
+    assert of(house, "new") == [("attention", "waits for your approval and does not run", APPROVALS)]
+    ((health, said, remedy),) = of(house, "lost")
+    assert (health, "nowhere.sh" in said) == ("broken", True)
+    assert remedy == f"correct it in {house.paths.config}:1"
+
+
+def test_withheld_variables_that_a_script_names_are_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEPLOY_TOKEN", "x")
+    monkeypatch.setenv("PYTHONPATH", "/x")
+    house.hook("guard", on="tool_before", script=': "$DEPLOY_TOKEN" "$PYTHONPATH"')
+
+    secret, injecting, tried = of(house, "guard")
+
+    assert secret[1] == "its script names variables that are withheld: DEPLOY_TOKEN"
+    assert secret[2] == "if it shall have them: `env: [DEPLOY_TOKEN]`"
+    assert injecting[1] == "its script names variables that no hook gets: PYTHONPATH"
+    assert tried[0] == "ok"
+
+
+def test_a_hook_may_be_switched_off_in_its_file(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 9", enabled=False)
+
+    ((health, said, remedy),) = of(house, "guard")
+
+    assert (health, said) == ("attention", "switched off by its own `enabled: false`")
+    assert remedy.startswith("write `enabled: true`")
+
+
+def test_a_prompt_hook_before_every_call_of_a_model_is_warned_of(house: House) -> None:
+    house.hook("judge", on="model_before", type="prompt", prompt="Fine?")
+
+    costly, without = of(house, "judge", static=True)
+
+    assert (costly[0], "costs" in costly[1]) == ("attention", True)
+    assert without[0::2] == ("broken", "write `llm:` in hooktray.yaml and confirm it in the tray's menu")
+    assert of(house, "judge")[1][0] == "broken"
+
+
+def test_an_event_that_nobody_knows_any_more_is_broken(house: House) -> None:
+    standing = house.hook("old", on="tool_before", script="exit 0")
+    hook = replace(standing.hook, match=replace(standing.hook.match, event="tool_dreamt"))
+    house.stores.ledger.act(
+        Act.APPROVE, standing.key, standing.digest, definition=hook.definition, position=(0, 0), way="test"
+    )
+
+    assert ("broken", "no agent has the event `tool_dreamt`, so it is never asked") in [
+        row[:2] for row in of(house, "old")
+    ]
+
+
+def test_the_event_to_try_a_hook_with_is_one_that_it_is_asked_about() -> None:
+    assert sample(Match(event="turn_end")) == ("claude-code", "Stop")
+    assert sample(Match(event="end-of-turn", agents=("shelley",))) == ("shelley", "end-of-turn")
+    assert sample(Match(event="slash/deploy", agents=("shelley",))) == ("shelley", "slash/deploy")
+    assert sample(Match(event="round_end", format="x-code", native="TurnComplete")) == ("x-code", "TurnComplete")
+    assert sample(Match(event="Stop")) is None
+
+
+def test_an_http_hook_is_tried_without_a_look_at_files(house: House) -> None:
+    house.hook("far", on="tool_before", type="http", url="http://127.0.0.1:9/x", allow_local=["127.0.0.1:9"])
+
+    assert of(house, "far", static=True)[0][0] == "ok"
+    ((health, said, _),) = of(house, "far")
+    assert health == "broken"
+    assert "127.0.0.1" in said
+
+
+def happened(house: House, count: int, **more: Any) -> None:
+    for number in range(count):
+        house.stores.journal.append(replace(RECORD, id=f"{number}{more}", at=9e9, **more), commit=True)
+
+
+@pytest.mark.parametrize(("count", "hooks", "told_of"), [(25, (), 1), (5, (), 0), (25, ({"name": "guard"},), 0)])
+def test_a_matcher_that_matched_nothing_deserves_a_look(
+    house: House, count: int, hooks: tuple[dict[str, str], ...], told_of: int
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", matcher="rm -fr")
+    house.hook("any", on="tool_before", script="exit 0")
+    happened(house, count, hooks=hooks)
+    happened(house, 30, event="Stop", kind="turn_end")
+
+    found = findings(house, "matcher", static=True)
+
+    assert len(found) == told_of
+    if found:
+        assert found[0].said == "`matcher: rm -fr` matched none of the latest 25 events of its kind"
+
+
+def test_the_switch_off_is_told_and_hooks_are_not_tried(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 9")
+    house.stores.switch.turn(False, "test")
+
+    (switch,) = findings(house, "switch")
+
+    assert (switch.health, switch.said, switch.remedy) == (Health.ATTENTION, "off: no hook runs", "hooktray on")
+    assert of(house, "guard") == [("attention", "not tried: switch off", "`hooktray on` switches hooks on")]
+
+
+def test_a_pause_names_whom_it_is_for(house: House) -> None:
+    house.stores.switch.pause(9e9, agent="shelley", way="test")
+
+    assert [one.name for one in findings(house, "switch", static=True)] == ["shelley"]
+
+
+def test_a_hosts_own_switch_is_told(house: House, tmp_path: Path) -> None:
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
+    (tmp_path / "settings.json").write_text(json.dumps({"disableAllHooks": True, "hooks": hooks}))
+    house.configure({"sources": [{"claude-code": str(tmp_path / "settings.json")}]})
+
+    (found,) = findings(house, "hook", static=True)
+
+    assert found.health is Health.ATTENTION
+    assert "disableAllHooks" in found.said
+
+
+def test_a_broken_file_and_a_broken_source_are_told_with_their_place(house: House, tmp_path: Path) -> None:
+    house.configure({"sources": [{"claude-code": str(tmp_path / "no.json")}]})
+    (source,) = findings(house, "source", static=True)
+    house.configure("settel: 3")
+    (broken,) = findings(house, "configuration", static=True)
+
+    assert (source.health, "no.json" in source.said) == (Health.ATTENTION, True)
+    assert broken.said == f"{house.paths.config}:1:1: settel: unknown key `settel`"
+    assert (broken.health, broken.remedy) == (Health.BROKEN, "did you mean `settle`?")
+
+
+def test_a_setting_that_nobody_confirmed_is_told(house: House) -> None:
+    house.configure({"when_down": "allow"})
+
+    assert [one.name for one in findings(house, "configuration", static=True)] == ["when_down", "hooktray.yaml"]
+
+
+def test_what_only_the_tray_knows_is_told(house: House) -> None:
+    tray = {"pid": 7, "icon": "", "reason": "no tray", "background": [[99, 12.0]], "late": 3, "sound": "no device"}
+
+    rows = {one.check: one for one in examine(house.paths, tray, static=True)}
+
+    assert rows["tray"].said == "running, process 7"
+    assert (rows["icon"].said, rows["icon"].health) == ("no tray", Health.ATTENTION)
+    assert rows["background"].remedy.startswith("kill -- -99")
+    assert (rows["journal"].said, rows["sound"].said) == ("3 answers left before their row", "no sound: no device")
+    assert rows["notifications"].health is Health.ATTENTION
+
+
+def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: House) -> None:
+    aside = house.paths.state / "hooktray.db.damaged-20261121-080000"
+    aside.write_bytes(b"x")
+    (found,) = findings(house, "database", static=True)
+    house.stores.journal.close()
+    house.paths.database.write_bytes(b"no database at all" * 1000)
+
+    damaged = list(examine(house.paths, None, static=True))
+
+    assert found.remedy == f"approve what you still want, then remove {aside}"
+    assert [(one.check, one.health) for one in damaged] == [("database", Health.BROKEN)]
+    assert "hooktray run" in damaged[0].remedy
+
+
+def test_a_hook_cannot_have_hooks_tried(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOKTRAY_RUN", "1")
+
+    with pytest.raises(HooktrayError, match="a hook cannot try hooks"):
+        list(examine(house.paths, None))
+    assert list(examine(house.paths, None, static=True))
+
+
+def test_people_read_what_is_broken_first_and_the_counts_last() -> None:
+    good = Finding(check="relay", name="relay", health=Health.OK, said="native")
+    bad = Finding(check="hook", name="guard", health=Health.BROKEN, said="exit 9", remedy="mend it")
+
+    assert told([good, bad]).splitlines() == [
+        "broken     hook: guard: exit 9",
+        "           mend it",
+        "ok         relay: relay: native",
+        "1 broken, 0 attention, 1 ok",
+    ]
+    assert troubled([good, bad, bad]) == 1
+    assert next(iter(CHECKS)) == "tray"
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Live]:
+    live = started(tmp_path, [{"event": "turn_end", "command": "./nap.sh"}], {"nap.sh": "sleep 60 >/dev/null 2>&1 &"})
+    yield live
+    assert isinstance(live.place, Plain)
+    live.place.close()
+
+
+def test_a_connected_agents_own_line_is_tried_and_children_are_listed(running: Live, tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    assert running.cli("connect", "claude-code", "--yes").returncode == 0
+    running.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": str(tmp_path)})
+    running.wait_log(1)
+
+    done = running.cli("doctor", "--json")
+    found = {row["check"]: row for row in map(json.loads, done.stdout.splitlines())}
+
+    assert done.returncode == 0, done.stdout
+    assert found["agent"]["name"] == "claude-code"
+    assert ", firing, last heard of: 2" in found["agent"]["said"]
+    assert found["background"]["remedy"].startswith("kill -- -")
+    assert found["tray"]["said"].startswith("running")
+    assert found["icon"]["health"] == "attention"
+    assert found["hook"]["health"] == "ok"
+
+
+def test_a_line_that_does_not_reach_the_tray_is_broken(running: Live, tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    running.cli("connect", "claude-code", "--yes")
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace(f"--home {running.home}", f"--home {tmp_path}/other"))
+
+    done = wait(lambda: running.cli("doctor"), 20, "an answer")
+
+    assert done.returncode == 1
+    assert b"broken     agent: claude-code" in done.stdout
+    assert b"hooktray connect claude-code leads them here" in done.stdout

@@ -1,0 +1,95 @@
+"""The first start on a fresh account, and every one after it; what a running tray notices of edits."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from desk import wait
+from live import Live
+from plain import Plain
+
+from tray.app import welcome
+from tray.paths import locate
+from tray.sources.starter import TEXT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX home")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Live]:
+    (tmp_path / ".claude").mkdir()
+    live = Live.__new__(Live)
+    live.place, live.home = Plain(tmp_path), tmp_path / "h"
+    live.config = live.home / "config" / "hooktray.yaml"
+    live.start("--headless")
+    yield live
+    assert isinstance(live.place, Plain)
+    live.place.close()
+
+
+def output(live: Live) -> str:
+    assert isinstance(live.place, Plain)
+    return (live.place.folder / "output").read_text()
+
+
+def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live, tmp_path: Path) -> None:
+    wait(lambda: "hooktray doctor" in output(fresh), 20, "the welcome")
+
+    said = output(fresh)
+    assert said.count("Welcome to Hooktray") == 1
+    assert str(fresh.config) in said
+    assert "hooktray connect claude-code" in said
+    assert fresh.config.read_text() == TEXT
+    assert fresh.config.with_name("hooktray.schema.json").exists()
+    assert list((tmp_path / ".claude").iterdir()) == []
+    assert fresh.states() == {}
+
+    fresh.quit()
+    fresh.config.unlink()
+    fresh.start("--headless")
+
+    status = fresh.cli_json("status")[0]
+    assert status["agents"] == [{"agent": "claude-code", "connected": False, "heard": None}]
+    assert output(fresh).count("Welcome to Hooktray") == 1
+
+
+def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -> None:
+    good = json.dumps({"hooks": [{"event": "turn_end", "type": "rule", "decision": "allow", "name": "new"}]})
+    last_good = fresh.home / "state" / "last-good.yaml"
+
+    fresh.config.write_text(good)
+
+    wait(lambda: last_good.exists() and last_good.read_text() == good, 20, "nobody asked, and it was read")
+    fresh.config.write_text("settel: 3")
+    status = fresh.cli_json("status")[0]
+    assert "did you mean `settle`?" in status["problem"]
+    assert fresh.states() == {"new": "pending"}
+    shown = fresh.cli("config", "check")
+    assert shown.returncode == 1
+    assert b"hooktray.yaml:1:1: settel: unknown key `settel`" in shown.stderr
+    fresh.config.write_text(good)
+    assert b"good, 1 hooks" in fresh.cli("config", "check", str(fresh.config)).stdout
+
+
+def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
+    paths = locate(str(tmp_path))
+    paths.prepare()
+
+    assert welcome.arrives(paths)
+    assert not welcome.arrives(paths)
+    paths.config.unlink()
+    assert not welcome.arrives(paths)
+    shown = welcome.alert(["shelley"])
+    assert (shown.sound, shown.notify, "found shelley" in shown.title + shown.body) == ("chime", True, True)
+
+
+def test_who_had_a_file_before_is_not_welcomed(tmp_path: Path) -> None:
+    paths = locate(str(tmp_path))
+    paths.prepare()
+    paths.config.write_text("")
+
+    assert not welcome.arrives(paths)

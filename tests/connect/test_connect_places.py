@@ -1,0 +1,115 @@
+"""Lines of ours in other folders: the book knows them, so that nobody has to remember where they are."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from connect.sites import Person, tree
+
+from tray import relays
+from tray.connect.connections import Connection, connections
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+
+@pytest.fixture(params=["claude-code", "starchild"])
+def person(tmp_path: Path, request: pytest.FixtureRequest) -> Person:
+    """Connected for the user, and in another folder than the one they are in."""
+    agent = str(request.param)
+    one = Person(tmp_path, agent)
+    one.connect()
+    user, is_claude = one.site, agent == "claude-code"
+    one.site = replace(user, scope="local") if is_claude else replace(user, workspace=str(one.project))
+    one.connect()
+    one.site = replace(user, scope="", cwd=one.home)
+    return one
+
+
+def of(person: Person) -> Connection:
+    return next(one for one in connections(person.site, lambda agent: 0.0) if one.agent == person.agent)
+
+
+def test_all_of_them_are_told(person: Person) -> None:
+    found = of(person)
+
+    assert len(found.places) == 2
+    assert str(person.project) in found.places[1]
+    assert found.missing == ()
+    assert "up to date" not in " ".join(found.advice)
+
+
+def test_without_a_place_all_are_disconnected(person: Person) -> None:
+    assert person.disconnect() == 2
+
+    assert (tree(person.home), tree(person.project)) == ({}, {})
+    assert of(person).connected is False
+
+
+def test_with_a_place_only_that_one_is(person: Person) -> None:
+    person.site = replace(person.site, scope="user")
+
+    assert person.disconnect() == 1
+
+    person.site = replace(person.site, scope="", workspace="")
+    assert len(of(person).places) == 1
+
+
+def test_a_new_relay_is_written_into_all(person: Person) -> None:
+    assert person.connect(("/new/hooktray-relay",)) == 2
+
+    assert {wire.needs for wire in person.wires()} == {("/new/hooktray-relay",)}
+
+
+def test_what_the_user_took_out_by_hand_is_not_put_in_again(person: Person) -> None:
+    for path in map(Path, of(person).places[1:]):
+        path.write_text("")
+
+    assert person.connect(("/new/hooktray-relay",)) == 1
+
+
+def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
+    for path in map(Path, of(person).places[1:]):
+        path.unlink()
+
+    assert person.disconnect() == 1
+    assert tree(person.home) == {}
+
+
+def test_lines_of_another_version_are_told(person: Person) -> None:
+    home = ("--home", str(person.site.paths.home))
+    person.connect((*relays.portable(), *home))
+    assert "up to date" not in " ".join(of(person).advice)
+
+    person.site = replace(person.site, relay=("/new/hooktray-relay", *home))
+
+    assert of(person).advice[0].endswith(f"hooktray connect {person.agent} brings them up to date")
+
+
+def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path: Path) -> None:
+    native = tmp_path / "native" / "hooktray-relay"
+    native.parent.mkdir()
+    native.touch()
+    person = Person(tmp_path, "x-code")
+    home = ("--home", str(person.site.paths.home))
+    person.connect((str(native), *home))
+    assert of(person).advice == ()
+
+    native.unlink()
+    person.site = replace(person.site, relay=(sys.executable, "-I", "-S", str(tmp_path / "tray" / "relay.py"), *home))
+
+    advice = f"{native} is not there any more, so its lines do nothing; hooktray connect x-code mends them"
+    assert of(person).advice == (advice,)
+    assert person.connect(person.site.relay) == 1
+    assert {wire.needs[0] for wire in person.wires()} == {sys.executable}
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_of_a_project_alone_the_advice_names_it(tmp_path: Path, scope: str) -> None:
+    person = Person(tmp_path, scope=scope)
+    person.connect()
+    person.site = replace(person.site, scope="", cwd=person.home)
+
+    assert f"hooktray connect claude-code --scope {scope} in {person.project} mends them" in of(person).advice[0]

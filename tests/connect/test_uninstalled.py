@@ -1,0 +1,84 @@
+"""Hooktray is uninstalled without `disconnect`: what stands in the settings leaves each agent undisturbed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from connect.sites import Person
+from hosts import claude_code, shelley, starchild, x_code
+from hosts.process import Report
+
+from tray.connect import shelley as shelley_connector
+from tray.connect import starchild as starchild_connector
+from tray.connect import x_code as x_code_connector
+from tray.connect.claude_code import LEFT_OUT
+from tray.connect.claude_code import settings as claude_settings
+from tray.connect.plan import Site
+from tray.dialects import DIALECTS
+from tray.strict import load_yaml
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+HOSTS = {"claude-code": claude_code.run, "shelley": shelley.run, "starchild": starchild.run, "x-code": x_code.run}
+# pip takes the program and the script; a removed virtual environment takes the interpreter as well.
+GONE = {
+    "the native relay": ("{}/bin/hooktray-relay", "--home", "/h"),
+    "the script": (sys.executable, "-I", "-S", "{}/tray/relay.py", "--home", "/h"),
+    "the interpreter": ("{}/bin/python3", "-I", "-S", "{}/tray/relay.py"),
+}
+
+
+def where(agent: str, site: Site) -> Path:
+    """What the agent itself reads."""
+    if agent == "x-code":
+        return x_code_connector.manifest(site).parents[1]
+    if agent == "shelley":
+        return shelley_connector.folder(site)
+    return claude_settings(site) if agent == "claude-code" else starchild_connector.settings(site)
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+@pytest.mark.parametrize("gone", GONE)
+def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, agent: str, gone: str) -> None:
+    person = Person(tmp_path, agent)
+    person.connect(tuple(word.format(tmp_path / "gone") for word in GONE[gone]))
+    events = [name for name in DIALECTS[agent].EVENTS if name not in LEFT_OUT and "<" not in name]
+    assert {wire.event for wire in person.wires()} == set(events)
+
+    found = {}
+    for event in events:
+        body = DIALECTS[agent].sample(event)
+        found[event] = HOSTS[agent](str(where(agent, person.site)), event, body, None)
+
+    assert found == dict.fromkeys(events, Report())
+
+
+def limits(agent: str, path: Path) -> dict[str, float]:
+    """The seconds that stand in the agent's settings, for each event."""
+    if agent == "claude-code":
+        hooks = json.loads(path.read_text())["hooks"]
+        return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
+    if agent == "starchild":
+        return {one["event"]: one["timeout"] for one in load_yaml(path.read_bytes(), "f").value["hooks"]}
+    hooks = json.loads((path / ".x-code-plugin" / "plugin.json").read_text())["hooks"]
+    return {event: entries[0]["timeout"] / 1000 for event, entries in hooks.items()}
+
+
+@pytest.mark.parametrize("agent", [agent for agent in HOSTS if agent != "shelley"])
+def test_the_time_limits_that_are_written_are_those_our_deadlines_are_made_from(tmp_path: Path, agent: str) -> None:
+    person = Person(tmp_path, agent)
+    person.connect()
+
+    written = limits(agent, where(agent, person.site))
+
+    assert written == {event: DIALECTS[agent].EVENTS[event].timeout for event in written}
+    assert agent != "claude-code" or {event: written[event] for event in claude_code.TIMEOUTS} == claude_code.TIMEOUTS
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_every_answer_leaves_before_the_agents_patience_ends(agent: str) -> None:
+    for event, spec in DIALECTS[agent].EVENTS.items():
+        assert spec.timeout - spec.deadline == pytest.approx(min(0.4 * spec.timeout, 5.0)), event

@@ -1,0 +1,45 @@
+"""The model that prompt hooks ask: the confirmed one, until a person confirms another."""
+
+from __future__ import annotations
+
+from house import House
+
+from tray.app import llm
+
+
+def confirm(house: House, *, yes: bool = True) -> None:
+    (setting,) = house.roster.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", yes=yes)
+
+
+def model(house: House) -> str:
+    found = llm(house.paths, house.stores)
+    return found.model if found else ""
+
+
+def configure(house: House, name: str) -> None:
+    house.configure({"llm": {"base_url": "https://llm.example.com/v1", "model": name}})
+
+
+def test_an_edit_leaves_the_confirmed_one_in_force(house: House) -> None:
+    configure(house, "small")
+    assert model(house) == ""
+    confirm(house)
+
+    configure(house, "evil")
+
+    assert model(house) == "small"
+    assert house.roster.settings()[0].waiting
+    confirm(house, yes=False)
+    assert model(house) == "small"
+    confirm(house)
+    assert model(house) == "evil"
+
+
+def test_a_file_without_it_asks_no_model(house: House) -> None:
+    configure(house, "small")
+    confirm(house)
+
+    house.configure("settle: 3")
+
+    assert model(house) == ""

@@ -1,0 +1,98 @@
+"""On Linux nothing that a hook starts gets away: orphans come to the tray, end with their hook, and are let go."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no subreaper elsewhere")
+
+WAYS = {
+    "double fork": "(setsid sleep 97 & echo $! >>pids; sleep 0.2)",
+    "setsid": "setsid sh -c 'echo $$ >>pids; exec sleep 97' & sleep 0.2",
+    "no mark": "env -i /usr/bin/setsid /bin/sh -c 'echo $$ >>pids; exec /bin/sleep 97' & sleep 0.2",
+    "no mark, forked twice": "(env -i /usr/bin/setsid -f /bin/sh -c 'echo $$ >>pids; exec /bin/sleep 97'); sleep 0.2",
+}
+PROGRAM = """
+import json, os, subprocess, sys, threading, time
+from tray.engine.runners.background import Background
+from tray.engine.runners.command import Job, run
+from tray.engine.runners.orphans import OPENED, adopt, orphans
+
+adopted = adopt()
+lines, own, seconds = json.loads(sys.argv[1])
+ours = subprocess.Popen(["/bin/sleep", "97"], start_new_session=True)  # a browser, say
+background = Background()
+said = []
+
+def hooks():
+    for line in lines:
+        job = Job(argv=("/bin/sh", "-c", line), cwd=os.getcwd(), timeout=0.7, background=seconds,
+                  environment={"PATH": os.environ["PATH"]})
+        result, = run([job], time.monotonic() + 20, None, background=background)
+        said.append([result.code, result.cause])
+
+def living():
+    def state(pid):
+        try:
+            return open(f"/proc/{pid}/stat").read().rpartition(") ")[2][0]
+        except OSError:
+            return "gone"
+    pids = open("pids").read().split() if os.path.exists("pids") else []
+    return [pid for pid in pids if state(pid) not in ("Z", "X", "gone")]
+
+thread = threading.Thread(target=hooks)
+thread.start()
+thread.join()
+after = living()
+listed = len(background.living())
+time.sleep(1.1)
+background.look()
+background.close()
+time.sleep(0.1)
+print(json.dumps({"adopted": adopted, "said": said, "after": len(after), "listed": listed, "end": len(living()),
+                  "ours": ours.poll(), "started": len(open("pids").read().split())}))
+background.look(); time.sleep(1.1); background.look()
+ours.kill(); ours.wait()
+print(json.dumps(len(orphans())))
+"""
+
+
+def through(folder: Path, *lines: str, background: float = 600.0) -> tuple[dict[str, Any], int]:
+    argv = [sys.executable, "-c", PROGRAM, json.dumps([lines, 0, background])]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120, check=True)
+    first, last = done.stdout.splitlines()
+    return json.loads(first), json.loads(last)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whoever_escapes_a_hook_that_is_ended_ends_with_it(tmp_path: Path, way: str) -> None:
+    said, left = through(tmp_path, f"{WAYS[way]}\nsleep 97")
+
+    assert said["adopted"]
+    assert said["started"] == 1
+    assert "timed out" in said["said"][0][1]
+    assert said["after"] == said["end"] == 0
+    assert said["ours"] is None, "what the tray opened for the person was ended"
+    assert left == 0, "a dead orphan was never let go"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whoever_a_clean_hook_leaves_is_listed_and_ends_with_the_tray(tmp_path: Path, way: str) -> None:
+    said, left = through(tmp_path, WAYS[way])
+
+    assert said["said"] == [[0, ""]]
+    assert (said["after"], said["listed"], said["end"]) == (1, 1, 0)
+    assert left == 0
+
+
+def test_without_background_nobody_outlives_a_clean_hook(tmp_path: Path) -> None:
+    said, _ = through(tmp_path, *WAYS.values(), background=0)
+
+    assert said["started"] == len(WAYS)
+    assert said["after"] == said["listed"] == 0

@@ -1,0 +1,112 @@
+"""T23: every way to end, in every dialect: broken is never taken for a denial, and never for consent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from house import House
+
+from torture.frame import Tally
+from tray.dialects import DIALECTS
+
+TITLE = "broken, deny and allow"
+SIGNALS = (1, 2, 3, 6, 8, 9, 11, 13, 14, 15, 24, 31)
+BROKEN: Mapping[str, str] = {
+    **{f"signal {number}": f"kill -{number} $$; sleep 5" for number in SIGNALS},
+    **{f"exit {code}": f"exit {code}" for code in (3, 4, 77, 125, 126, 127, 128, 137, 139, 143, 254, 255)},
+    "no such program": "exec /nonexistent/program",
+    "not executable": "exec /etc/passwd",
+    "a folder": "exec /tmp",
+    "python cannot open its file": "python3 /nonexistent.py; exit $?",
+    "out of time": "sleep 60",
+    "too much": "head -c 1100000 /dev/zero",
+    "half JSON": 'printf \'{"decision": "approve"\'',
+    "a list": "printf '[1]'",
+    "deep JSON": "printf '[%.0s' $(seq 400)",
+    "a key twice": 'printf \'{"continue": true, "continue": true}\'',
+}
+# An unreadable text at exit 0 has a meaning of its own in most dialects, and exit 2 of an interpreter cannot be told.
+TEXT = {"half JSON", "a list", "deep JSON", "a key twice", "python cannot open its file"}
+
+
+def torture(tally: Tally) -> None:
+    house = House(tally.folder / "house")
+    try:
+        names = list(BROKEN)[:: tally.many(8, 1)]
+        for dialect in DIALECTS:
+            for policy in ("allow", "block"):
+                for number, name in enumerate(names):
+                    _broken(tally, house, dialect, policy, name, f"{dialect}-{policy}-{number}")
+        _gone(tally, house)
+        _spoken(tally, house)
+        _control(tally)
+    finally:
+        house.close()
+
+
+def _broken(tally: Tally, house: House, dialect: str, policy: str, name: str, title: str) -> None:
+    if name in TEXT:
+        return
+    house.hook(
+        title,
+        on="tool_before",
+        script=BROKEN[name],
+        dialect=dialect,
+        failure=policy,
+        timeout=5.0 if name != "out of time" else 0.3,
+        matcher=f"<{title}>",
+    )
+    said = house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing")
+    status = house.last.hooks[0]["status"]
+    wanted = "deny" if policy == "block" else "nothing"
+    # Claude Code and Shelley know ordinary codes that say "I failed, go on"; those are failures of ours, too.
+    tally.attack(
+        f"{name} in {dialect}, {policy}: {status}, {said}", status in ("failed", "timed_out") and said == wanted
+    )
+
+
+def _gone(tally: Tally, house: House) -> None:
+    """What was there when it was approved, and is damaged when it shall run: CPython would exit with 2."""
+    folder = house.paths.config.parent
+    for dialect in DIALECTS:
+        for policy in ("allow", "block"):
+            title = f"gone-{dialect}-{policy}"
+            (folder / f"{title}.py").write_text("print()\n")
+            standing = house.hook(
+                title,
+                on="tool_before",
+                command=f"python3 ./{title}.py",
+                dialect=dialect,
+                failure=policy,
+                matcher=f"<{title}>",
+            )
+            copy = house.stores.copies.path(standing.approved, str(folder / f"{title}.py"))
+            copy.parent.chmod(0o700)
+            copy.unlink()
+            said = house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing")
+            status = house.last.hooks[0]["status"]
+            wanted = "deny" if policy == "block" else "nothing"
+            tally.attack(f"{title}: {status}, {said}", status == "failed" and said == wanted)
+
+
+SPOKEN = {
+    "claude-code": ("echo no >&2; exit 2", "deny"),
+    "starchild": ('printf \'{"decision": "block", "reason": "no"}\'', "deny"),
+    "x-code": ('printf \'{"decision": "deny", "reason": "no"}\'', "deny"),
+}
+
+
+def _spoken(tally: Tally, house: House) -> None:
+    """Who speaks is heard."""
+    for dialect, (script, wanted) in SPOKEN.items():
+        house.hook(f"says-{dialect}", on="tool_before", script=script, dialect=dialect, matcher=f"<says-{dialect}>")
+        said = house.tool(f"<says-{dialect}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing")
+        tally.keep(f"{dialect} says {said}", said == wanted)
+
+
+def _control(tally: Tally) -> None:
+    """Who reads exit codes alone takes a missing script for a denial."""
+    done = subprocess.run([sys.executable, "/nonexistent.py"], capture_output=True, check=False, timeout=60)
+    tally.control("exit 2 is a denial", done.returncode == 2)

@@ -1,0 +1,40 @@
+"""Each agent: installed, connected, trusted, firing, last heard of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from tray.app.doctor.case import Case
+from tray.app.doctor.finding import Finding, attention, broken, ok
+from tray.app.wiring import heard
+from tray.connect.connections import Connection, connections
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Unless nothing shall be started, an event of ours goes through each connected agent's own line."""
+    journal = case.kept.journal
+    seen = None if case.static else lambda session: bool(journal.recent(1, session=session))
+    found = connections(case.site(), heard(journal), seen)
+    yield from (_finding(one) for one in found if one.installed or one.problem)
+    if not any(one.connected for one in found):
+        yield attention(
+            "agents", "none", "nothing is connected: no agent tells Hooktray anything", "hooktray connect"
+        )
+
+
+def _finding(one: Connection) -> Finding:
+    said, advice = _said(one), "; ".join(one.advice)
+    if one.problem or one.firing is False:
+        return broken("agent", one.agent, f"{said}: {one.problem}", advice or f"hooktray connect {one.agent}")
+    return attention("agent", one.agent, said, advice) if advice else ok("agent", one.agent, said)
+
+
+def _said(one: Connection) -> str:
+    if not one.connected:
+        return "installed, not connected"
+    words = [f"connected ({len(one.events)} events)"]
+    words += [one.trust.split(":")[0]] if one.trust else []
+    words += [{True: "firing", False: "not firing"}[one.firing]] if one.firing is not None else []
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.heard)) if one.heard else "never"
+    return ", ".join([*words, f"last heard of: {last}"])

@@ -1,0 +1,41 @@
+"""What one check found: how something stands, and what exactly to do about it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class Health(enum.StrEnum):
+    OK = "ok"
+    ATTENTION = "attention"  # works, or is meant so; a person should know
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the examination. `remedy` is "" where nothing is to be done."""
+
+    check: str
+    name: str
+    health: Health
+    said: str
+    remedy: str = ""
+
+
+def ok(check: str, name: str, said: str) -> Finding:
+    return Finding(check=check, name=name, health=Health.OK, said=said)
+
+
+def attention(check: str, name: str, said: str, remedy: str) -> Finding:
+    return Finding(check=check, name=name, health=Health.ATTENTION, said=said, remedy=remedy)
+
+
+def broken(check: str, name: str, said: str, remedy: str) -> Finding:
+    return Finding(check=check, name=name, health=Health.BROKEN, said=said, remedy=remedy)
+
+
+def troubled(findings: Iterable[Finding]) -> int:
+    """How many hooks are broken: what the menu and `hooktray status` count."""
+    return len({one.name for one in findings if one.check == "hook" and one.health is Health.BROKEN})

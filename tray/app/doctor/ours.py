@@ -1,0 +1,96 @@
+"""Our own parts: the tray, the switch, the configuration, the relay, the journal, the database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from tray import relays
+from tray.app.doctor.case import Case
+from tray.app.doctor.finding import Finding, attention, broken, ok
+
+
+def tray(case: Case) -> Iterator[Finding]:
+    if case.tray is None:
+        yield attention("tray", "tray", "not running: hooks run, nothing is shown or told", "hooktray run")
+    else:
+        yield ok("tray", "tray", f"running, process {case.tray.get('pid')}")
+
+
+def switch(case: Case) -> Iterator[Finding]:
+    state = case.kept.switch.state()
+    if not state.enabled:
+        yield attention("switch", "hooks", "off: no hook runs", "hooktray on")
+    for pause in state.pauses:
+        whom = " ".join(filter(None, (pause.agent, pause.session))) or "hooks"
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(pause.until))
+        yield attention("switch", whom, f"paused until {until}", "hooktray on")
+    if state.enabled and not state.pauses:
+        yield ok("switch", "hooks", "on")
+
+
+def configuration(case: Case) -> Iterator[Finding]:
+    found = case.roster.configuration
+    for problem in filter(None, found.problem.split("\n")):
+        if not problem.startswith("  "):
+            yield broken(
+                "configuration",
+                case.paths.config.name,
+                problem,
+                _hint(found.problem, problem) or "hooktray config check",
+            )
+    for setting in case.roster.settings():
+        if setting.waiting:
+            said = f"`{setting.text}` does not count until it is confirmed"
+            yield attention("configuration", setting.key.removeprefix("setting:"), said, "tray's menu: Approvals")
+    if not found.problem:
+        yield ok("configuration", case.paths.config.name, "good")
+
+
+def _hint(text: str, problem: str) -> str:
+    """The indented line that follows a problem says what to do about it."""
+    after = text.partition(problem)[2].split("\n")[1:2]
+    return after[0].strip() if after and after[0].startswith("  ") else ""
+
+
+def sources(case: Case) -> Iterator[Finding]:
+    for warning in case.roster.configuration.warnings:
+        said, _, hint = warning.partition("\n")
+        yield attention("source", "sources", said, hint.strip() or "correct that file; its other hooks count")
+
+
+def relay(case: Case) -> Iterator[Finding]:
+    why = relays.trouble()
+    if why:
+        cure = "install Hooktray with a C compiler there, then `hooktray connect` again"
+        yield attention("relay", "relay", f"the portable one is used (12 ms an event). {why}", cure)
+    else:
+        yield ok("relay", "relay", "native")
+
+
+def journal(case: Case) -> Iterator[Finding]:
+    dropped, late = case.kept.journal.dropped, int((case.tray or {}).get("late", 0))
+    if dropped:
+        cure = f"see that {case.paths.database.parent} is writable and not full"
+        yield attention("journal", "journal", f"{dropped} rows could not be kept, ever", cure)
+    if late:
+        yield attention("journal", "journal", f"{late} answers left before their row", "the disk is slow")
+    if not dropped and not late:
+        yield ok("journal", "journal", f"{case.kept.journal.count()} decisions")
+
+
+def database(case: Case) -> Iterator[Finding]:
+    aside = sorted(
+        path.name
+        for path in case.paths.state.glob(f"{case.paths.database.name}.damaged-*")
+        if not path.name.endswith(("-wal", "-shm"))
+    )
+    for name in aside:
+        said = f"was damaged and set aside as {name}, with the approvals in it"
+        cure = f"approve what you still want, then remove {case.paths.state / name}"
+        yield attention("database", case.paths.database.name, said, cure)
+    if case.kept.ledger.book.broken:
+        cure = "read `hooktray list` and approve again what is missing there"
+        yield broken("database", "ledger", case.kept.ledger.book.broken, cure)
+    if not aside and not case.kept.ledger.book.broken:
+        yield ok("database", case.paths.database.name, "whole")

@@ -1,0 +1,41 @@
+"""Threads for the hooks of events whose agent was let go, and for what else nobody waits for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+PLACES = 256  # of them at once
+ENDING = 5.0  # seconds that each has when the tray ends
+
+log = logging.getLogger(__name__)
+
+
+class Observers:
+    def __init__(self) -> None:
+        self._places = threading.BoundedSemaphore(PLACES)
+        self._threads: set[threading.Thread] = set()
+
+    def spawn(self, work: Callable[[], object]) -> bool:
+        """Have it done; False when there are too many of them already."""
+        if not self._places.acquire(blocking=False):
+            return False
+
+        def turn() -> None:
+            try:
+                work()
+            except Exception:  # a thread's end is the last place that can say so
+                log.exception("an event could not be judged")
+            finally:
+                self._threads.discard(threading.current_thread())
+                self._places.release()
+
+        thread = threading.Thread(target=turn, name="observe", daemon=True)
+        self._threads.add(thread)
+        thread.start()
+        return True
+
+    def join(self) -> None:
+        for thread in list(self._threads):
+            thread.join(ENDING)

@@ -1,0 +1,100 @@
+"""Connecting agents from menu or page: how each stands, and a difference that is shown before it is written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.app.wiring import site
+from tray.connect import CONNECTORS, undo, write
+from tray.connect.connections import Connection, Heard, connections
+from tray.connect.edit import diff
+from tray.connect.plan import Plan, Site
+from tray.paths import Paths
+from tray.text import printable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What connecting or disconnecting one agent would write, as it is shown; `plan` is carried out as it stands."""
+
+    agent: str
+    connect: bool
+    text: str
+    plan: Plan
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.plan.changes
+
+
+class Wiring:
+    """Every look is a fresh one. A person opens the offer, reads it, and takes that and nothing else.
+
+    Agents are looked for as in the user's own login: with the tray's environment and no project.
+    """
+
+    def __init__(self, paths: Paths, heard: Heard, open_file: Callable[[Path], None]) -> None:
+        self._paths = paths
+        self._heard = heard
+        self._open_file = open_file
+
+    def states(self) -> list[Connection]:
+        return connections(self._site(), self._heard)
+
+    def offer(self, agent: str, *, connect: bool) -> Offer:
+        """Raises HooktrayError where nothing can be written, with the place and the cure."""
+        one = CONNECTORS[agent]
+        plan = one.connect(self._site()) if connect else one.disconnect(self._site())
+        return Offer(agent=agent, connect=connect, text=_text(plan), plan=plan)
+
+    def review(self, agent: str, *, connect: bool) -> Offer:
+        """The offer, opened in the user's own viewer."""
+        offer = self.offer(agent, connect=connect)
+        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", offer.text)
+        return offer
+
+    def show(self) -> None:
+        """All agents in one text, opened: how each stands, and what connecting it would write."""
+        self._open("agents", "\n".join(map(self._told, self.states())))
+
+    def _told(self, one: Connection) -> str:
+        stands = ", ".join(
+            [
+                "installed" if one.installed else "not found here",
+                f"{len(one.events)} events connected" if one.connected else "not connected",
+                *([f"trusted: {one.trust}"] if one.trust else []),
+                time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.heard))
+                if one.heard
+                else "never heard of",
+            ]
+        )
+        lines = [f"{one.agent}: {stands}", *filter(None, (*one.places, one.problem, *one.advice))]
+        text = printable("\n  ".join(lines)) + "\n"
+        if one.problem or not one.installed:
+            return text
+        offer = self.offer(one.agent, connect=True)
+        return text if offer.is_empty else f"{text}\n`hooktray connect {one.agent}` would write this:\n{offer.text}"
+
+    def take(self, offer: Offer) -> None:
+        """Write what was shown. Raises HooktrayError when one of its files has changed since."""
+        (write if offer.connect else undo)(self._site(), offer.agent, offer.plan)
+
+    def _open(self, name: str, text: str) -> None:
+        folder = self._paths.state / "reviews"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{name}.txt"
+        path.write_text(text, encoding="utf-8")
+        self._open_file(path)
+
+    def _site(self) -> Site:
+        return site(self._paths, Path.home())
+
+
+def _text(plan: Plan) -> str:
+    shown = "".join(diff(change) for change in plan.changes)
+    notes = "".join(f"{note}\n" for note in plan.notes)
+    whole = f"{shown}\n{notes}" if shown else "Nothing is to be written."
+    return printable(whole, len(whole)) + "\n"

@@ -1,0 +1,16 @@
+"""Tells the relays what to do when we are not there."""
+
+from __future__ import annotations
+
+import sys
+
+from tray.engine.ancestry import ONCE
+from tray.paths import Paths
+from tray.sources.configuration import write_whole
+
+
+def write(paths: Paths, when_down: str) -> None:
+    argv = "\x1f".join((sys.executable, *ONCE))
+    text = f"when_down={when_down}\nonce={argv}\n".encode()
+    if not paths.relay_conf.exists() or paths.relay_conf.read_bytes() != text:
+        write_whole(paths.relay_conf, text)

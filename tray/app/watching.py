@@ -1,0 +1,111 @@
+"""Tells of changes to a few files as they happen, without ever looking by itself: an idle tray stays asleep.
+
+Linux has inotify, which is watched by the event loop that is there anyway. Elsewhere nothing is told, and the files
+are looked at when the menu opens, when an event comes in and when a command asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import os
+import struct
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+FOLDERS = 256  # that are watched at most
+SETTLING = 0.1  # seconds after the first sign: an editor writes, renames and sets modes in one go
+HEAD = struct.Struct("iIII")
+SIZE = 65_536  # bytes of signs that are read at once
+CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
+SIGNS = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
+OVERFLOW, IGNORED = 0x4000, 0x8000
+
+log = logging.getLogger(__name__)
+
+
+class Watch:
+    """`changed` is called on the loop, once for signs that come together."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, changed: Callable[[], None]) -> None:
+        self._loop = loop
+        self._changed = changed
+        self._files: frozenset[Path] = frozenset()
+        self._folders: dict[int, Path] = {}  # by the number that the kernel gave the watch
+        self._waiting = False
+        self._kernel = _libc() if sys.platform == "linux" else None
+        self._signs = self._kernel.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC) if self._kernel else -1
+        if self._signs >= 0:
+            loop.call_soon_threadsafe(loop.add_reader, self._signs, self._read)
+
+    def over(self, files: Iterable[str | Path]) -> None:
+        """From any thread: these files are watched from here on, and no others."""
+        wanted = frozenset(place for file in files for place in _places(Path(file)))
+        if self._signs >= 0 and wanted != self._files:
+            self._loop.call_soon_threadsafe(self._watch, wanted)
+
+    def close(self) -> None:
+        """Before the loop ends."""
+        if self._signs < 0 or not self._loop.is_running():
+            return
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
+
+    # ---- on the loop ----
+
+    async def _end(self) -> None:
+        self._loop.remove_reader(self._signs)
+        os.close(self._signs)
+        self._signs = -1
+
+    def _watch(self, wanted: frozenset[Path]) -> None:
+        """Watches are on folders: a file that is replaced takes a watch of its own along with it."""
+        if self._signs < 0 or self._kernel is None:
+            return
+        self._files = wanted
+        folders = sorted({file.parent for file in wanted})[:FOLDERS]
+        for number, folder in list(self._folders.items()):
+            if folder not in folders:
+                del self._folders[number]
+                self._kernel.inotify_rm_watch(self._signs, number)
+        for folder in set(folders) - set(self._folders.values()):
+            number = self._kernel.inotify_add_watch(self._signs, os.fsencode(folder), SIGNS)
+            if number >= 0:
+                self._folders[number] = folder
+        self._soon()  # it may have changed before the watch was there
+
+    def _read(self) -> None:
+        try:
+            signs = os.read(self._signs, SIZE)
+        except BlockingIOError:
+            return
+        at = 0
+        while at < len(signs):
+            number, mask, _, length = HEAD.unpack_from(signs, at)
+            name = os.fsdecode(signs[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
+            at += HEAD.size + length
+            folder = self._folders.pop(number, None) if mask & IGNORED else self._folders.get(number)
+            if mask & (OVERFLOW | IGNORED) or (folder and folder / name in self._files):
+                self._soon()
+
+    def _soon(self) -> None:
+        if not self._waiting:
+            self._waiting = True
+            self._loop.call_later(SETTLING, self._tell)
+
+    def _tell(self) -> None:
+        self._waiting = False
+        self._changed()
+
+
+def _places(file: Path) -> tuple[Path, ...]:
+    """Where it is named, and where it really is."""
+    return file.absolute(), Path(os.path.realpath(file))
+
+
+def _libc() -> ctypes.CDLL | None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc if hasattr(libc, "inotify_init1") else None

@@ -1,0 +1,70 @@
+"""The user's agents, for the commands, the menu and the doctor: where to look, who is there, who was heard of."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tray.connect import CONNECTORS, line
+from tray.connect.connections import PROBE, Connection, connections
+from tray.connect.plan import Site
+from tray.errors import HooktrayError
+from tray.paths import Paths
+from tray.store.journal import Journal
+
+ROWS = 100  # of one agent, among which our own events may stand
+
+
+def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at, every scope of Claude Code's unless one is named.
+
+    Costs a process: the native relay is asked whether it runs.
+    """
+    paths.prepare()
+    return Site(
+        paths=paths,
+        relay=line.relay(paths.home),
+        home=Path.home(),
+        cwd=cwd or here(),
+        environment=os.environ,
+        scope=scope,
+        workspace=workspace,
+        now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+    )
+
+
+def heard(journal: Journal) -> Callable[[str], float | None]:
+    """When an agent was last heard of, our own events aside."""
+
+    def last(agent: str) -> float | None:
+        rows = journal.recent(ROWS, agent=agent)
+        return next((row.at for row in rows if not row.test and not row.session.startswith(PROBE)), None)
+
+    return last
+
+
+def standing(paths: Paths, journal: Journal) -> list[Connection]:
+    """How each agent stands; nothing is sent."""
+    return connections(site(paths), heard(journal))
+
+
+def offers(paths: Paths) -> list[str]:
+    """Agents that are installed and not connected."""
+    place = site(paths)
+    return [name for name, one in CONNECTORS.items() if one.is_installed(place) and not _wired(name, place)]
+
+
+def _wired(name: str, place: Site) -> bool:
+    try:
+        return bool(CONNECTORS[name].wires(place))
+    except HooktrayError:
+        return True  # unreadable: nothing to offer before that is mended
+
+
+def here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path.home()  # the folder is gone

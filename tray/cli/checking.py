@@ -1,0 +1,49 @@
+"""`hooktray config check`: is this file one that would count, and where is what it is not?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tray.cli import Json, app
+from tray.errors import ConfigError, HooktrayError
+from tray.paths import Paths
+
+config = typer.Typer(help="The settings file.", no_args_is_help=True)
+app.add_typer(config, name="config")
+
+
+@config.command()
+def check(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Which file; default: the one in use.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Read a hooktray.yaml and say what is wrong, with line, column and the nearest valid word."""
+    from tray.sources.configuration import parse
+
+    paths: Paths = context.obj
+    path = Path(file) if file else paths.config
+    try:
+        found = parse(path.read_bytes(), str(path))
+    except FileNotFoundError as error:
+        raise HooktrayError(
+            f"{path}: there is no such file", hint="`hooktray paths` says which one counts"
+        ) from error
+    except OSError as error:
+        raise HooktrayError(f"{path}: cannot be read: {error.strerror or error}", hint="name a file") from error
+    except ConfigError as error:
+        if as_json:
+            print(json.dumps({"file": str(path), "good": False, "problem": str(error), "warnings": []}))
+            raise typer.Exit(1) from None
+        raise
+    if as_json:
+        row = {"file": str(path), "good": True, "problem": None, "warnings": list(found.warnings)}
+        print(json.dumps(row, ensure_ascii=False))
+        return
+    for warning in found.warnings:
+        print(f"Warning: {warning}")
+    print(f"{path}: good, {len(found.hooks)} hooks.")

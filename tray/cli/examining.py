@@ -1,0 +1,34 @@
+"""`hooktray doctor`: what is broken, what deserves a look, and what to do about each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from tray.cli import Json, app, places
+from tray.text import printable
+
+
+@app.command()
+def doctor(
+    context: typer.Context,
+    as_json: Json = False,
+    static: Annotated[bool, typer.Option("--static", help="Only look: run no hook, send no event.")] = False,
+) -> None:
+    """Try every approved hook and every connected agent; exit 1 when something is broken."""
+    from tray.app.doctor import Health, examine, told
+    from tray.cli.reading import vitals
+
+    paths = places(context)
+    findings = []
+    for one in examine(paths, vitals(paths), static=static):
+        findings.append(one)
+        if as_json:
+            print(json.dumps(asdict(one), ensure_ascii=False), flush=True)
+    if not as_json:
+        print(printable(told(findings)))
+    if any(one.health is Health.BROKEN for one in findings):
+        raise typer.Exit(1)

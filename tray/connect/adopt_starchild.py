@@ -1,0 +1,49 @@
+"""Starchild's hooks go below us and come back entry by entry, each as it was written."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path, PurePath
+from typing import Any
+
+from tray.connect.plan import Site
+from tray.connect.starchild import ours, switch, workspace
+from tray.connect.yaml_text import append, items, remove, verbatim
+from tray.errors import HooktrayError
+from tray.model.hook import Command
+from tray.sources.starchild import parse
+
+
+def take(site: Site, text: bytes, path: Path, aside: Path) -> tuple[bytes, bytes, int, int]:
+    """What stays, what goes, and how many entries of each."""
+    if switch(site) is False:
+        hint = "`/hooks on` there switches them on"
+        raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
+    found = [entry for entry in items(text, str(path), "hooks") if not ours(entry)]
+    moved = [entry for entry in found if _moves(entry, workspace(site), aside)]
+    stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
+    kept = verbatim(text, "hooks", lambda entry: entry in moved)
+    return stays, append(b"", str(aside), "hooks", kept), len(moved), len(found) - len(moved)
+
+
+def give(text: bytes, path: Path, own: bytes, aside: Path) -> bytes:
+    """The settings with every entry that was put aside behind those that are there."""
+    items(own, str(aside), "hooks")  # says where it cannot be read
+    return append(text, str(path), "hooks", verbatim(own, "hooks", lambda entry: True))
+
+
+def _moves(entry: Any, folder: Path, aside: Path) -> bool:
+    """Whether it would run below us, without a word of warning, and means the same wherever its file is."""
+    found = parse(json.dumps({"hooks": [entry]}).encode(), aside)
+    if found.warnings or len(found.hooks) != 1:
+        return False
+    action = found.hooks[0].action
+    return not isinstance(action, Command) or not any(_relative(word, folder) for word in shlex.split(action.line))
+
+
+def _relative(word: str, folder: Path) -> bool:
+    """Whether it names a file of the workspace by where that stands."""
+    if PurePath(word).is_absolute() or not word:
+        return False
+    return word.startswith(("./", "../")) or (folder / word).exists()

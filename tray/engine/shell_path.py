@@ -1,0 +1,74 @@
+"""What a command of a shell line does to the files that its words name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from tray.engine.protected import Places
+from tray.engine.shell_line import Word
+from tray.model.decision import Verdict
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# They show, compare or say; none of them runs or writes what it names.
+READERS = names(
+    "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
+    "ls lsof man md5sum more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree true "
+    "type uniq wc which whereis xxd"
+)
+TALKERS = names("commit grep log show diff add blame status tag stash")  # of git
+WRITERS = names(
+    "chattr chmod chown cp dd ed ex install ln mv nano patch rename rm rmdir rsync sed setfacl shred sqlite3 tee "
+    "touch truncate unlink vi vim"
+)
+REACHING = names("curl nc ncat netcat socat wget websocat")
+CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+MOVERS = names("chmod chown mv rm rmdir shred unlink")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`subject` is what an exception may name: `hooktray off`, or the path."""
+
+    verdict: Verdict
+    what: str
+    subject: str
+
+
+def touched(word: Word, texts: Sequence[str], leader: str, cwd: str, places: Places) -> Iterator[Finding]:
+    """What a command does to a file of ours that one of its words names."""
+    path = (word.named or word.text).removeprefix("of=")  # of dd
+    kind = places.kind(path, cwd)
+    if not kind and leader in MOVERS and word.text != leader and places.holds(path, cwd):
+        kind = "a folder with Hooktray's own files"
+    if not kind or not _touches(word, texts, leader):
+        return
+    sure = word.written or leader in WRITERS or leader == "sort" or (leader in REACHING and kind == "Hooktray's own")
+    verdict = Verdict.DENY if sure else Verdict.ASK
+    where = places.absolute(path, cwd)
+    yield Finding(verdict, f"{PurePath(path).name} is {kind}; changing it is for a person:", where)
+
+
+def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
+    """Whether the command may change what this word names."""
+    if word.written:
+        return True
+    if leader == "sort" and any(text.startswith(("-o", "--output")) for text in texts):
+        return True
+    if leader in READERS or PurePath(word.text).name == leader:
+        return False
+    if leader in ("cp", "install", "rsync"):
+        return word.text == texts[-1] or "-t" in texts
+    if leader == "sed":
+        return any(CHANGING.fullmatch(text) for text in texts[1:])
+    if leader == "find":
+        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-fprint") for text in texts)
+    if leader == "sqlite3":
+        return "-readonly" not in texts
+    return not (leader == "git" and TALKERS & set(texts[:4]))

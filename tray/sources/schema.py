@@ -1,0 +1,94 @@
+"""The JSON Schema of the whole hooktray.yaml, out of the types that read it; editors complete and check by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tray.dialects import DIALECTS
+from tray.settings import CLASSES, Settings
+from tray.sources.foreign import READERS
+from tray.sources.hooktray import KINDS, Entry
+
+FILE = Path(__file__).parents[1] / "hooktray.schema.json"  # as it is shipped; a test holds it to `schema()`
+NAME = FILE.name
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+NEEDS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "decision"}  # by type; else `command`
+
+
+def schema() -> dict[str, Any]:
+    (top, entry), parts = msgspec.json.schema_components([Settings, Entry], ref_template="#/$defs/{name}")
+    whole, hook = (dict(parts[one["$ref"].rpartition("/")[2]]) for one in (top, entry))
+    defs = {name: part for name, part in parts.items() if name not in ("Settings", "Entry")}
+    properties = dict(whole["properties"])
+    properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
+    rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}
+    properties["projects"] = {**properties["projects"], "additionalProperties": rules}
+    properties["sources"] = {**properties["sources"], "items": {"$ref": "#/$defs/Source"}}
+    hooks = {"description": "What your hooks are.", "type": ["array", "null"], "items": {"$ref": "#/$defs/Hook"}}
+    return {
+        "$schema": DIALECT,
+        "title": "hooktray.yaml",
+        **whole,
+        "properties": {"hooks": hooks, **properties},
+        "$defs": {**defs, "Agent": _agent(), "Hook": _hook(hook), "Source": _source()},
+    }
+
+
+def text() -> str:
+    """As it is written to files."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _agent() -> dict[str, Any]:
+    name = {"enum": list(DIALECTS)}
+    return {
+        "description": "One agent or several; default: every agent.",
+        "anyOf": [name, {"type": "array", "items": name}],
+    }
+
+
+def _hook(entry: dict[str, Any]) -> dict[str, Any]:
+    properties = dict(entry["properties"])
+    native = {
+        agent: sorted(name for name in dialect.EVENTS if "<" not in name) for agent, dialect in DIALECTS.items()
+    }
+    known = {"enum": list(dict.fromkeys([*KINDS, *(name for names in native.values() for name in names)]))}
+    command = {"pattern": "^slash/."}
+    properties["agent"] = {"$ref": "#/$defs/Agent"}
+    properties["dialect"] = {"enum": list(DIALECTS), "default": "starchild"}
+    properties["event"] = {
+        "description": "A canonical name, or with `agent:` one of that agent's own.",
+        "type": "string",
+        "anyOf": [known, command],
+    }
+    without = {"if": {"not": {"required": ["agent"]}}, "then": {"properties": {"event": {"enum": list(KINDS)}}}}
+    needs = [
+        {
+            "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
+            "then": {
+                "required": [key],
+                "properties": {key: {"pattern": "\\S"} if key != "decision" else {"type": "string"}},
+            },
+        }
+        for kind, key in NEEDS.items()
+    ]
+    other = {
+        "if": {"properties": {"type": {"const": "command"}}},
+        "then": {"required": ["command"], "properties": {"command": {"pattern": "\\S"}}},
+    }
+    return {**entry, "properties": properties, "allOf": [without, *needs, other]}
+
+
+def _source() -> dict[str, Any]:
+    path = {"type": "string", "pattern": "\\S"}
+    return {
+        "description": "Hooks as they stand in another format: one format and its path.",
+        "type": "object",
+        "properties": {**dict.fromkeys(READERS, path), "agent": {"$ref": "#/$defs/Agent"}},
+        "additionalProperties": False,
+        "oneOf": [{"required": [name]} for name in READERS],
+    }

@@ -1,0 +1,71 @@
+"""What a new hooktray.yaml says: nothing yet, and every key with its default, commented out."""
+
+TEXT = """\
+# yaml-language-server: $schema=./hooktray.schema.json
+##
+## What your hooks are. Each one waits for your approval in the tray's menu before it runs.
+## Take the `# ` away from the lines that you want. `hooktray config check` says what is wrong.
+##
+# hooks:
+#   - event: tool_before            # before a tool runs; `hooktray test --help` and the README name others
+#     matcher: "rm -rf|mkfs"        # searched in the tool's input; default: everything
+#     command: ./guards/no-rm.sh    # looked up beside this file; no shell
+#     agent: [claude-code, x-code]  # default: every agent
+#     tool: Bash|Write              # by tool name; default: every tool
+#     type: command                 # or rule, http, prompt, agent
+#     name: no-rm                   # default: the script's name
+#     dialect: starchild            # what the script speaks; or claude-code, shelley, x-code
+#     timeout: 20                   # seconds
+#     failure: allow                # what a broken hook means; or block
+#     enabled: true
+#     env: []                       # withheld variables that it shall have
+#     files: []                     # globs of further files that belong to it
+#     background: 600               # seconds that its children may live on
+#     once: false                   # one turn in a session
+#   - {event: tool_before, type: rule, matcher: "curl .*sh", decision: ask, reason: "runs what the net says"}
+#   - {event: tool_before, type: http, url: "https://guard.example.com/hook", headers: {}, allow_local: []}
+#   - {event: turn_end, type: prompt, prompt: "Are the tests run? $TRANSCRIPT_PATH", model: ""}
+##
+## Hooks as they stand in other formats: claude-code, shelley, starchild, x-code.
+# sources: []
+##
+## What each class of alerts does.
+# alerts:
+#   turn_end: {notify: true, sound: chime}
+##
+## The same for one project, by the last part of its folder.
+# projects: {}
+##
+## Hours in which only what is critical is shown, and nothing is heard. Default: none.
+# quiet: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
+##
+## Whether alerts show the details that are left out otherwise.
+# details: false
+##
+## Seconds that a turn must have taken to be told of at its end.
+# min_turn: 0
+##
+## How loud sounds are, from 0 to 1.
+# volume: 1.0
+##
+## Whose questions are put to you on the desktop, and for how long; counts only once you confirmed it.
+# ask: {agents: [], seconds: 60}
+##
+## How much the journal keeps.
+# journal: {days: 90, rows: 200000, megabytes: 500}
+##
+## Without the tray: `once` runs the hooks all the same, `allow` counts only once you confirmed it.
+# when_down: once
+##
+## Seconds of quiet after which an X-Code round counts as the end of a turn.
+# settle: 3
+##
+## Seconds that a hook's background children may live on; 0 ends them at once.
+# background: 600
+##
+## What the self-protection lets agents do; counts only once you confirmed it.
+# protection: {allow: []}
+##
+## The model that `prompt` and `agent` hooks ask; counts only once you confirmed it. Default: none.
+# llm: {base_url: "https://llm.example.com/v1", model: small, api_key_env: ""}
+"""
