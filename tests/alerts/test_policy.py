@@ -296,3 +296,27 @@ def test_alerts_about_hooktray_itself_say_what_happened() -> None:
 
 def test_the_classes_are_those_that_the_settings_take() -> None:
     assert {cls.value for cls in AlertClass} == set(CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("event", "decision", "body"),
+    [
+        (stop(message="All done"), NOTHING, "回合结束: All done"),
+        (bash(), said(Verdict.DENY, "not today"), "已拦截 Bash · guard: not today"),
+        (bash(), said(Verdict.DENY, ""), "已拦截 Bash · guard: 未说明理由"),
+        (bash(), said(Verdict.DENY, "Turn ended"), "已拦截 Bash · guard: Turn ended"),
+    ],
+)
+def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_stays(
+    monkeypatch: pytest.MonkeyPatch, event: Event, decision: Decision, body: str
+) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    assert only(event, decision).body == body
+
+
+@pytest.mark.parametrize(("way", "by"), [("tray", "托盘"), ("typed into shelley", "typed into shelley")])
+def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.MonkeyPatch, way: str, by: str) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    assert policy.switched("x", way).body.removeprefix("x").removesuffix(by)[1:] == "来自"

@@ -41,6 +41,7 @@ from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
+from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
@@ -288,4 +289,4 @@ class App:
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
-        self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
+        self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))
