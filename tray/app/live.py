@@ -164,8 +164,10 @@ class App:
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
+        relay_conf.write(
+            self._paths, self._roster.when_down()
+        )  # before anybody can rely on us: we may be killed at any moment
         self._listener.start()
-        relay_conf.write(self._paths, self._roster.when_down())
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
             self._icon.run()

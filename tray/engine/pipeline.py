@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
@@ -35,11 +36,13 @@ from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Aside, Hook, Rule
-from tray.settings import Llm
 from tray.store.copies import Copies
-from tray.store.ledger import Approved, Ledger
+from tray.store.ledger import Approved, Book, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
+
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm
 
 ONCE = "it had its turn in this session"
 
@@ -99,7 +102,8 @@ class Engine:
         hooks to be looked at: their patterns and processes take time.
         """
         started = time.monotonic() - spent
-        event = replace(parse(knock), ledger=self._ledger.book.version)
+        book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
+        event = replace(parse(knock), ledger=book.version)
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
@@ -107,7 +111,7 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        hooks = self._plan(event, slow)
+        hooks = self._plan(event, book, slow)
         switch = self._gate(event)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
@@ -144,7 +148,9 @@ class Engine:
     def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
         """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
-        hooks = self._plan(event) if hooks is None else hooks
+        if hooks is None:
+            book = self._ledger.book
+            event, hooks = replace(event, ledger=book.version), self._plan(event, book)
         decision = self.decide(event, hooks, started + 86400.0, self._ending)
         self._finish(event, decision, started)
         return decision
@@ -206,17 +212,18 @@ class Engine:
 
     def rehearse(self, event: Event, may: Callable[[Hook], bool]) -> Decision:
         """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
-        hooks = [one for one in self._plan(event) if may(one.hook)]
+        hooks = [one for one in self._plan(event, self._ledger.book) if may(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
         return self.decide(event, hooks, deadline, None, self._own(event))
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
-        event = replace(parse(knock), ledger=self._ledger.book.version)
+        book = self._ledger.book
+        event = replace(parse(knock), ledger=book.version)
         self._loops.began(event)
         own = self._own(event)
-        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event), own)), started)
+        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
 
     def _own(self, event: Event) -> Outcome | None:
         """What we say ourselves, before any hook is asked."""
@@ -249,9 +256,9 @@ class Engine:
         spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
 
-    def _plan(self, event: Event, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
+    def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        asked = book.asked(event.agent, event.kind.value, event.name)
         if asked:
             slow()
         return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
