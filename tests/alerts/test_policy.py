@@ -10,6 +10,7 @@ import pytest
 from tray import settings
 from tray.alerts import policy
 from tray.alerts.policy import Alert, AlertClass, Urgency, alerts
+from tray.engine.controls import TERMINAL
 from tray.model.decision import Decision, Outcome, Reading, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.settings import CLASSES, AlertRule
@@ -320,3 +321,10 @@ def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.Monke
     monkeypatch.setenv("LANGUAGE", "zh_CN")
 
     assert policy.switched("x", way).body.removeprefix("x").removesuffix(by)[1:] == "来自"
+
+
+def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:
+    said = policy.switched("Hooks are off", TERMINAL)
+
+    assert said.body == "Hooks are off, by terminal · undo it under Approvals"
+    assert policy.switched("Hooks are off", "tray").body == "Hooks are off, by tray"

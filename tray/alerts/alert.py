@@ -129,6 +129,18 @@ WORDS: Mapping[AlertClass, tuple[str, str]] = {
     AlertClass.INFORMATION: plural("{n} message", "{n} messages"),
 }
 
+# Who did it, as the ledger names it -> as people do; an agent into which it was typed is named as it is.
+WAYS: Mapping[str, str] = {
+    "command line": phrase("command line"),
+    "notification": phrase("notification"),
+    "page": phrase("page"),
+    "terminal (weak)": phrase("terminal"),
+    "tray": phrase("tray"),
+    "tray, asked for at a command line": phrase("tray, asked for at a command line"),
+    "undo": phrase("undo"),
+}
+UNDOABLE = "terminal (weak)"  # what was typed there can be taken back in the menu
+
 
 def make(
     cls: AlertClass,

@@ -12,6 +12,8 @@ from tray.alerts.alert import (
     BODY_LIMIT,
     DEFAULTS,
     NO_RULES,
+    UNDOABLE,
+    WAYS,
     Alert,
     AlertClass,
     Button,
@@ -75,17 +77,6 @@ TARGETS: Mapping[Target, str] = {
     Target.OUTPUT: phrase("{who} rewrote the output"),
     Target.PROMPT: phrase("{who} rewrote the prompt"),
 }
-# Who did it, as the ledger names it; an agent into which it was typed is named as it is.
-WAYS = (
-    phrase("command line"),
-    phrase("notification"),
-    phrase("page"),
-    phrase("terminal (weak)"),
-    phrase("tray"),
-    phrase("tray, asked for at a command line"),
-    phrase("undo"),
-)
-
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
@@ -256,8 +247,10 @@ def changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = 
 
 def switched(what: str, who: str, rules: Rules = NO_RULES) -> Alert:
     """Someone turned hooks on or off, paused them, or approved from elsewhere."""
-    by = say(who) if who in WAYS else who
+    by = say(WAYS[who]) if who in WAYS else who
     body = say("{what}, by {who}", what=what, who=by) if who else what
+    if who == UNDOABLE:
+        body = f"{body} · {say('undo it under Approvals')}"
     return replace(_ours(AlertClass.SWITCHED, body, rules), reply=True)
 
 
