@@ -17,6 +17,8 @@ HOOKS = [
     {"name": "no-destroying", "event": "tool_before", "command": "./no-destroying.sh"},
     {"name": "done", "event": "turn_end", "command": "./done.sh"},
 ]
+# So many alerts in a minute would be told in one summary; the picture shows the one that blocks.
+ALERTS = {name: {"notify": False} for name in ("approval_pending", "switched", "turn_end")}
 GUARD = 'grep -q "rm -rf" && echo \'{"decision":"block","reason":"rm -rf is not for agents"}\'; exit 0'
 STORY = [
     ("claude-code", "SessionStart", "SessionStart-clear", {"cwd": "/home/you/web", "source": "startup"}),
@@ -32,9 +34,9 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as one,
         tempfile.TemporaryDirectory() as two,
-        Desk(Path(one), size=(960, 300)) as desk,
+        Desk(Path(one), size=(960, 340)) as desk,
     ):
-        live = Live(desk, Path(two), configuration={"hooks": HOOKS})
+        live = Live(desk, Path(two), configuration={"hooks": HOOKS, "alerts": ALERTS})
         live.script("no-destroying.sh", GUARD)
         live.script("done.sh", "cat >/dev/null")
         for hook in HOOKS:

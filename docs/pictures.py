@@ -81,8 +81,13 @@ def notification(name: str) -> None:
             "claude-code", "PreToolUse", {**event, "cwd": "/home/you/api", "tool_input": {"command": "rm -rf /"}}
         )
         place.wait_notification(lambda one: "blocked" in one.body)
-        place.wait(lambda: min(place.screenshot().getpixel((40, 60))[:3]) > 20, what="the bubble is painted")
+        place.wait(lambda: _grey(place.screenshot().getpixel((40, 60))[:3]), what="the bubble is painted")
         place.screenshot().crop((0, 0, 420, 150)).save(OUT / f"notification-{name}.png")
+
+
+def _grey(colour: tuple[int, int, int]) -> bool:
+    """A bubble's ground; the desktop behind it is blue, and black before it is drawn."""
+    return min(colour) > 20 and max(colour) - min(colour) < 30
 
 
 @contextmanager

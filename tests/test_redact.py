@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import random
+import re
 import string
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import regex
 
-from tray.text import redact, redact_value
+from tray.text import redact, redact_value, shapes
 
 LOWER = string.ascii_lowercase + string.digits
 BASE62 = string.ascii_letters + string.digits
@@ -383,3 +386,17 @@ def _any(chance: random.Random, alphabet: str, count: int) -> str:
 
 def _jwt_part(chance: random.Random) -> str:
     return base64.urlsafe_b64encode(('{"a' + _any(chance, BASE62, 30) + '":1}').encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize("kind", shapes.TOKENS)
+def test_no_token_begins_with_what_is_passed_over(kind: str) -> None:
+    passed_over = [sign for sign in string.printable if not re.fullmatch(shapes.BEGINS, sign)]
+
+    assert not [sign for sign in passed_over if regex.fullmatch(shapes.TOKENS[kind], sign, partial=True)]
+
+
+def test_no_telling_name_begins_with_what_is_passed_over() -> None:
+    pairs = ("".join(pair) for pair in itertools.product(string.printable, repeat=2))
+    passed_over = [pair for pair in pairs if not re.fullmatch(shapes.NAME_BEGINS, pair, re.I)]
+
+    assert not [pair for pair in passed_over if regex.fullmatch(shapes.NAMES, pair, regex.I, partial=True)]

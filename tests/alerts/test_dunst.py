@@ -14,8 +14,10 @@ import pytest
 from alerts import parts
 from alerts.parts import alert, wait
 
+from tray.alerts.fallback import PlyerBackend
+from tray.alerts.freedesktop import FreedesktopBackend
 from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import Delivery, Notifier
+from tray.alerts.notifier import Backend, Delivery, Notifier
 from tray.alerts.policy import Alert
 
 pytestmark = pytest.mark.desktop
@@ -28,15 +30,16 @@ def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
-async def send(one: Alert) -> Delivery:
-    notifier = Notifier([DesktopNotifierBackend()])
+async def send(one: Alert, way: Backend) -> Delivery:
+    notifier = Notifier([way])
     try:
         return await notifier.send(one)
     finally:
         await notifier.close()
 
 
-def test_dunst_shows_the_text_as_it_was_written(tmp_path: Path, bus: str) -> None:
+def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus: str) -> None:
+    ways: tuple[Backend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), PlyerBackend())
     text = "1 < 2 & <b>bold</b> \\o/ -x"
     environment = {
         **os.environ,
@@ -51,11 +54,13 @@ def test_dunst_shows_the_text_as_it_was_written(tmp_path: Path, bus: str) -> Non
         environment["DISPLAY"] = f":{x.stdout.readline().decode().strip()}"
         with parts.process("dunst", environment=environment, stderr=subprocess.DEVNULL):
             wait(lambda: dunstctl(environment, "count") is not None, "dunst takes the name")
-            assert asyncio.run(send(alert(body=text))) is Delivery.SENT
+            for way in ways:
+                assert asyncio.run(send(alert(title=way.name, body=text), way)) is Delivery.SENT
+            wait(lambda: dunstctl(environment, "count", "displayed") == "3\n", "all of them are shown")
             dunstctl(environment, "close-all")
-            shown = wait(lambda: history(environment), "dunst's history")
+            shown = wait(lambda: len(found := history(environment)) == 3 and found, "dunst's history")
 
-    assert [(entry["summary"], entry["body"]) for entry in shown] == [("claude-code · shop", text)]
+    assert {(entry["summary"], entry["body"]) for entry in shown} == {(way.name, text) for way in ways}
 
 
 def dunstctl(environment: dict[str, str], *words: str) -> str | None:

@@ -10,6 +10,7 @@ import pytest
 from tray import settings
 from tray.alerts import policy
 from tray.alerts.policy import Alert, AlertClass, Urgency, alerts
+from tray.engine.controls import TERMINAL
 from tray.model.decision import Decision, Outcome, Reading, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.settings import CLASSES, AlertRule
@@ -296,3 +297,34 @@ def test_alerts_about_hooktray_itself_say_what_happened() -> None:
 
 def test_the_classes_are_those_that_the_settings_take() -> None:
     assert {cls.value for cls in AlertClass} == set(CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("event", "decision", "body"),
+    [
+        (stop(message="All done"), NOTHING, "回合结束: All done"),
+        (bash(), said(Verdict.DENY, "not today"), "已拦截 Bash · guard: not today"),
+        (bash(), said(Verdict.DENY, ""), "已拦截 Bash · guard: 未说明理由"),
+        (bash(), said(Verdict.DENY, "Turn ended"), "已拦截 Bash · guard: Turn ended"),
+    ],
+)
+def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_stays(
+    monkeypatch: pytest.MonkeyPatch, event: Event, decision: Decision, body: str
+) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    assert only(event, decision).body == body
+
+
+@pytest.mark.parametrize(("way", "by"), [("tray", "托盘"), ("typed into shelley", "typed into shelley")])
+def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.MonkeyPatch, way: str, by: str) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    assert policy.switched("x", way).body.removeprefix("x").removesuffix(by)[1:] == "来自"
+
+
+def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:
+    said = policy.switched("Hooks are off", TERMINAL)
+
+    assert said.body == "Hooks are off, by terminal · undo it under Approvals"
+    assert policy.switched("Hooks are off", "tray").body == "Hooks are off, by tray"

@@ -6,10 +6,10 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bench.scenes import SCENES, Idle, Row, idle
+from bench.scenes import SCENES, Idle, Row, idle, nothing_matches
 
 ROOT = Path(__file__).parents[2]
 HEAD = """\
@@ -19,6 +19,7 @@ Written by `.venv/bin/python tests/bench --write`, never by hand. All candidates
 2 ms apart. A time is that of whole processes, from the spawn to the end of output and exit, with a payload
 of 2 KB. Times depend on the machine, so look at the ratios; a machine that does something else at the same time makes
 them worse, much so when its load is above the number of cores. `tests/bench --gate` holds ratios; `.ci/full` runs it.
+`--write --peer PATH` adds a hook of another project, from a checkout of yours, to the first table.
 
 "Exec form": the agent starts the relay itself. "Shell form": `sh -c "exec hooktray-relay …"`.
 
@@ -26,11 +27,12 @@ them worse, much so when its load is above the number of cores. `tests/bench --g
 MARK = re.compile(r"<!-- speed -->.*?<!-- /speed -->", re.DOTALL)
 
 
-def write() -> None:
+def write(others: Sequence[Path] = ()) -> None:
+    """`others`: hooks of other projects, to be compared where nothing matches."""
     tables = {}
     for scene in SCENES:
         with tempfile.TemporaryDirectory() as folder:
-            tables[scene] = scene(Path(folder))
+            tables[scene] = nothing_matches(Path(folder), others) if scene is nothing_matches else scene(Path(folder))
             print(f"## {scene.__doc__}\n\n{table(tables[scene])}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         resting = idle(Path(folder))

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,14 @@ SHELL = ["/bin/sh", "-c", ":"]
 BASE = "`sh -c :`"
 PYTHON = "import json, sys\njson.load(sys.stdin)\nprint('{}')\n"
 JQ = "#!/bin/bash\njq -r .tool_name >/dev/null\necho '{}'\n"
+NEEDS_YOU = {
+    "hook_event_name": "Notification",
+    "message": "look",
+    "notification_type": "permission_prompt",
+    "cwd": "/",
+}
+SHOWN = 4  # notifications: more in a minute would be put together
+INTERPRETERS = {".js": "node", ".mjs": "node", ".py": sys.executable, ".sh": "bash"}
 NODE = "const text = require('fs').readFileSync(0, 'utf8'); JSON.parse(text); console.log('{}')\n"
 
 
@@ -54,7 +62,7 @@ def tray(folder: Path, **keys: int | bool | str) -> Iterator[Bench]:
         made.stop()
 
 
-def nothing_matches(folder: Path) -> list[Row]:
+def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
     """Nothing matches: what every call of a tool pays"""
     with tray(folder / "t") as on, tray(folder / "o", hooks=1, off=True) as off:
         portable = relays.portable()
@@ -65,12 +73,13 @@ def nothing_matches(folder: Path) -> list[Row]:
             "switch off, exec form": once(off.relay("PostToolUse"), RESULT),
             "switch off, shell form": once(off.shell("PostToolUse"), RESULT),
             "portable relay, exec form": once(on.relay(relay=portable)),
-            **dict(peers(folder)),
+            **dict(by_hand(folder)),
+            **dict(map(peer, others)),
         }
         return rows(in_turns(samples, 200), BASE)
 
 
-def peers(folder: Path) -> Iterator[tuple[str, Sample]]:
+def by_hand(folder: Path) -> Iterator[tuple[str, Sample]]:
     """The same by hand: a hook of a few lines that reads its event and has no opinion."""
     scripts = {"python": ("p.py", PYTHON, [sys.executable]), "node": ("n.js", NODE, [shutil.which("node") or ""])}
     scripts["bash and jq"] = ("j.sh", JQ, ["/bin/bash" if shutil.which("jq") else ""])
@@ -78,6 +87,14 @@ def peers(folder: Path) -> Iterator[tuple[str, Sample]]:
         if interpreter[0]:
             (folder / file).write_text(text)
             yield f"a hook in {name}, by hand", once([*interpreter, str(folder / file)])
+
+
+def peer(hook: Path) -> tuple[str, Sample]:
+    """Another project's hook, as its checkout has it."""
+    program = INTERPRETERS.get(hook.suffix)
+    return f"a peer: {hook.parent.name}/{hook.name}", once(
+        [*([shutil.which(program) or program] if program else []), str(hook)]
+    )
 
 
 def one_hook(folder: Path) -> list[Row]:
@@ -150,7 +167,8 @@ def growth(folder: Path) -> list[Row]:
             "an empty home": ends.enter_context(tray(folder / "e")),
             "200,000 rows in the journal": ends.enter_context(tray(folder / "j", rows=200_000)),
             "1,000 rules in force": ends.enter_context(tray(folder / "r", rules=1000)),
-            "10,000 approvals in the ledger": ends.enter_context(tray(folder / "a", rules=50, approvals=10_000)),
+            "10,000 rules in force": ends.enter_context(tray(folder / "a", rules=10_000)),
+            "10,000 approvals of 50 rules": ends.enter_context(tray(folder / "l", rules=50, approvals=10_000)),
         }
         return rows(in_turns({name: once(one.relay()) for name, one in trays.items()}, 200), "an empty home")
 
@@ -192,6 +210,29 @@ def cold_start(folder: Path) -> list[Row]:
         python = timed(lambda: subprocess.run([sys.executable, "-I", "-c", "pass"], check=True))
         samples = {"`python -I -c pass`": python, "the tray, headless": start}
         return rows(in_turns(samples, 10), "`python -I -c pass`")
+
+
+def until_shown(folder: Path) -> list[Row]:
+    """From an agent's event to its notification, until the desktop's server has noted that it shows it"""
+    with contextlib.ExitStack() as ends:
+        try:
+            desk = ends.enter_context(Desk(folder / "d"))
+        except FileNotFoundError:  # no programs for a desktop here
+            return []
+        one = ends.enter_context(tray(folder / "i", mode="down"))
+        desk.wait_item(desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"]).pid)
+        numbers = iter(range(SHOWN + 1))
+
+        def show() -> float:
+            payload = NEEDS_YOU | {"session_id": f"s{next(numbers)}"}
+            before, started = len(desk.notifications()), time.perf_counter()
+            desk.run(one.relay("Notification"), input=json.dumps(payload).encode())
+            while len(desk.notifications()) == before:
+                time.sleep(0.0005)
+                assert time.perf_counter() - started < 30, "no notification is shown"
+            return time.perf_counter() - started
+
+        return [Row(name, times) for name, times in in_turns({"an event that needs you": show}, SHOWN).items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,4 +279,15 @@ def spent(pid: int) -> tuple[int, float]:
     return wakeups, cpu
 
 
-SCENES = (nothing_matches, one_hook, eight_hooks, bursts, payloads, without_tray, growth, journal, cold_start)
+SCENES = (
+    nothing_matches,
+    one_hook,
+    eight_hooks,
+    bursts,
+    payloads,
+    without_tray,
+    growth,
+    journal,
+    cold_start,
+    until_shown,
+)

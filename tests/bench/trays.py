@@ -25,6 +25,8 @@ from tray.store.ledger import _link
 HOOK = "#!/bin/sh\ncat >/dev/null\necho '{}'\n"
 AGENT = "claude-code"
 EVENTS = [kind.value for kind in EventKind]
+OTHERS = [event for event in EVENTS if event != EventKind.TOOL_BEFORE.value]
+SPREAD = 1000  # rules, of which a few are looked at on the event that is measured
 CALL = PRE_TOOL_USE | {"tool_input": {"command": "make", "description": "the whole project, with its tests " * 48}}
 PAYLOAD = json.dumps(CALL).encode()
 RESULT = json.dumps(CALL | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}}).encode()
@@ -116,9 +118,10 @@ def fill_ledger(house: House, rules: int, approvals: int) -> None:
 
 
 def a_rule(number: int) -> Hook:
-    """They are spread over the events and the agents, and none of them matches the payload that is measured."""
+    """Spread over the events and the agents, of many the most over other events; none matches what is measured."""
+    events = EVENTS if number < SPREAD else OTHERS
     match = Match(
-        event=EVENTS[number % len(EVENTS)], agents=(("shelley",), (AGENT,), ())[number % 3], pattern="never"
+        event=events[number % len(events)], agents=(("shelley",), (AGENT,), ())[number % 3], pattern="never"
     )
     source = Source(kind="hooktray", path="/bench/hooktray.yaml")
     return Hook(name=f"rule{number}", source=source, match=match, action=Rule(verdict=Verdict.DENY))

@@ -21,6 +21,7 @@ from tray.desktop.menu import (
     OpenPage,
     Pause,
     Question,
+    Reason,
     Resume,
     Snooze,
     StartAtLogin,
@@ -47,6 +48,11 @@ class Others:
             raise HooktrayError("it could not be set", hint="check the permissions there")
         self.on = on
 
+    def decision(self, id: str) -> None:
+        if self.asked[-1:] == ["refuse"]:
+            raise HooktrayError("nothing here can open a browser", hint="install one")
+        self.asked.append(("decision", id))
+
     def extras(self) -> Extras:
         note = self.asked.append
         return Extras(
@@ -60,6 +66,7 @@ class Others:
             login=self,
             open_configuration=lambda: note("configuration"),
             open_page=lambda: note("page"),
+            open_decision=self.decision,
             connect=lambda: note("connect"),
             doctor=lambda: note("doctor"),
         )
@@ -153,6 +160,18 @@ def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action:
     hall.hand.act(action)  # type: ignore[arg-type]
 
     assert others.asked == [asked]
+
+
+def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(hall: Hall, others: Others) -> None:
+    hall.face.add(replace(RECORD, id="d1", reason="guard: no"))
+
+    hall.hand.act(Reason("d1"))
+    shown, told = list(others.asked), list(hall.told)
+    others.asked.append("refuse")
+    hall.hand.act(Reason("d1"))
+
+    assert (shown, told) == ([("decision", "d1")], [])
+    assert [text.partition(": ")[2] for _, text in hall.told] == ["guard: no"]
 
 
 def test_an_open_question_draws_attention(hall: Hall) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,17 +136,29 @@ def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk,
     desk.wait(lambda: _icon(desk, live) not in (off,), what="the icon is back")
 
 
-def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path) -> None:
+@pytest.fixture
+def opened(desk: Desk, folder: Path) -> Iterator[Path]:
+    """Holds the name of the file that the desktop was asked to show last; nobody shows it."""
+    viewer, note, path = folder / "bin" / "xdg-open", folder / "opened", desk.environment["PATH"]
+    viewer.parent.mkdir()
+    viewer.write_text(f'#!/bin/sh\nprintf %s "$1" > {note}.part && mv {note}.part {note}\n')
+    viewer.chmod(0o755)
+    desk.environment["PATH"] = f"{viewer.parent}:{path}"
+    yield note
+    desk.environment["PATH"] = path
+
+
+def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path, opened: Path) -> None:
     live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
     live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
     payload = recorded("claude-code", "PreToolUse-Bash")
     live.approve("guard")
     live.relay("claude-code", "PreToolUse", payload)
     desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), what="the decision is in the menu")
-    desk.clear_notifications()
 
     live.click("Recent decisions", "✕")
-    desk.wait_notification(lambda one: "guard: not today" in one.body)
+    desk.wait(opened.exists, what="the decision's page is opened")
+    assert re.search(rf"/enter#[\w-]+:{live.log()[0]['id']}\"", Path(opened.read_text()).read_text())
 
     on = _icon(desk, live)
     live.click("Pause", "30 minutes")
@@ -160,8 +174,8 @@ def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path) -> 
     live.click("Approvals", "Switch hooks off", "Allow")
     desk.wait(lambda: not live.cli_json("status")[0]["enabled"], what="hooks are off")
 
-    live.click("Mute sounds")
-    desk.wait(lambda: desk.row("Mute sounds", item=live.item).checked, what="sounds are muted")
+    live.click("Alerts", "Mute sounds")
+    desk.wait(lambda: live.menu("Alerts")[0].checked, what="sounds are muted")
     desk.clear_notifications()
     with desk.record() as sound:
         live.relay("claude-code", "Stop", recorded("claude-code", "Stop"))

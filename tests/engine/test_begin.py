@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.app import engine
 from tray.dialects import parse
 from tray.engine.plan import plan
-from tray.model.decision import Answer
+from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
+from tray.store.ledger import Book, Ledger
 
 BODY = json.dumps(PRE_TOOL_USE).encode()
 
@@ -69,7 +72,29 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
         heard = parse(knock(asking, name))
-        some = ledger.asked(heard.agent, heard.kind.value, heard.name)
+        some = ledger.book.asked(heard.agent, heard.kind.value, heard.name)
         assert plan(heard, some) == plan(heard, ledger.in_order())
-    names = [one.hook.name for one in ledger.asked("claude-code", "tool_before", "PreToolUse")]
+    names = [one.hook.name for one in ledger.book.asked("claude-code", "tool_before", "PreToolUse")]
     assert names == ["h0", "h1", "h2", "open"]
+
+
+class Moving(Ledger):
+    """A ledger that a person changes between any two looks."""
+
+    def __init__(self, *books: Book) -> None:
+        self._books = iter(books)
+
+    @property
+    def book(self) -> Book:  # type: ignore[override]
+        return next(self._books)
+
+
+def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny")
+    before = house.stores.ledger.book
+    house.consent.revoke(house.standing("rule").key, "test")
+    moving = Moving(before, house.stores.ledger.book)
+
+    engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(knock())
+
+    assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)

@@ -108,7 +108,7 @@ def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(fo
     assert argv[1] == str(kept.path(unit.digest, str(folder / "guard.sh")))
 
 
-@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder", "guest"])
+@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder", "guest", "link"])
 def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
     folder: Path, kept: Copies, damage: str
 ) -> None:
@@ -126,6 +126,8 @@ def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
         manifest.write_text(manifest.read_text().replace("guard", "other"))
     elif damage == "guest":
         (copy.parent / "json.py").write_text("raise SystemExit")
+    elif damage == "link":
+        (copy.parent / "json").symlink_to(folder, target_is_directory=True)
     else:
         manifest.unlink()
 

@@ -8,6 +8,7 @@ import stat
 
 import psutil
 import pytest
+from chromium import Chromium
 from house import House
 from page.site import Site, found, status
 
@@ -35,6 +36,18 @@ def test_the_link_is_in_a_file_for_its_owner_alone_and_gone_after_use(site: Site
     assert enter(site, word) == 204
 
     assert not file.exists()
+
+
+def test_the_link_leads_on_to_a_decision_and_nowhere_else(site: Site, chromium: Chromium) -> None:
+    site.house.tool()
+    one = site.house.last.id
+    with chromium.page() as page:
+        for decision, path in ((one, f"/decisions/{one}"), ("../switch", "/")):
+            site.page.open(decision)
+
+            page.go(found(site.opened[-1]))
+
+            page.wait(f"location.pathname === '{path}'", path)
 
 
 def test_a_pass_works_once(site: Site) -> None:

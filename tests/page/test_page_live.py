@@ -56,7 +56,7 @@ def opened(live: Live, folder: Path) -> Path:
     note = folder / "opened"
     note.unlink(missing_ok=True)
     done = live.cli("open")
-    assert done.stdout.decode() == "The page is open in your browser.\n", done.stderr
+    assert done.stdout.decode() == "The page is open in your browser\n", done.stderr
     return Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
 
 

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tray.language import phrase, plural
 from tray.settings import AlertRule
 from tray.text import sanitise
 
@@ -102,22 +103,43 @@ DEFAULTS: Mapping[AlertClass, Default] = {
     AlertClass.INFORMATION: Default(Urgency.LOW, "tick"),
 }
 
+LABELS: Mapping[Button, str] = {
+    Button.DEFAULT: phrase("Open"),
+    Button.ALLOW: phrase("Allow"),
+    Button.DENY: phrase("Deny"),
+    Button.REVIEW: phrase("Review"),
+    Button.DETAILS: phrase("Details"),
+    Button.SNOOZE: phrase("Snooze"),
+}
+
 # One and many, for a summary.
 WORDS: Mapping[AlertClass, tuple[str, str]] = {
-    AlertClass.TURN_END: ("turn ended", "turns ended"),
-    AlertClass.SESSION_END: ("session ended", "sessions ended"),
-    AlertClass.NEEDS_YOU: ("needs you", "need you"),
-    AlertClass.ASKED: ("question", "questions"),
-    AlertClass.BLOCKED: ("blocked", "blocked"),
-    AlertClass.REWRITTEN: ("rewritten", "rewritten"),
-    AlertClass.NOTE: ("note", "notes"),
-    AlertClass.HOOK_FAILED: ("hook failed", "hooks failed"),
-    AlertClass.HOOK_TIMED_OUT: ("hook too slow", "hooks too slow"),
-    AlertClass.APPROVAL_PENDING: ("approval waits", "approvals wait"),
-    AlertClass.CHANGED: ("hook changed", "hooks changed"),
-    AlertClass.SWITCHED: ("switched", "switched"),
-    AlertClass.INFORMATION: ("message", "messages"),
+    AlertClass.TURN_END: plural("{n} turn ended", "{n} turns ended"),
+    AlertClass.SESSION_END: plural("{n} session ended", "{n} sessions ended"),
+    AlertClass.NEEDS_YOU: plural("{n} needs you", "{n} need you"),
+    AlertClass.ASKED: plural("{n} question", "{n} questions"),
+    AlertClass.BLOCKED: plural("{n} blocked", "{n} blocked"),
+    AlertClass.REWRITTEN: plural("{n} rewritten", "{n} rewritten"),
+    AlertClass.NOTE: plural("{n} note", "{n} notes"),
+    AlertClass.HOOK_FAILED: plural("{n} hook failed", "{n} hooks failed"),
+    AlertClass.HOOK_TIMED_OUT: plural("{n} hook too slow", "{n} hooks too slow"),
+    AlertClass.APPROVAL_PENDING: plural("{n} approval waits", "{n} approvals wait"),
+    AlertClass.CHANGED: plural("{n} hook changed", "{n} hooks changed"),
+    AlertClass.SWITCHED: plural("{n} switched", "{n} switched"),
+    AlertClass.INFORMATION: plural("{n} message", "{n} messages"),
 }
+
+# Who did it, as the ledger names it -> as people do; an agent into which it was typed is named as it is.
+WAYS: Mapping[str, str] = {
+    "command line": phrase("command line"),
+    "notification": phrase("notification"),
+    "page": phrase("page"),
+    "terminal (weak)": phrase("terminal"),
+    "tray": phrase("tray"),
+    "tray, asked for at a command line": phrase("tray, asked for at a command line"),
+    "undo": phrase("undo"),
+}
+UNDOABLE = "terminal (weak)"  # what was typed there can be taken back in the menu
 
 
 def make(

@@ -13,24 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tray.alerts.alert import APP, Alert, Button
+from tray.alerts.alert import APP, LABELS, Alert, Button
 from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.server import BUS, NAME, PATH, Server, call, disturbing, pid, survey
 from tray.bus import patient
+from tray.language import say
 
 if TYPE_CHECKING:
     from dbus_fast import Message
     from dbus_fast.aio import MessageBus
 
 KEYS = 512  # of alerts on the screen that can still be replaced and pressed
-LABELS = {
-    Button.DEFAULT: "Open",
-    Button.ALLOW: "Allow",
-    Button.DENY: "Deny",
-    Button.REVIEW: "Review",
-    Button.DETAILS: "Details",
-    Button.SNOOZE: "Snooze",
-}
 MATCH = f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'"
 
 log = logging.getLogger(__name__)
@@ -157,7 +150,7 @@ def _offered(alert: Alert) -> tuple[Button, ...]:
 
 
 def _actions(alert: Alert) -> list[str]:
-    return [word for button in _offered(alert) for word in (button.value, LABELS[button])]
+    return [word for button in _offered(alert) for word in (button.value, say(LABELS[button]))]
 
 
 def _hints(server: Server, alert: Alert) -> dict[str, Any]:

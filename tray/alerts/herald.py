@@ -24,8 +24,9 @@ from tray.alerts.policy import (
 )
 from tray.alerts.trouble import Trouble, Troubles
 from tray.alerts.turns import Turns
-from tray.engine.questions import Ending, Question
+from tray.engine.questions import End, Ending, Question
 from tray.engine.roster import Standing
+from tray.language import count, phrase
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
 from tray.model.hook import State
@@ -34,6 +35,11 @@ from tray.settings import Settings
 # What an event says by itself, before any hook had its turn.
 OWN = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.INFORMATION})
 NEEDING = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
+ENDS = {
+    End.ELSEWHERE: phrase("answered elsewhere"),
+    End.GONE: phrase("the agent no longer waits"),
+    End.LATE: phrase("nobody answered in time"),
+}
 WAITING = 512  # events whose hooks still run and whose own alert is already out
 
 
@@ -99,7 +105,7 @@ class Herald:
         if ending.by_user:
             _keep(self._judged, one.event.id)
         else:
-            self._announce([closed(one.event, one.id, ending.end.value, self._rules(one.event.project))])
+            self._announce([closed(one.event, one.id, ENDS[ending.end], self._rules(one.event.project))])
 
     def waiting(self, standing: Standing) -> None:
         """A hook newly waits for the user's word."""
@@ -134,7 +140,13 @@ class Herald:
         """What the one-shot engine decided while the tray was not running, summed up."""
         if rows:
             denied = sum(record.verdict.word == "deny" for record in rows)
-            self.tell("", f"{len(rows)} events were answered while the tray was not running, {denied} denied")
+            text = count(
+                "{n} event was answered while the tray was not running, {denied} denied",
+                "{n} events were answered while the tray was not running, {denied} denied",
+                len(rows),
+                denied=denied,
+            )
+            self.tell("", text)
 
     def tell(self, title: str, text: str) -> None:
         self._announce([information(f"{title} · {text}" if title and text else title or text, self._rules())])

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tray.alerts.alert import APP, Alert, Button, Urgency
+from tray.alerts.alert import APP, LABELS, Alert, Button, Urgency
 from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.server import survey
 from tray.bus import patient
+from tray.language import say
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -63,7 +64,7 @@ class DesktopNotifierBackend:
         if self._pressed is None:
             return ()
         offered = (one for one in alert.buttons if one is not Button.ALLOW)
-        return tuple(Theirs(title=one.capitalize(), on_pressed=partial(self._pressed, alert, one)) for one in offered)
+        return tuple(Theirs(title=say(LABELS[one]), on_pressed=partial(self._pressed, alert, one)) for one in offered)
 
     async def withdraw(self, key: str) -> None:
         if key in self._shown:

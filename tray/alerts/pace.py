@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from tray.alerts.alert import APP, BODY_LIMIT, WORDS, Alert, AlertClass, Urgency
+from tray.language import count
 from tray.text import sanitise
 
 RATE = 6  # notifications in any minute that are not critical
@@ -86,8 +87,8 @@ class Pace:
         """The summary of what waits, if it may be told now."""
         if self.due() != 0:
             return ()
-        now, held, count = self._clock(), self._held, self.count
-        said = held[-1].alert if count == 1 else self._summary()
+        now, held = self._clock(), self._held
+        said = held[-1].alert if self.count == 1 else self._summary()
         self._piles, self._held, self._sounding = {}, deque(maxlen=LISTED), None
         self._shown.append(now)
         return (said,)
@@ -127,7 +128,7 @@ class Pace:
         most = max(self._held, key=lambda held: held.alert.urgency).alert
         return Alert(
             cls=most.cls,
-            title=f"{APP} · {self.count} alerts",
+            title=f"{APP} · {count('{n} alert', '{n} alerts', self.count)}",
             body=sanitise(" · ".join(_told(cls, pile) for cls, pile in self._piles.items()), BODY_LIMIT),
             urgency=most.urgency,
             sound=loud.sound if loud else "",
@@ -142,4 +143,4 @@ def _told(cls: AlertClass, pile: _Pile) -> str:
     names = list(pile.projects or ())
     more = " …" if len(names) > NAMED else ""
     of = f": {', '.join(sanitise(name, 30) for name in names[:NAMED])}{more}" if names else ""
-    return f"{pile.count} {WORDS[cls][pile.count != 1]}{of}"
+    return f"{count(*WORDS[cls], pile.count)}{of}"

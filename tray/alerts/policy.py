@@ -12,6 +12,8 @@ from tray.alerts.alert import (
     BODY_LIMIT,
     DEFAULTS,
     NO_RULES,
+    UNDOABLE,
+    WAYS,
     Alert,
     AlertClass,
     Button,
@@ -22,7 +24,8 @@ from tray.alerts.alert import (
 )
 from tray.alerts.trouble import Kind, Trouble, told, trouble
 from tray.dialects import spec
-from tray.model.decision import Decision, Verdict
+from tray.language import count, phrase, say
+from tray.model.decision import Decision, Target, Verdict
 from tray.model.event import Can, Event, EventKind
 from tray.text import first_line, redact
 
@@ -62,11 +65,18 @@ TOPICS: Mapping[str, AlertClass] = {
 IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
 
 THINGS: Mapping[EventKind, str] = {
-    EventKind.TURN_END: "End of turn",
-    EventKind.COMPLETION_CLAIM: "Completion claim",
-    EventKind.SUBAGENT_END: "End of subagent",
+    EventKind.TURN_END: phrase("End of turn"),
+    EventKind.COMPLETION_CLAIM: phrase("Completion claim"),
+    EventKind.SUBAGENT_END: phrase("End of subagent"),
 }
 
+TARGETS: Mapping[Target, str] = {
+    Target.ANSWER: phrase("{who} rewrote the answer"),
+    Target.INPUT: phrase("{who} rewrote the input"),
+    Target.MESSAGE: phrase("{who} rewrote the message"),
+    Target.OUTPUT: phrase("{who} rewrote the output"),
+    Target.PROMPT: phrase("{who} rewrote the prompt"),
+}
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
@@ -94,9 +104,10 @@ def alerts(
 def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, details: bool = False) -> Alert:
     """An open question: what the user is asked, with the buttons that answer it."""
     why = f" · {_reasons(decision)}" if decision.reason or decision.outcomes else ""
-    body = f"May {_thing(event, details)} run?{why}" if event.tool else f"Allow {_thing(event)}?{why}"
+    what = _thing(event, details)
+    body = say("May {what} run?", what=what) if event.tool else say("Allow {what}?", what=what)
     buttons = (Button.ALLOW, Button.DENY, Button.DETAILS)
-    alert = _about(event, AlertClass.ASKED, body, rules, None)
+    alert = _about(event, AlertClass.ASKED, body + why, rules, None)
     return replace(alert, key=question_key(id), about=id, buttons=buttons)
 
 
@@ -106,7 +117,7 @@ def question_key(id: str) -> str:
 
 def closed(event: Event, id: str, how: str, rules: Rules = NO_RULES) -> Alert:
     """A question that nobody can answer here any more, and why."""
-    body = f"The question about {_thing(event)} is closed · {how}"
+    body = f"{say('The question about {what} is closed', what=_thing(event))} · {say(how)}"
     alert = _about(event, AlertClass.INFORMATION, body, rules, None)
     return replace(alert, key=question_key(id), buttons=())
 
@@ -123,28 +134,29 @@ Said = tuple[AlertClass, str, Urgency | None]
 
 def _verdict(event: Event, decision: Decision, details: bool) -> Iterable[Said]:
     if decision.stop is not None and event.kind is not EventKind.TURN_END:
-        yield AlertClass.BLOCKED, f"Stopped the agent · {_plain(decision.stop) or _reasons(decision)}", None
+        yield AlertClass.BLOCKED, f"{say('Stopped the agent')} · {_plain(decision.stop) or _reasons(decision)}", None
         return
+    what = _thing(event, details)
     if refused(decision):
-        yield AlertClass.BLOCKED, f"{_thing(event, details)} blocked · {_reasons(decision)}", None
+        yield AlertClass.BLOCKED, f"{say('{what} blocked', what=what)} · {_reasons(decision)}", None
     elif decision.verdict is Verdict.ASK:
-        yield AlertClass.ASKED, f"{_thing(event, details)} needs your answer · {_reasons(decision)}", None
+        yield AlertClass.ASKED, f"{say('{what} needs your answer', what=what)} · {_reasons(decision)}", None
 
 
 def _kind(event: Event, decision: Decision) -> Iterable[Said]:
     if event.problem:
-        yield AlertClass.INFORMATION, f"sent a payload we could not read: {event.problem}", None
+        yield AlertClass.INFORMATION, say("sent a payload we could not read: {why}", why=event.problem), None
         return
     if event.subagent and event.kind in _ENDS:  # the turn goes on: its own end is told, not those of its parts
         return
     match event.kind:
         case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
             if not refused(decision):
-                yield AlertClass.TURN_END, _told("Turn ended", event.message), None
+                yield AlertClass.TURN_END, _told(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
-            yield AlertClass.TURN_END, _told("Turn failed", event.message or event.topic), None
+            yield AlertClass.TURN_END, _told(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
-            yield AlertClass.SESSION_END, _told("Session ended", event.topic), None
+            yield AlertClass.SESSION_END, _told(say("Session ended"), event.topic), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
 
@@ -152,11 +164,11 @@ def _kind(event: Event, decision: Decision) -> Iterable[Said]:
 def _notification(event: Event) -> Said:
     cls = TOPICS.get(event.topic, AlertClass.NEEDS_YOU)
     if cls is AlertClass.TURN_END:
-        return cls, _told("Turn ended", event.message), None
+        return cls, _told(say("Turn ended"), event.message), None
     body = first_line(event.message, BODY_LIMIT) or first_line(event.title, BODY_LIMIT)
     if cls is AlertClass.INFORMATION:
-        return cls, body or "Signed in", None
-    return cls, body or "Needs you", Urgency.NORMAL if event.topic == IDLE else None
+        return cls, body or say("Signed in"), None
+    return cls, body or say("Needs you"), Urgency.NORMAL if event.topic == IDLE else None
 
 
 def _changes(event: Event, decision: Decision) -> Iterable[Said]:
@@ -178,7 +190,8 @@ def _told(what: str, text: str) -> str:
 def _thing(event: Event, details: bool = False) -> str:
     """What was blocked or asked about: the tool's name, and its input only where the user wants that."""
     if event.tool is None or not event.tool.name:
-        return THINGS.get(event.kind) or event.kind.replace("_", " ").capitalize()
+        thing = THINGS.get(event.kind)
+        return say(thing) if thing else event.kind.replace("_", " ").capitalize()
     if not details:
         return event.tool.name
     values = (str(value)[:INPUT_LIMIT] for value in event.tool.input.values())
@@ -190,8 +203,12 @@ def _reasons(decision: Decision) -> str:
     for verdict in (decision.verdict, Verdict.ASK):
         speakers = [outcome for outcome in decision.outcomes if outcome.reading.verdict is verdict]
         if speakers:
-            return " · ".join(f"{one.hook}: {_plain(one.reading.reason) or 'no reason given'}" for one in speakers)
-    return _plain(decision.reason) or "no reason given"
+            return " · ".join(f"{one.hook}: {_given(one.reading.reason)}" for one in speakers)
+    return _given(decision.reason)
+
+
+def _given(reason: str) -> str:
+    return _plain(reason) or say("no reason given")
 
 
 def _plain(text: str) -> str:
@@ -209,7 +226,7 @@ def _plain(text: str) -> str:
 def _rewritten(decision: Decision) -> str:
     assert decision.rewrite is not None
     authors = [outcome.hook for outcome in decision.outcomes if outcome.reading.rewrite == decision.rewrite]
-    return f"{authors[-1] if authors else 'A hook'} rewrote the {decision.rewrite.target}"
+    return say(TARGETS[decision.rewrite.target], who=authors[-1] if authors else say("A hook"))
 
 
 # ---- alerts that are not about an event ----
@@ -217,33 +234,39 @@ def _rewritten(decision: Decision) -> str:
 
 def pending(name: str, event: str, digest: str, rules: Rules = NO_RULES, *, key: str = "") -> Alert:
     """A hook waits for the user's approval of its exact content."""
-    body = f"{name} on {event} waits for your approval ({digest[:8]})"
+    body = say("{name} on {event} waits for your approval ({digest})", name=name, event=event, digest=digest[:8])
     return replace(_ours(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
 
 
 def changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
     """A hook's files are no longer those that were approved."""
-    body = f"{name} changed since approval; the approved copy goes on running · review it under Approvals"
+    runs = say("{name} changed since approval; the approved copy goes on running", name=name)
+    body = f"{runs} · {say('review it under Approvals')}"
     return replace(_ours(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
 
 
 def switched(what: str, who: str, rules: Rules = NO_RULES) -> Alert:
     """Someone turned hooks on or off, paused them, or approved from elsewhere."""
-    return replace(_ours(AlertClass.SWITCHED, f"{what}, by {who}" if who else what, rules), reply=True)
+    by = say(WAYS[who]) if who in WAYS else who
+    body = say("{what}, by {who}", what=what, who=by) if who else what
+    if who == UNDOABLE:
+        body = f"{body} · {say('undo it under Approvals')}"
+    return replace(_ours(AlertClass.SWITCHED, body, rules), reply=True)
 
 
 def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
     """A configuration cannot be read; the last good one stays in force."""
-    body = f"The last good configuration stays in force · {message}"
+    body = f"{say('The last good configuration stays in force')} · {message}"
     return _ours(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
 
 
 def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
     """Entries of other formats' files that yield no hook, or another one than was meant."""
-    more = f" · and {len(warnings) - 1} more, see `hooktray list`" if len(warnings) > 1 else ""
+    others = len(warnings) - 1
+    more = count("and {n} more, see `hooktray list`", "and {n} more, see `hooktray list`", others) if others else ""
     what, _, hint = warnings[0].partition("\n")
-    cure = f" · {hint.strip()}" if hint.strip() else ""
-    return _ours(AlertClass.INFORMATION, f"{what}{cure}{more}", rules, about="sources", urgency=Urgency.NORMAL)
+    body = " · ".join(filter(None, (what, hint.strip(), more)))
+    return _ours(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL)
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:

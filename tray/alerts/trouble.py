@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tray.alerts.alert import BODY_LIMIT, AlertClass
+from tray.language import phrase, say
 from tray.model.decision import Gate, Outcome, Status
 from tray.text import sanitise
 
@@ -34,18 +35,18 @@ CLASSES = {
     Kind.SLOW: AlertClass.HOOK_TIMED_OUT,
 }
 CURES = {
-    Kind.FAILED: "`hooktray log` and `why` show what it wrote",
-    Kind.TIMED_OUT: "raise its `timeout:` or make it quicker",
-    Kind.UNREADABLE: "it must print nothing, or one answer in its dialect",
-    Kind.SLOW: "raise its `timeout:` or make it quicker",
+    Kind.FAILED: phrase("`hooktray log` and `why` show what it wrote"),
+    Kind.TIMED_OUT: phrase("raise its `timeout:` or make it quicker"),
+    Kind.UNREADABLE: phrase("it must print nothing, or one answer in its dialect"),
+    Kind.SLOW: phrase("raise its `timeout:` or make it quicker"),
 }
 # What is said of a cause that has a cure of its own, the first that is found.
 SPECIAL = (
-    ("not found", "install it, or mend its line and approve that"),
-    ("no such", "put the file back, or mend its line and approve that"),
-    ("ermission", "make it executable: chmod +x"),
-    ("busy", "too many events at once; it is asked again with the next one"),
-    (" over ", "have it print less"),
+    ("not found", phrase("install it, or mend its line and approve that")),
+    ("no such", phrase("put the file back, or mend its line and approve that")),
+    ("ermission", phrase("make it executable: chmod +x")),
+    ("busy", phrase("too many events at once; it is asked again with the next one")),
+    (" over ", phrase("have it print less")),
 )
 
 
@@ -74,8 +75,9 @@ def trouble(outcome: Outcome) -> Trouble | None:
 
 def told(one: Trouble) -> str:
     """`hook: cause · cure`; the cause is cut before the cure is."""
-    room = BODY_LIMIT - (len(one.cure) + 3 if one.cure else 0)
-    return " · ".join(filter(None, (sanitise(f"{one.hook}: {one.cause}", room), one.cure)))
+    cure = say(one.cure) if one.cure else ""
+    room = BODY_LIMIT - (len(cure) + 3 if cure else 0)
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {one.cause}", room), cure)))
 
 
 def _kind(outcome: Outcome) -> tuple[Kind | None, str]:
@@ -83,11 +85,12 @@ def _kind(outcome: Outcome) -> tuple[Kind | None, str]:
     if outcome.reading.warning:
         return Kind.UNREADABLE, cause or outcome.reading.warning
     if outcome.status is Status.TIMED_OUT:
-        return Kind.TIMED_OUT, cause or "timed out"
+        return Kind.TIMED_OUT, cause or say("timed out")
     if outcome.status is Status.FAILED:
-        return Kind.FAILED, cause or "failed"
+        return Kind.FAILED, cause or say("failed")
     if outcome.status is Status.OK and outcome.limit and outcome.ms > SLOW * outcome.limit * 1000:
-        return Kind.SLOW, f"took {outcome.ms / 1000:.3g} of its {outcome.limit:g} s"
+        seconds, limit = f"{outcome.ms / 1000:.3g}", f"{outcome.limit:g}"
+        return Kind.SLOW, say("took {seconds} of its {limit} s", seconds=seconds, limit=limit)
     return None, ""
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tray
-from tray.engine import confirming
 from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
 from tray.engine.protected import Places
@@ -22,7 +21,6 @@ from tray.engine.questions import Questions
 from tray.engine.runners.command import Background, Gone
 from tray.engine.typed import Answers, nobody
 from tray.paths import Paths
-from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
@@ -33,6 +31,7 @@ from tray.store.switch import Switch
 
 if TYPE_CHECKING:  # reading sources takes longer to import than all the rest, and who only judges events reads none
     from tray.engine.roster import Roster
+    from tray.settings import Llm
 
 log = logging.getLogger(__name__)
 
@@ -121,6 +120,7 @@ def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
 
 def llm(paths: Paths, kept: Stores) -> Llm | None:
     """The model that a person confirmed, as the file says it at this moment."""
+    from tray.engine import confirming
     from tray.sources import configuration
 
     return confirming.llm(configuration.load(paths).settings, kept.ledger.book)

@@ -23,6 +23,7 @@ from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
 from tray.engine.controls import tomorrow
 from tray.engine.questions import Ending, Question, Questions, explained
+from tray.language import say
 from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds that the button on an alert stands for
@@ -87,7 +88,7 @@ class Alerting:
     def quiet(self) -> str:
         """The quiet hours as people write them; "" when there are none."""
         hours = self._settings().quiet
-        return f"{hours.begin} to {hours.end}" if hours else ""
+        return say("{begin} to {end}", begin=hours.begin, end=hours.end) if hours else ""
 
     @property
     def quiet_heeded(self) -> bool:
@@ -109,7 +110,7 @@ class Alerting:
 
     def answer(self, question: str, allow: bool, way: str = "menu") -> None:
         if not self.questions.answer(question, allow=allow, way=way):
-            self.herald.tell("", "This question is closed already")
+            self.herald.tell("", say("This question is closed already"))
 
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""

@@ -27,7 +27,7 @@ def face(
     alerting: Alerting,
     *,
     soon: Callable[[Callable[[], None]], None],
-    open_page: Callable[[], None],
+    open_page: Callable[[str], None],
     trouble: Callable[[], int],
     examine: Callable[[], object],
 ) -> tuple[Face, Hand]:
@@ -44,7 +44,8 @@ def face(
         show_held=alerting.show_held,
         login=autostart(paths),
         open_configuration=partial(open_file, paths.config),
-        open_page=open_page,
+        open_page=lambda: open_page(""),
+        open_decision=open_page,
         doctor=examine,
         connect=partial(_show_agents, paths, kept),
     )

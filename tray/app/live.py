@@ -41,6 +41,7 @@ from tray.engine.review import written
 from tray.engine.runners.command import Background
 from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
+from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
@@ -163,8 +164,10 @@ class App:
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
+        relay_conf.write(
+            self._paths, self._roster.when_down()
+        )  # before anybody can rely on us: we may be killed at any moment
         self._listener.start()
-        relay_conf.write(self._paths, self._roster.when_down())
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
             self._icon.run()
@@ -286,4 +289,4 @@ class App:
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
-        self._chores.do(lambda: self._herald.tell("The journal cannot be written", text))
+        self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))

@@ -23,6 +23,7 @@ SIZE = 65_536  # bytes of signs that are read at once
 CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
 SIGNS = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
 OVERFLOW, IGNORED = 0x4000, 0x8000
+FLAGS = 0o2004000  # not blocking, closed on exec; written out, for os knows them on some systems only
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ class Watch:
         self._folders: dict[int, Path] = {}  # by the number that the kernel gave the watch
         self._waiting = False
         self._kernel = _libc() if sys.platform == "linux" else None
-        self._signs = self._kernel.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC) if self._kernel else -1
+        self._signs = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
         if self._signs >= 0:
             loop.call_soon_threadsafe(loop.add_reader, self._signs, self._read)
 

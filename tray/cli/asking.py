@@ -14,6 +14,7 @@ import typer
 
 from tray.cli import app, places
 from tray.errors import HooktrayError
+from tray.language import say
 
 LIMIT = 75.0  # seconds: the tray may ask a person at this terminal, who has 60
 
@@ -89,5 +90,5 @@ def _ask(context: typer.Context, request: Mapping[str, Any]) -> None:
     answer = ask(places(context).socket, request, LIMIT)
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
-    why = f"  Not here: {answer['why']}.\n" if answer.get("why") else ""
+    why = f"  {say('Not here: {why}', why=answer['why'])}\n" if answer.get("why") else ""
     print(answer.get("done") or f"{answer.get('asked')}\n{why}  {answer.get('hint', '')}")

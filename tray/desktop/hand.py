@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -160,10 +161,11 @@ class Hand:
         self._open_file(written(standing, self._copies, os.environ, self._reviews))
 
     def _reason(self, record_id: str) -> None:
-        """On its own page; where there is none, in an alert."""
+        """On its own page; where none can be had, in an alert."""
         if self._extras.open_decision:
-            self._extras.open_decision(record_id)
-            return
+            with contextlib.suppress(HooktrayError):
+                self._extras.open_decision(record_id)
+                return
         record = next((one for one in self._face.recent if one.id == record_id), None)
         if record is None:
             return

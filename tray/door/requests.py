@@ -12,14 +12,15 @@ from tray.door.listener import Peer
 from tray.engine.controls import TERMINAL, Controls
 from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
+from tray.language import count, phrase, say
 from tray.model.hook import Rule, State
 from tray.strict import nearest
 from tray.text import sanitise
 
 WAY = "command line"
 GRANTED = "tray, asked for at a command line"
-WHERE = "open the tray's menu: Approvals"
-NO_ICON = "no icon is shown: ask once more from a terminal where you logged in yourself"
+WHERE = phrase("open the tray's menu: Approvals")
+NO_ICON = phrase("no icon is shown: ask once more from a terminal where you logged in yourself")
 
 
 class Terminal(Protocol):
@@ -67,7 +68,10 @@ class Requests:
                 return DONE[op](self)
             wish = WISHES.get(op)
             if wish is None:
-                return {"error": f"unknown request {op!r}", "hint": "update hooktray on both sides"}
+                return {
+                    "error": say("unknown request {op}", op=repr(op)),
+                    "hint": say("update hooktray on both sides"),
+                }
             return self._decide(wish(self, request), peer.pid)
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
@@ -79,7 +83,7 @@ class Requests:
     def _queued(self, wish: Wish, who: str) -> str:
         if not wish.in_menu:
             self._controls.ask(wish.what, who, lambda: wish.do(GRANTED))
-        return wish.in_menu or f"{wish.what}: only a person can do that."
+        return wish.in_menu or say("{what}: only a person can do that", what=wish.what)
 
     def ping(self) -> Mapping[str, Any]:
         return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
@@ -90,55 +94,57 @@ class Requests:
 
     def on(self) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
-        return {"done": "Hooks are on."}
+        return {"done": say("Hooks are on")}
 
     def open(self) -> Mapping[str, Any]:
         self._open_page()
-        return {"done": "The page is open in your browser."}
+        return {"done": say("The page is open in your browser")}
 
     def off(self, request: Mapping[str, Any]) -> Wish:
         return Wish(
-            what="Switch hooks off",
-            question="Hooktray: switch all hooks off? No guard runs until they are on again.",
+            what=say("Switch hooks off"),
+            question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
             do=lambda way: self._controls.turn(False, way),
         )
 
     def pause(self, request: Mapping[str, Any]) -> Wish:
         seconds = request.get("seconds")
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds <= 7 * 86400):
-            raise HooktrayError(f"cannot pause for {seconds!r} seconds", hint="write 30m, 1h or tomorrow")
-        words = "until tomorrow" if seconds is None else f"for {round(seconds / 60)} minutes"
+            why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
+            raise HooktrayError(why, hint=say("write 30m, 1h or tomorrow"))
+        words = _for(seconds)
         return Wish(
-            what=f"Pause hooks {words}",
-            question=f"Hooktray: pause all hooks {words}? No guard runs meanwhile.",
+            what=say("Pause hooks {long}", long=words),
+            question=say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=words),
             do=lambda way: self._pause(seconds, way),
         )
 
     def approve(self, request: Mapping[str, Any]) -> Wish:
         one = self._one(request)
         return Wish(
-            what=f"Approve {one.hook.name} {one.digest[:8]}",
-            question=f"Hooktray: approve this?\n{self._told(one)}",
+            what=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            question=f"{say('Hooktray: approve this?')}\n{self._told(one)}",
             do=lambda way: self._controls.approve(one.key, one.digest, way),
             approves=True,
-            in_menu=f"{one.hook.name} waits for your approval." if one.waiting else "",
+            in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
         )
 
     def deny(self, request: Mapping[str, Any]) -> Wish:
         one = self._one(request)
         return Wish(
-            what=f"Deny {one.hook.name} {one.digest[:8]}",
-            question=f"Hooktray: turn this down?\n{self._told(one)}",
+            what=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            question=f"{say('Hooktray: turn this down?')}\n{self._told(one)}",
             do=lambda way: self._controls.deny(one.key, one.digest, way),
         )
 
     def revoke(self, request: Mapping[str, Any]) -> Wish:
         one = self._one(request)
         if not one.approved:
-            raise HooktrayError(f"`{one.hook.name}` is not approved", hint="`hooktray list` shows where hooks stand")
+            why = say("`{name}` is not approved", name=one.hook.name)
+            raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
         return Wish(
-            what=f"Revoke {one.hook.name}",
-            question=f"Hooktray: take this approval back? It stops running.\n{self._told(one)}",
+            what=say("Revoke {name}", name=one.hook.name),
+            question=f"{say('Hooktray: take this approval back? It stops running.')}\n{self._told(one)}",
             do=lambda way: self._controls.revoke(one.key, way),
         )
 
@@ -148,49 +154,69 @@ class Requests:
     def _decide(self, wish: Wish, pid: int) -> Mapping[str, Any]:
         """At the caller's terminal when a person sits there, and for an approval only where no icon is."""
         icon = self._icon()
-        why = "the tray's icon is there for that" if wish.approves and icon else self._terminal.refuses(pid)
+        why = say("the tray's icon is there for that") if wish.approves and icon else self._terminal.refuses(pid)
         if not why:
             if not self._terminal.confirms(pid, wish.question):
-                raise HooktrayError("not confirmed, nothing was changed", hint="type the letters that were shown")
+                why = say("not confirmed, nothing was changed")
+                raise HooktrayError(why, hint=say("type the letters that were shown"))
             wish.do(TERMINAL)
-            return {"done": f"{wish.what}: done, and written down as `{TERMINAL}`."}
+            return {"done": say("{what}: done, and written down as `{way}`", what=wish.what, way=TERMINAL)}
         return {
-            "asked": self._queued(wish, f"process {pid}"),
+            "asked": self._queued(wish, say("process {pid}", pid=pid)),
             "why": "" if wish.approves and icon else why,
-            "hint": WHERE if icon else NO_ICON,
+            "hint": say(WHERE if icon else NO_ICON),
         }
 
     def _told(self, one: Standing) -> str:
         """What exactly it is about; every word of it may be somebody else's."""
         hook = one.hook
+        agents = ", ".join(hook.match.agents) or say("every agent")
         runs = f"rule: {hook.action.verdict.word}" if isinstance(hook.action, Rule) else _runs(one)
-        lines = [
-            f"  hook     {sanitise(hook.name, 200)}, declared in {sanitise(str(hook.source), 500)}",
-            f"  event    {hook.match.event} of {', '.join(hook.match.agents) or 'every agent'}",
-            f"  runs     {sanitise(runs, 1000)}",
-            f"  digest   {one.digest}",
-            f"  state    {one.state.value}" + (f"; {sanitise(one.health, 300)}" if one.health else ""),
-            f"  covers   {sanitise(', '.join(one.covered), 1000) or 'its definition alone'}",
-        ]
+        rows = {
+            say("hook"): say(
+                "{name}, declared in {source}", name=sanitise(hook.name, 200), source=sanitise(str(hook.source), 500)
+            ),
+            say("event"): say("{event} of {agents}", event=hook.match.event, agents=agents),
+            say("runs"): sanitise(runs, 1000),
+            say("digest"): one.digest,
+            say("state"): one.state.value + (f"; {sanitise(one.health, 300)}" if one.health else ""),
+            say("covers"): sanitise(", ".join(one.covered), 1000) or say("its definition alone"),
+        }
         if one.digest and one.digest != REMOVED:
-            lines.append(f"  in full  {self._written(one)}")
-        return "\n".join(lines)
+            rows[say("in full")] = str(self._written(one))
+        return "\n".join(f"  {name:<8} {value}" for name, value in rows.items())
 
     def _one(self, request: Mapping[str, Any]) -> Standing:
         word, event = str(request.get("hook", "")), str(request.get("event", ""))
         found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
         if len(found) == 1 and found[0].state is State.INERT:
-            raise HooktrayError(f"`{word}` is inert: {found[0].health}", hint="it can be asked for once that is gone")
+            why = say("`{name}` is inert: {why}", name=word, why=found[0].health)
+            raise HooktrayError(why, hint=say("it can be asked for once that is gone"))
         if len(found) == 1:
             return found[0]
         if found:
             names = ", ".join(one.key for one in found)
-            raise HooktrayError(f"`{word}` is more than one hook", hint=f"say which: {names}")
+            why = say("`{name}` is more than one hook", name=word)
+            raise HooktrayError(why, hint=say("say which: {names}", names=names))
         likely = nearest(
             word, [name for one in self._controls.hooks() for name in (one.hook.name, _runs(one)) if name]
         )
-        hint = f"did you mean `{likely}`?" if likely else "`hooktray list` shows every hook and its name"
-        raise HooktrayError(f"no hook is called `{word}`" + (f" for `{event}`" if event else ""), hint=hint)
+        hint = (
+            say("did you mean `{name}`?", name=likely)
+            if likely
+            else say("`hooktray list` shows every hook and its name")
+        )
+        why = (
+            say("no hook is called `{name}` for `{event}`", name=word, event=event)
+            if event
+            else say("no hook is called `{name}`", name=word)
+        )
+        raise HooktrayError(why, hint=hint)
+
+
+def _for(seconds: float | None) -> str:
+    minutes = round((seconds or 0) / 60)
+    return say("until tomorrow") if seconds is None else count("for {n} minute", "for {n} minutes", minutes)
 
 
 def _runs(one: Standing) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from tray.door.requests import WHERE, Requests
 from tray.engine.controls import Controls, seconds
 from tray.errors import HooktrayError
+from tray.language import count, phrase, say
 from tray.text import sanitise
 
 HELP = (
-    "Hooktray: /hooks list, doctor, help and on are answered here; "
-    "off, pause, approve, deny and revoke wait for your click in the tray's menu"
+    phrase("Hooktray: /hooks list, doctor, help and on are answered here"),
+    phrase("off, pause, approve, deny and revoke wait for your click in the tray's menu"),
 )
 SHOWN = 30  # hooks
 
@@ -36,10 +37,11 @@ class Typed:
             case "list":
                 return self._list()
             case "doctor":
-                return f"{self._list()}\n{self._examined()}\nThe whole examination: `hooktray doctor` in a terminal"
+                whole = say("The whole examination: `hooktray doctor` in a terminal")
+                return f"{self._list()}\n{self._examined()}\n{whole}"
             case "on":
                 self._controls.turn(True, f"typed into {agent}")
-                return "Hooks are on"
+                return say("Hooks are on")
             case "off":
                 return self._asked({"op": "off"}, agent)
             case "pause":
@@ -48,16 +50,17 @@ class Typed:
                 event, hook = (rest[0], " ".join(rest[1:])) if len(rest) > 1 else ("", " ".join(rest))
                 return self._asked({"op": word, "event": event, "hook": hook}, agent)
             case _:
-                return HELP
+                return "; ".join(map(say, HELP))
 
     def _asked(self, request: dict[str, object], agent: str) -> str:
-        said = self._requests.queue(request, f"a prompt in {agent}")
-        return f"{said} {WHERE[0].upper()}{WHERE[1:]}"
+        said = self._requests.queue(request, say("a prompt in {agent}", agent=agent))
+        return f"{said} · {say(WHERE)}"
 
     def _list(self) -> str:
         rows = [
             f"{sanitise(one.hook.name, 60)} · {one.hook.match.event} · {one.state}" for one in self._controls.hooks()
         ]
-        switch = "on" if self._controls.state.enabled else "off"
-        more = [f"and {len(rows) - SHOWN} more: `hooktray list`"] if len(rows) > SHOWN else []
-        return "\n".join([f"Hooks are {switch}", *(rows[:SHOWN] or ["No hooks yet"]), *more])
+        switch = say("Hooks are on") if self._controls.state.enabled else say("Hooks are off")
+        left = len(rows) - SHOWN
+        more = [count("and {n} more: `hooktray list`", "and {n} more: `hooktray list`", left)] if left > 0 else []
+        return "\n".join([switch, *(rows[:SHOWN] or [say("No hooks yet")]), *more])

@@ -38,12 +38,15 @@ def ancestors(pid: int) -> Iterator[Ancestor]:
 if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
 
     def _parent(pid: int) -> int:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-        return int(stat.rpartition(b")")[2].split()[1])
+        return int(_read(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)[1])
 
     def _command(pid: int) -> tuple[str, ...]:
-        line = Path(f"/proc/{pid}/cmdline").read_bytes()
+        line = _read(f"/proc/{pid}/cmdline")
         return tuple(os.fsdecode(word) for word in line.split(b"\0")[:-1])
+
+    def _read(path: str) -> bytes:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - Path takes longer than the kernel
+            return file.read()
 
 else:
 

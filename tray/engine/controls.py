@@ -104,7 +104,7 @@ class Controls:
         else:
             self._consent.deny(key, digest, way)
         if way == TERMINAL:
-            self._said(f"{key.rpartition('#')[2]} is denied", way, self._taking_back())
+            self._said(say("{name} is denied", name=key.rpartition("#")[2]), way, self._taking_back())
         self._changed()
 
     def revoke(self, key: str, way: str) -> None:
@@ -133,7 +133,7 @@ class Controls:
     def _said(self, what: str, way: str, undo: Callable[[], None] | None = None) -> None:
         """What was typed at a terminal can be taken back in the menu."""
         if undo is not None and way == TERMINAL:
-            self._consent.done(what, "a terminal", undo)
+            self._consent.done(what, say("a terminal"), undo)
         self._switched(what, way)
         self._changed()
 
@@ -150,5 +150,7 @@ def seconds(text: str) -> float | None:
         return None
     found = re.fullmatch(r"(\d{1,4})([smh])", text)
     if not found or int(found[1]) == 0:
-        raise HooktrayError(f"`{text}` is no length of time", hint="write 30m, 1h or tomorrow")
+        raise HooktrayError(
+            say("`{length}` is no length of time", length=text), hint=say("write 30m, 1h or tomorrow")
+        )
     return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]

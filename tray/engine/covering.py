@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +27,7 @@ from tray.store.copies import Copies, DamagedError, Unit
 
 SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 COUNT = 2000
+LINES = 1024  # command lines whose words are remembered: they are asked for at each use
 # Programs of the system are named in the definition and run where they stand: its package manager owns them.
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/", "/System/", "/Library/", "C:\\Windows\\")
 NOT_OF_A_PLUGIN = {".git", "__pycache__"}
@@ -149,7 +151,7 @@ def _named(hook: Hook, command: Command) -> Iterator[str]:
 def _must_be_there(hook: Hook, command: Command) -> None:
     """What would be run has to be here to be read; else the agent's own folder could supply it later."""
     program = program_of(hook, command)
-    first, *others = (fill(word, declared(hook, command)) for word in shlex.split(command.line))
+    first, *others = (fill(word, declared(hook, command)) for word in _split(command.line))
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
         raise HooktrayError(f"{first}: there is no such program", hint="write its path, or put it there first")
     must_have_script([program, *others], command.folder)
@@ -158,7 +160,7 @@ def _must_be_there(hook: Hook, command: Command) -> None:
 def words_of(hook: Hook, command: Command) -> Iterator[Word]:
     """The words of a line that no shell reads."""
     places = declared(hook, command)
-    for index, text in enumerate(shlex.split(command.line)):
+    for index, text in enumerate(_split(command.line)):
         if index == 0:
             yield Word(text, "", program_of(hook, command))
             continue
@@ -166,11 +168,16 @@ def words_of(hook: Hook, command: Command) -> Iterator[Word]:
         yield Word(text, prefix, absolute(fill(named, places), command.folder) if named else "")
 
 
+@lru_cache(maxsize=LINES)
+def _split(line: str) -> tuple[str, ...]:
+    return tuple(shlex.split(line))
+
+
 def program_of(hook: Hook, command: Command) -> str:
     """The file that starts; "" when it is a bare name that was found nowhere."""
     if command.interpreter:
         return command.interpreter
-    first = fill(shlex.split(command.line)[0], declared(hook, command))
+    first = fill(_split(command.line)[0], declared(hook, command))
     return absolute(first, command.folder) if "/" in first or "\\" in first else ""
 
 

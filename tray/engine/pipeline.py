@@ -5,43 +5,40 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
 from tray.engine.ancestry import descends_from_hook, from_test
 from tray.engine.covering import Covering
-from tray.engine.duplicates import beside, duplicates
+from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
-from tray.engine.gates import gate, switched, takes_time
+from tray.engine.gates import switched, takes_time
 from tray.engine.late import Late
 from tray.engine.loops import Loops
-from tray.engine.merge import failed, merge, settle, skipped
+from tray.engine.merge import merge
 from tray.engine.plan import plan
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
 from tray.engine.questions import Ending, Questions, Said, settled
-from tray.engine.queue import over, together
+from tray.engine.rounds import Rounds
 from tray.engine.runners.command import Background, Gone
-from tray.engine.runners.errand import CANCELLED, Work, run
-from tray.engine.runners.process import CLOSED
+from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
-from tray.engine.showing import shown
 from tray.engine.typed import Answers, answered, nobody
-from tray.engine.work import Works, read
-from tray.errors import HooktrayError
-from tray.model.decision import Answer, Decision, Gate, Outcome, Reading, Result, Status, Verdict
+from tray.engine.work import Works
+from tray.model.decision import Answer, Decision, Outcome, Verdict
 from tray.model.event import Event, EventKind, Knock
-from tray.model.hook import Aside, Hook, Rule
-from tray.settings import Llm
+from tray.model.hook import Hook
 from tray.store.copies import Copies
-from tray.store.ledger import Approved, Ledger
+from tray.store.ledger import Approved, Book, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
-ONCE = "it had its turn in this session"
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
 
@@ -74,15 +71,21 @@ class Engine:
         self._ending = ending
         self._protection = protection or Protection(places=Places())
         self._ledger = ledger
-        self._works = Works(Covering(copies), llm)
         self._switch = switch
         self._loops = Loops(sessions)
         self._late = Late(sessions)
+        self._rounds = Rounds(
+            switch=switch,
+            works=Works(Covering(copies), llm),
+            loops=self._loops,
+            late=self._late,
+            ears=ears,
+            background=background,
+        )
         self._scopes = Scopes(sessions)
         self._rows = rows
         self._ears = ears
         self._later = later
-        self._background = background
         self._offline = offline
 
     def begin(
@@ -99,7 +102,8 @@ class Engine:
         hooks to be looked at: their patterns and processes take time.
         """
         started = time.monotonic() - spent
-        event = replace(parse(knock), ledger=self._ledger.book.version)
+        book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
+        event = replace(parse(knock), ledger=book.version)
         if from_test(knock.pid, knock.environment):
             event = replace(event, test=True)
         self._loops.began(event)
@@ -107,8 +111,8 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        hooks = self._plan(event, slow)
-        switch = self._gate(event)
+        hooks = self._plan(event, book, slow)
+        switch = self._rounds.gate(event)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
@@ -144,7 +148,9 @@ class Engine:
     def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
         """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
-        hooks = self._plan(event) if hooks is None else hooks
+        if hooks is None:
+            book = self._ledger.book
+            event, hooks = replace(event, ledger=book.version), self._plan(event, book)
         decision = self.decide(event, hooks, started + 86400.0, self._ending)
         self._finish(event, decision, started)
         return decision
@@ -154,18 +160,7 @@ class Engine:
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
-        turns = self._turns(event, hooks)
-        outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
-        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
-        serial = not (event.told or spec(event.agent, event.name).observe_only)
-        while waiting:
-            jobs = together(waiting, hooks) if serial else waiting
-            outcomes |= self._held(event, hooks, jobs)
-            running = {index: job for index, job in jobs.items() if index not in outcomes}
-            outcomes |= zip(running, self._run(event, hooks, running, deadline, gone), strict=True)
-            outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
-            waiting = {index: job for index, job in waiting.items() if index not in outcomes}
-        said = [outcomes[index] for index in range(len(turns))]
+        said = self._rounds.outcomes(event, hooks, deadline, gone)
         decision = self._decision(event, [own, *said] if own else said)
         return replace(decision, span=(began, time.monotonic()))
 
@@ -175,16 +170,16 @@ class Engine:
             remark = "ran beside the answer, which was given without waiting"
             decision = merge(outcomes)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
-        if self._gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
+        if self._rounds.gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
             outcomes = [*outcomes, *self._late.said(event)]
         decision = merge(outcomes) if outcomes else Decision()
-        if self._questions.wanted(event, decision, self._gate(event)):
+        if self._questions.wanted(event, decision, self._rounds.gate(event)):
             return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
         return self._loops.heed(event, fit(event, decision) if outcomes else decision)
 
     def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
         """The answer, or where it waits for the user's."""
-        if not self._questions.wanted(event, decision, self._gate(event)):
+        if not self._questions.wanted(event, decision, self._rounds.gate(event)):
             return self._finish(event, decision, started, after)
 
         def finish(ending: Ending) -> Answer:
@@ -195,124 +190,39 @@ class Engine:
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
-        approved = switched(approved, self._switch)
-        switch = self._switch.gate(time.time(), session="", agent=event.agent)
-        turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
-        if isinstance(turn, Outcome):
-            return turn
         found = spec(event.agent, event.name)
-        deadline = time.monotonic() + (approved.hook.timeout + 5 if found.observe_only else found.deadline)
-        return self._run(event, [approved], {0: turn}, deadline, None)[0]
+        limit = approved.hook.timeout + 5 if found.observe_only else found.deadline
+        return self._rounds.alone(event, switched(approved, self._switch), time.monotonic() + limit)
 
     def rehearse(self, event: Event, may: Callable[[Hook], bool]) -> Decision:
         """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
-        hooks = [one for one in self._plan(event) if may(one.hook)]
+        hooks = [one for one in self._plan(event, self._ledger.book) if may(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
         return self.decide(event, hooks, deadline, None, self._own(event))
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
-        event = replace(parse(knock), ledger=self._ledger.book.version)
+        book = self._ledger.book
+        event = replace(parse(knock), ledger=book.version)
         self._loops.began(event)
         own = self._own(event)
-        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event), own)), started)
+        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
 
     def _own(self, event: Event) -> Outcome | None:
         """What we say ourselves, before any hook is asked."""
         return answered(event, self._answers) or self._protection.judge(event)
 
     def _refuse_to_run(self, event: Event, hooks: Sequence[Approved], own: Outcome | None = None) -> Decision:
-        pairs = zip(hooks, self._turns(event, hooks), strict=True)
-        busy = [failed(one.hook, Gate.BUSY.value) if not isinstance(turn, Outcome) else turn for one, turn in pairs]
+        busy = self._rounds.refused(event, hooks)
         return self._decision(event, [own, *busy] if own else busy)
 
-    def _turns(self, event: Event, hooks: Sequence[Approved]) -> list[Work | Outcome]:
-        """Each hook's way through the gates: what it has to run, or what came out without that."""
-        switch = self._gate(event)
-        spared = duplicates(hooks)
-        return [
-            skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[spared[index]].hook.name}, which is asked")
-            if index in spared
-            else self._turn(event, one, gate(one.hook, switch=switch, nested=event.nested))
-            for index, one in enumerate(hooks)
-        ]
-
-    def _gate(self, event: Event) -> Gate | None:
-        return self._switch.gate(time.time(), session=event.session, agent=event.agent)
-
-    def _held(self, event: Event, hooks: Sequence[Approved], jobs: Iterable[int]) -> dict[int, Outcome]:
-        """Those that may not start after all: the switch is hot, and whoever has a single turn may have had it."""
-        switch = self._gate(event)
-        if switch is not None:
-            return {index: skipped(hooks[index].hook, switch) for index in jobs}
-        spent = (index for index in jobs if not self._loops.first(event, hooks[index].hook))
-        return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE) for index in spent}
-
-    def _plan(self, event: Event, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
+    def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        asked = self._ledger.asked(event.agent, event.kind.value, event.name)
+        asked = book.asked(event.agent, event.kind.value, event.name)
         if asked:
             slow()
         return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
-
-    def _turn(self, event: Event, approved: Approved, reason: Gate | None) -> Work | Outcome:
-        hook = approved.hook
-        if reason is not None:
-            return skipped(hook, reason)
-        if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
-            return failed(hook, event.problem)
-        if isinstance(hook.action, Rule):
-            if not self._loops.first(event, hook):
-                return skipped(hook, Gate.ONCE, ONCE)
-            reading = Reading(verdict=hook.action.verdict, reason=hook.action.reason)
-            return Outcome(hook=hook.name, status=Status.OK, reading=reading)
-        try:
-            return self._works.work(event, hook, approved.digest)
-        except HooktrayError as error:
-            return failed(hook, error.message)
-        except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
-            log.exception("%s could not have its turn", hook.name)
-            return failed(hook, f"internal error: {type(error).__name__}")
-
-    def _run(
-        self,
-        event: Event,
-        hooks: Sequence[Approved],
-        jobs: Mapping[int, Work],
-        deadline: float,
-        gone: Gone | None,
-    ) -> list[Outcome]:
-        if not jobs:
-            return []
-        with shown(self._ears, event, {index: hooks[index].hook for index in jobs}) as over_with:
-            may = partial(self._switch.passing, event.session, event.agent)
-            watched = [replace(job, over=over_with(index), may=may) for index, job in jobs.items()]
-            results = run(watched, deadline, gone, background=self._background)
-        outcomes = []
-        for index, result in zip(jobs, results, strict=True):
-            hook = hooks[index].hook
-            if not result.started:
-                self._loops.unused(event, hook)
-            if result.cause == CLOSED:
-                outcomes.append(skipped(hook, self._gate(event) or Gate.SWITCH_OFF))
-                continue
-            if result.cause == CANCELLED:
-                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
-                continue
-            outcomes.append(self._read(event, hook, result))
-        return outcomes
-
-    def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
-        try:
-            reading = read(event, hook, result)
-            if hook.aside is not Aside.NO:
-                reading = self._late.heard(event, hook, result, reading)
-        except Exception as error:  # the hook's turn
-            log.exception("%s said what we cannot read", hook.name)
-            reading = Reading(problem=f"internal error: {type(error).__name__}")
-        stderr = result.stderr.decode("utf-8", "replace")
-        return settle(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
 
     def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
         """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""

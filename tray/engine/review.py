@@ -10,6 +10,7 @@ from pathlib import Path
 from tray.engine.lines import uncovered
 from tray.engine.roster import REMOVED, Standing
 from tray.engine.runners.environment import clean, mentioned
+from tray.language import say
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Rule
 from tray.store.copies import Copies, DamagedError
@@ -34,19 +35,19 @@ def written(standing: Standing, copies: Copies, environment: Mapping[str, str], 
 
 def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
     hook = standing.hook
-    yield f"{hook.name}, declared in {hook.source}"
-    yield f"Digest of what would be approved: {standing.digest}"
+    yield say("{name}, declared in {source}", name=hook.name, source=hook.source)
+    yield say("Digest of what would be approved: {digest}", digest=standing.digest)
     if standing.digest == REMOVED:
-        yield "This hook is no longer declared. Approving that revokes it; until then its approved copy runs."
+        yield say("This hook is no longer declared. Approving that revokes it; until then its approved copy runs.")
         return
     yield ""
     before = _approved_definition(standing, copies)
     now = _pretty(hook.definition)
     if before and before != now:
-        yield "What changed in the definition since it was approved:"
+        yield say("What changed in the definition since it was approved:")
         yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
         yield ""
-    yield "Definition:"
+    yield say("Definition:")
     yield from now
     yield ""
     yield from _files(standing, copies)
@@ -54,7 +55,7 @@ def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
 
 def _files(standing: Standing, copies: Copies) -> Iterator[str]:
     if not standing.covered:
-        yield "No file is covered: only the definition above is approved."
+        yield say("No file is covered: only the definition above is approved.")
     for path in standing.covered:
         now = _text(copies.path(standing.digest, path))
         yield f"--- {path}"
@@ -62,16 +63,18 @@ def _files(standing: Standing, copies: Copies) -> Iterator[str]:
         yield from _changes(path, now, standing, copies)
     yield ""
     yield from _uncovered(standing.hook)
-    yield "Not covered: programs of the system, and files that these scripts load without being listed in `files:`."
+    yield say(
+        "Not covered: programs of the system, and files that these scripts load without being listed in `files:`."
+    )
 
 
 def _uncovered(hook: Hook) -> Iterator[str]:
     if not isinstance(hook.action, Command) or not hook.action.shell:
         return
-    yield "A shell runs this line as it stands, with the copies in place of the files above."
+    yield say("A shell runs this line as it stands, with the copies in place of the files above.")
     names = uncovered(hook, hook.action)
     if names:
-        yield f"Not covered, as the shell finds or makes it when the hook runs: {', '.join(names)}"
+        yield say("Not covered, as the shell finds or makes it when the hook runs: {names}", names=", ".join(names))
 
 
 def _changes(path: str, now: list[str], standing: Standing, copies: Copies) -> Iterator[str]:
@@ -84,7 +87,7 @@ def _changes(path: str, now: list[str], standing: Standing, copies: Copies) -> I
         return
     before = _text(copies.path(standing.approved, path))
     yield ""
-    yield f"What changed in {path} since it was approved:"
+    yield say("What changed in {path} since it was approved:", path=path)
     yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
 
 
@@ -113,7 +116,10 @@ def _withheld(standing: Standing, copies: Copies, environment: Mapping[str, str]
     texts = b"\n".join(_bytes(copies.path(standing.digest, path)) for path in standing.covered)
     spoken = mentioned(texts, names)
     if spoken:
-        yield f"Withheld, although a script speaks of them: {', '.join(spoken)}. `env:` in the hook lets one through."
+        yield say(
+            "Withheld, although a script speaks of them: {names}. `env:` in the hook lets one through.",
+            names=", ".join(spoken),
+        )
 
 
 def _bytes(path: Path) -> bytes:

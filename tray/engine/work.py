@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import of_plugin
@@ -19,7 +20,9 @@ from tray.engine.runners.span import Span
 from tray.model.decision import Reading, Result
 from tray.model.event import Event
 from tray.model.hook import Command, Hook, Http, Prompt
-from tray.settings import Llm
+
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm
 
 AGENT_TIME = 60.0  # seconds that an agent hook has at most
 

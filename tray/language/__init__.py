@@ -1,7 +1,7 @@
 """The words that people read, in their language: English as it stands in the code, else a catalogue from here.
 
-`say` is for a sentence, `count` for one with a number in it, `phrase` marks a sentence that stands in a table and is
-said later. `python -m tray.language.build` collects all of them.
+`say` is for a sentence, `count` for one with a number in it; `phrase` and `plural` mark those that stand in a table
+and are said later. `python -m tray.language.build` collects all of them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ def count(one: str, many: str, n: int, **values: object) -> str:
 def phrase(text: str) -> str:
     """A sentence of a table, as it is: who shows it says it."""
     return text
+
+
+def plural(one: str, many: str) -> tuple[str, str]:
+    """The two forms of a sentence of a table, as they are: who shows it counts."""
+    return one, many
 
 
 def language(environment: Mapping[str, str] = os.environ) -> str:

@@ -16,7 +16,7 @@ from tray.language import FOLDER
 
 MAGIC = 0x950412DE
 PLURALS = {"en": "nplurals=2; plural=(n != 1);", "zh_CN": "nplurals=1; plural=0;"}
-ARGUMENTS = {"say": 1, "phrase": 1, "count": 2}
+ARGUMENTS = {"say": 1, "phrase": 1, "count": 2, "plural": 2}
 
 
 @dataclass(frozen=True, slots=True)

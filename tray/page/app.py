@@ -31,9 +31,10 @@ PASS_LIFE = 60.0  # seconds between the click in the menu and the browser's firs
 STATIC = Path(__file__).parent / "static"
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
+DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/"), Views.decisions),
-    (re.compile("/decisions/([0-9A-Za-z_-]{1,64})"), Views.decision),
+    (re.compile(f"/decisions/({DECISION.pattern})"), Views.decision),
     (re.compile("/sessions"), Views.sessions),
     (re.compile("/session"), Views.session),
     (re.compile("/hooks"), Views.hooks),
@@ -101,9 +102,10 @@ class Server:
         """In a thread of the page's own: nothing that reads a disk runs on the loop."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
 
-    def link(self, file: Path) -> str:
-        """An address that signs one browser in, once; `file` is where it stands, and goes with it."""
-        return f"http://{self._authority}{guard.ENTER}#{self._passes.mint(file)}"
+    def link(self, file: Path, decision: str = "") -> str:
+        """An address that signs one browser in, once, and leads on; `file` is where it stands, and goes with it."""
+        on = f":{decision}" if DECISION.fullmatch(decision) else ""
+        return f"http://{self._authority}{guard.ENTER}#{self._passes.mint(file)}{on}"
 
     def heard(self, record: Record) -> None:
         self._stream.add(record)

@@ -42,10 +42,13 @@ class Page:
         self._server: Server | None = None
         self._tidy()
 
-    def open(self) -> None:
-        """From any thread but the loop's. Raises HooktrayError where nothing can open a file."""
+    def open(self, decision: str = "") -> None:
+        """The decisions, or one of them. From any thread but the loop's.
+
+        Raises HooktrayError where nothing can open a file.
+        """
         with self._lock:
-            self._show(self._write(self._server or self._start()))
+            self._show(self._write(self._server or self._start(), decision))
 
     def heard(self, record: Record) -> None:
         """From any thread."""
@@ -82,11 +85,11 @@ class Page:
         self._server = asyncio.run_coroutine_threadsafe(start(), self._loop).result(START)
         return self._server
 
-    def _write(self, server: Server) -> Path:
+    def _write(self, server: Server, decision: str) -> Path:
         number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
         path = Path(name)
         with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
-            file.write(LINK.format(link=server.link(path)))
+            file.write(LINK.format(link=server.link(path, decision)))
         self._loop.call_soon_threadsafe(self._loop.call_later, self._life, _remove, path)
         return path
 

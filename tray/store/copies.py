@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tray.errors import HooktrayError
 from tray.model.hook import Hook, digest
 
 MANIFEST = "manifest.json"
+FILES = "files"
 CURE = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
 
 
@@ -77,11 +79,13 @@ class Copies:
             raise self._damaged(name, "its list of files was altered")
         try:
             for path, expected in manifest.files.items():
-                if hashlib.sha256(self.path(name, path).read_bytes()).hexdigest() != expected:
+                if hashlib.sha256(_read(self.path(name, path))).hexdigest() != expected:
                     raise self._damaged(name, f"{path} was altered")
+            folder = str(self.folder / name / FILES)
+            found = set(_files(folder)) if os.path.lexists(folder) else set()
         except OSError as error:
             raise self._damaged(name, str(error)) from error
-        if self._found(name) != {_below(path) for path in manifest.files}:
+        if found != {str(self.path(name, path)) for path in manifest.files}:
             raise self._damaged(name, "there is a file in it that was not approved")
         return manifest
 
@@ -97,14 +101,10 @@ class Copies:
 
     def _manifest(self, name: str) -> Manifest:
         try:
-            fields = json.loads((self.folder / name / MANIFEST).read_text(encoding="utf-8"))
+            fields = json.loads(_read(self.folder / name / MANIFEST))
             return Manifest(definition=fields["definition"], files=fields["files"], pinned=fields["pinned"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise self._damaged(name, f"it cannot be read: {error}") from error
-
-    def _found(self, name: str) -> set[Path]:
-        root = self.folder / name
-        return {path.relative_to(root) for path in (root / "files").rglob("*") if not path.is_dir()}
 
     def _write(self, unit: Unit, name: str) -> None:
         draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=self.folder))
@@ -132,4 +132,20 @@ def _remove(folder: Path) -> None:
 
 def _below(path: str) -> Path:
     """An absolute path as a relative one, so that files keep their layout towards each other."""
-    return Path("files") / re.sub(r"^([A-Za-z]):", r"\1", path).lstrip("/\\")
+    return Path(FILES) / re.sub(r"^([A-Za-z]):", r"\1", path).lstrip("/\\")
+
+
+# What follows runs at each use of a hook, where Path.read_bytes and Path.rglob take longer than the kernel does.
+def _read(path: Path) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read()
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Whatever lies below a folder and is no folder itself. A link counts as a file, wherever it leads."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path)
+            else:
+                yield entry.path

@@ -50,6 +50,11 @@ class Book:
     places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
+    def asked(self, agent: str, *events: str) -> list[Approved]:
+        """Those that may be asked about an event with these names: of many hooks only a few are looked at."""
+        found = {place for event in events for one in ("", agent) for place in self.places.get((one, event), ())}
+        return [self.order[place] for place in sorted(found)]
+
 
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
@@ -107,12 +112,6 @@ class Ledger:
     def in_order(self) -> tuple[Approved, ...]:
         """The hooks in force: rules first, then by the place where they were declared."""
         return self.book.order
-
-    def asked(self, agent: str, *events: str) -> list[Approved]:
-        """Those of them that may be asked about an event with these names: of many hooks only a few are looked at."""
-        book = self.book
-        found = {place for event in events for one in ("", agent) for place in book.places.get((one, event), ())}
-        return [book.order[place] for place in sorted(found)]
 
     def _rows(self) -> list[Row]:
         with self._database.connect() as connection:

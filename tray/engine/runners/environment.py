@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 def names(text: str) -> frozenset[str]:
@@ -58,6 +59,7 @@ SECRET_ENDINGS = (
 HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, are places
 FUNCTION = "() {"  # how old shells pass functions on
 USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
+NAMES = 1024  # names of variables that are remembered
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -92,18 +94,29 @@ def mentioned(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
 
 def injects(name: str, value: str = "") -> bool:
     """Whether this variable would make another program do something else; nobody gets it."""
-    upper = name.upper()
-    return upper in INJECTIONS or upper.startswith(INJECTION_PREFIXES) or value.startswith(FUNCTION)
+    return _injects(name) or value.startswith(FUNCTION)
 
 
 def secret(name: str, value: str = "") -> bool:
     """Whether this variable looks like a secret, or says through which host the traffic goes."""
-    upper = name.upper()
-    if upper in HARMLESS:
+    if name.upper() in HARMLESS:
         return False
+    return _named_like_one(name) or ("://" in value and USERINFO.search(value) is not None)
+
+
+# The names hardly change from event to event, and what they mean never does.
+@lru_cache(maxsize=NAMES)
+def _injects(name: str) -> bool:
+    upper = name.upper()
+    return upper in INJECTIONS or upper.startswith(INJECTION_PREFIXES)
+
+
+@lru_cache(maxsize=NAMES)
+def _named_like_one(name: str) -> bool:
+    upper = name.upper()
     if upper.endswith("_PROXY") and upper != "NO_PROXY":
         return True
-    return any(_secret(part) for part in re.split(r"[^A-Z0-9]+", upper)) or USERINFO.search(value) is not None
+    return any(_secret(part) for part in re.split(r"[^A-Z0-9]+", upper))
 
 
 def _secret(part: str) -> bool:

@@ -6,6 +6,7 @@ CPython answers a missing script with exit code 2, which would read as a refusal
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,9 +170,10 @@ def _is_path(word: str) -> bool:
 
 def _there(cwd: str, word: str) -> bool:
     try:
-        return Path(cwd, word).exists()
+        os.stat(os.path.join(cwd, word))  # noqa: PTH116, PTH118 - at every spawn, where Path takes longer than the kernel
     except (OSError, ValueError):
         return False
+    return True
 
 
 def _head(cwd: str, program: str) -> bytes:

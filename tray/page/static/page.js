@@ -2,14 +2,14 @@
 "use strict";
 
 async function enter() {
-  const pass = location.hash.slice(1);
+  const [pass, decision] = location.hash.slice(1).split(":");
   history.replaceState(null, "", location.pathname); // the pass stays in no history
   const answer = pass && await fetch("/enter", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ pass }),
   }).catch(() => null);
-  if (answer && answer.ok) return location.replace("/");
+  if (answer && answer.ok) return location.replace(decision ? `/decisions/${encodeURIComponent(decision)}` : "/");
   document.querySelector("h1").textContent = "This link does not open the page";
   document.querySelector("[role=status]").textContent =
     "It was used already, or is too old. Choose Open page in the tray's menu, or run hooktray open.";

@@ -1,0 +1,167 @@
+"""T21: many sessions at once while hooks are approved, revoked and switched off: nobody gets another's answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from house import PRE_TOOL_USE, House
+
+from torture.frame import Tally
+from tray.model.decision import Answer, Gate, Record, Verdict
+from tray.model.event import Knock
+from tray.store.db import Database
+
+TITLE = "many sessions while approvals and the switch change"
+AT_ONCE = 16  # sessions that are in the middle of an event
+EVERY = 25  # this one of a session's events asks a process, which repeats whose event it was
+RULES = {"asks": Verdict.ASK, "denies": Verdict.DENY}
+ECHO = """sed -n 's/.*"session_id": *"\\([^"]*\\)".*/\\1/p' >&2; exit 2"""
+OFF = (Gate.SWITCH_OFF.value, Gate.PAUSED.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one session was told."""
+
+    session: str
+    id: str
+    answer: Answer
+
+
+def torture(tally: Tally) -> None:
+    house = House(tally.folder / "house")
+    try:
+        for name, verdict in RULES.items():
+            reason = f"{name} it"
+            house.hook(name, on="tool_before", type="rule", decision=verdict.word, reason=reason, approved=False)
+        house.hook("echo", on="tool_before", tool="Read", script=ECHO, dialect="claude-code", timeout=60)
+        said = _under_flips(tally, house, tally.many(40, 200), tally.many(50, 500))
+        records = {record.id: record for _, _, record in house.decisions}
+    finally:
+        house.join()
+        house.close()
+    held = Held(house.stores.database)
+    for one in said:
+        tally.attack(f"{one.session}: {one.id}", one.id in records and held.right(one, records[one.id]))
+    versions = {record.ledger for record in records.values()}
+    tally.measured.append(
+        f"{len(said):,} events of {tally.many(40, 200)} sessions met {len(versions)} ledger versions"
+    )
+    tally.attack(f"only {len(versions)} versions were met", len(versions) > 3, faults=held.flips)
+    misdated = (replace(records[one.id], ledger=records[one.id].ledger - 1) for one in said)
+    wrong = [not held.right(one, record) for one, record in zip(said, misdated, strict=True)]
+    tally.control("rows that name the version before the one they were judged by", any(wrong))
+    tally.control("answers that went to a neighbour", _mixed_up(held, said, records))
+
+
+class Held:
+    """The ledger as its table tells it, read without the product."""
+
+    def __init__(self, database: Database) -> None:
+        with database.connect() as connection:
+            rows = connection.execute("SELECT seq, act, key FROM ledger ORDER BY seq").fetchall()
+        self._rows = [(int(row["seq"]), str(row["act"]), str(row["key"]).rpartition("#")[2]) for row in rows]
+        self.flips = len(rows)
+
+    def at(self, version: int) -> dict[str, bool]:
+        """Which hooks were in force after this row."""
+        return {name: act == "approve" for seq, act, name in self._rows if seq <= version}
+
+    def verdict(self, record: Record) -> Verdict:
+        """Of the rules alone, by the version that the row names."""
+        if any(hook["gate"] in OFF for hook in record.hooks):
+            return Verdict.ABSTAIN
+        there = self.at(record.ledger)
+        return max((verdict for name, verdict in RULES.items() if there.get(name)), default=Verdict.ABSTAIN)
+
+    def right(self, said: Said, record: Record) -> bool:
+        """The row is this session's, its verdict that of its version, and the answer says the same."""
+        hooks = {str(hook["name"]): hook for hook in record.hooks}
+        echoed = hooks.get("echo")
+        there = {name for name, held in self.at(record.ledger).items() if held and name in RULES}
+        if record.session != said.session or set(hooks) - {"echo"} != there:
+            return False
+        spoke = echoed is not None and not echoed["gate"]
+        if spoke and (echoed is None or str(echoed["reason"]).strip() != said.session):
+            return False
+        wanted = Verdict.DENY if spoke else self.verdict(record)
+        return (
+            record.verdict is wanted
+            and _told(said.answer) == (wanted.word if wanted else "")
+            and (not spoke or said.session in _text(said.answer))
+        )
+
+
+def _under_flips(tally: Tally, house: House, sessions: int, events: int) -> list[Said]:
+    over = threading.Event()
+    flips = threading.Thread(target=_flip, args=(house, over), name="flips")
+    flips.start()
+    try:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            talks = list(pool.map(lambda number: _talk(house, f"session-{number}", events), range(sessions)))
+    finally:
+        over.set()
+        flips.join()
+    return [said for talk in talks for said in talk]
+
+
+def _flip(house: House, over: threading.Event) -> None:
+    """Approve and revoke, one after the other; now and then the switch."""
+    keys = {name: house.standing(name) for name in RULES}
+    switch, count = house.stores.switch, 0
+    while not over.wait(0.002):
+        name = tuple(RULES)[count % 2]
+        standing = house.standing(name)
+        if standing.approved:
+            house.consent.revoke(standing.key, "torture")
+        else:
+            house.consent.approve(standing.key, keys[name].digest, "torture")
+        count += 1
+        if count % 6 == 0:
+            switch.turn(False, "torture")
+        elif count % 6 == 1:
+            switch.turn(True, "torture")
+
+
+def _talk(house: House, session: str, events: int) -> list[Said]:
+    said = []
+    for number in range(events):
+        tool = "Read" if number % EVERY == 0 else "Bash"
+        body = json.dumps(PRE_TOOL_USE | {"session_id": session, "tool_name": tool}).encode()
+        knock = Knock(
+            agent="claude-code", event="PreToolUse", id=f"{session}-{number}", body=body, cwd=str(Path.cwd()),
+            environment={"PATH": os.environ["PATH"]},
+        )  # fmt: skip
+        begun = house.engine.begin(knock)
+        answer = begun(None) if callable(begun) else begun
+        assert isinstance(answer, Answer), "Claude Code asks its user itself"
+        said.append(Said(session, knock.id, answer))
+    return said
+
+
+def _told(answer: Answer) -> str:
+    """The verdict in the answer; "" for none."""
+    return str(_specific(answer).get("permissionDecision", ""))
+
+
+def _text(answer: Answer) -> str:
+    return str(_specific(answer).get("permissionDecisionReason", ""))
+
+
+def _specific(answer: Answer) -> Mapping[str, Any]:
+    found = json.loads(answer.stdout) if answer.stdout else {}
+    specific: Mapping[str, Any] = found.get("hookSpecificOutput", {})
+    return specific
+
+
+def _mixed_up(held: Held, said: Iterable[Said], records: Mapping[str, Record]) -> bool:
+    several = list(said)
+    swapped = zip(several, several[1:] + several[:1], strict=True)
+    return any(not held.right(Said(one.session, other.id, other.answer), records[other.id]) for one, other in swapped)

@@ -1,0 +1,96 @@
+"""Headless trays for the programs that kill them and wear them down: quick to start, and asked by real relays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from desk import wait
+from house import House
+
+from tray import relays
+from tray.door import address
+from tray.errors import DoorError
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+LONG = 60.0  # seconds until something counts as hung; a busy machine is slow, not hung
+RELAYS = {"portable": relays.portable()} | ({} if relays.trouble() else {"native": [str(relays.NATIVE)]})
+
+
+class Tray:
+    """One home, filled beforehand, and the process that serves it while it lives."""
+
+    def __init__(self, folder: Path, fill: Callable[[House], object]) -> None:
+        house = House(folder)
+        fill(house)
+        house.close()
+        self.paths, self.home = house.paths, str(house.paths.home)
+        self.start()
+
+    def start(self) -> None:
+        argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, "run", "--headless"]
+        quiet = subprocess.DEVNULL
+        self.process = subprocess.Popen(argv, env=ENVIRONMENT, stdin=quiet, stdout=quiet, stderr=quiet)
+        wait(self._open, LONG, "the tray opens its door")
+
+    def _open(self) -> bool:
+        try:
+            address.connect(self.paths.socket, 1.0)[0].close()
+        except (OSError, DoorError):
+            return False
+        return True
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(LONG)
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.signal(signal.SIGCONT)
+            self.process.terminate()
+            self.process.wait(LONG)
+
+    def rows(self, columns: str = "session, verdict, offline") -> list[sqlite3.Row]:
+        """What the journal holds, read by SQLite alone."""
+        with closing(sqlite3.connect(self.paths.database)) as connection:
+            connection.row_factory = sqlite3.Row
+            return connection.execute(f"SELECT {columns} FROM journal ORDER BY seq").fetchall()
+
+
+class Asked:
+    """A relay on its way, as an agent starts it: the payload waits in a file."""
+
+    def __init__(self, tray: Tray, relay: Sequence[str], event: str, payload: bytes) -> None:
+        self.started = time.monotonic()
+        with tempfile.TemporaryFile() as body:
+            body.write(payload)
+            body.seek(0)
+            argv = [*relay, "--home", tray.home, "claude-code", event]
+            self.output = tempfile.TemporaryFile()  # noqa: SIM115 - open until the answer was read
+            self.process = subprocess.Popen(
+                argv, env=ENVIRONMENT, stdin=body, stdout=self.output, stderr=subprocess.DEVNULL
+            )
+
+    def answer(self) -> tuple[int | None, bytes]:
+        """The exit code and what was said; None when it hangs."""
+        with self.output as output:
+            try:
+                code = self.process.wait(LONG)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                return None, b""
+            self.seconds = time.monotonic() - self.started
+            output.seek(0)
+            return code, output.read()
