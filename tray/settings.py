@@ -167,12 +167,14 @@ def _explained(
         found = found[step] if isinstance(found, (dict, list)) else found
     expected = message.split(", got ")[0].replace("Expected", "expected")
     if "Invalid enum value" in message:
-        expected = "expected one of " + ", ".join(get_args(_type(kind, inner)))
+        words = get_args(_type(kind, inner))
+        likely = nearest(found, words) if isinstance(found, str) else ""
+        remedy = f"did you mean `{likely}`?" if likely else "write one of these words"
+        return wrong(document, (*at, *inner), f"expected one of {', '.join(words)}, got {_shown(found)}", remedy)
     if "missing required field" in message:
         key = message.split("`")[1]
         return wrong(document, (*at, *inner), f"the key `{key}` is missing", f"add `{key}:` here")
-    remedy, expected = _remedy(expected), expected.split(" matching regex")[0]
-    return wrong(document, (*at, *inner), f"{expected}, got {_shown(found)}", remedy)
+    return wrong(document, (*at, *inner), f"{_plain(expected)}, got {_shown(found)}", _remedy(expected))
 
 
 STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
@@ -231,11 +233,30 @@ REMEDIES = {
     "`int": "write a whole number",
     "`bool": "write `true` or `false`",
     "`float": "write seconds, for example `timeout: 10`",
-    "one of": "write one of these words",
     "`array": "write a list: `[a, b]`",
     "`object": "write keys below it, each on a line of its own and indented",
     "matching regex": 'write hours and minutes in quotes: `"22:00"`',
     "`str": "write text; put it in quotes when it begins with a special character",
+}
+
+
+def _plain(expected: str) -> str:
+    """What was expected, in the words of people instead of those of types."""
+    if "matching regex" in expected:
+        return "expected a time of day"
+    for kind, words in KINDS.items():
+        expected = expected.replace(f"`{kind}", words)
+    expected = re.sub(r"\.0\b", "", expected).replace("`", "").replace(" | null", "")
+    return expected.replace(" >= ", " of at least ").replace(" <= ", " of at most ")
+
+
+KINDS = {
+    "int": "a whole number",
+    "bool": "true or false",
+    "float": "a number",
+    "array": "a list",
+    "object": "keys with values",
+    "str": "text",
 }
 
 

@@ -284,7 +284,7 @@ def test_what_only_the_tray_knows_is_told(house: House) -> None:
     assert rows["tray"].said == "running, process 7"
     assert (rows["icon"].said, rows["icon"].health) == ("no tray", Health.ATTENTION)
     assert rows["background"].remedy.startswith("kill -- -99")
-    assert (rows["journal"].said, rows["sound"].said) == ("3 answers left before their row", "no sound: no device")
+    assert (rows["journal"].said, rows["sound"].said) == ("3 answers left before their row", "no device")
     assert rows["notifications"].health is Health.ATTENTION
 
 
@@ -317,7 +317,7 @@ def test_people_read_what_is_broken_first_and_the_counts_last() -> None:
     assert told([good, bad]).splitlines() == [
         "broken     hook: guard: exit 9",
         "           mend it",
-        "ok         relay: relay: native",
+        "ok         relay: native",
         "1 broken, 0 attention, 1 ok",
     ]
     assert troubled([good, bad, bad]) == 1

@@ -72,7 +72,7 @@ def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -
     assert shown.returncode == 1
     assert b"hooktray.yaml:1:1: settel: unknown key `settel`" in shown.stderr
     fresh.config.write_text(good)
-    assert b"good, 1 hooks" in fresh.cli("config", "check", str(fresh.config)).stdout
+    assert b"good, 1 hook." in fresh.cli("config", "check", str(fresh.config)).stdout
 
 
 def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:

@@ -89,6 +89,23 @@ def test_words_that_mean_nothing_are_refused_with_their_cure(lived: House, words
     assert message in str(caught.value)
 
 
+def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
+    lived: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(lived, capsys, "log", "--hook", "other") == "No decision matches.\n"
+
+
+def test_a_row_that_is_no_terminals_stands_on_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    house.hook("a-guard-with-quite-a-long-name", on="tool_before", script="exit 0")
+
+    row = said(house, capsys, "list").splitlines()[2]
+
+    assert row.split() == [
+        *("a-guard-with-quite-a-long-name", "tool_before", "./a-guard-with-quite-a-long-name.sh"),
+        *("approved", "hooktray.yaml:1"),
+    ]
+
+
 def test_a_moment_is_a_span_or_a_date() -> None:
     assert moment("2h", lambda: 10_000.0) == 2800.0
     assert moment("1970-01-02T00:00:00+00:00") == 86_400.0
@@ -205,7 +222,7 @@ def test_a_replay_asks_the_hooks_in_force_and_writes_nothing(
 
     assert (row["then"]["verdict"], row["now"]["verdict"], row["same"]) == ("deny", "deny", True)
     assert [hook["name"] for hook in row["hooks"]] == ["guard", "guard2"]
-    assert row["now"]["reason"] == "no secrets\ntwo"
+    assert row["now"]["reason"] == "guard: no secrets\nguard2: two"
     assert lived.stores.journal.count() == 3
     assert "yours stands for it" in row["inexact"][0]
 
@@ -228,7 +245,7 @@ def test_a_replay_against_an_edited_file_runs_that_file_and_approves_nothing(
     text = said(lived, capsys, "replay", allowed.id, "--hook", "guard", "--against", str(edited))
 
     assert f"NOT APPROVED: what ran is {edited}" in text
-    assert "then: abstain\nnow:  deny, edited" in text
+    assert "then: abstain\nnow:  deny, guard: edited" in text
     assert lived.stores.ledger.book.version == version
     (row,) = rows(lived, capsys, "replay", allowed.id, "--hook", "guard")
     assert (row["now"]["verdict"], row["unapproved"]) == ("abstain", None)

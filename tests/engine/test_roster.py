@@ -263,3 +263,11 @@ def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: Hou
     house.configure({"hooks": rules[:1], "sources": sources})
 
     assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]
+
+
+def test_the_review_says_a_rules_verdict_in_a_word(house: House) -> None:
+    house.hook("no rm", on="tool_before", type="rule", decision="deny", reason="no", approved=False)
+
+    text = review(house.standing("no rm"), house.stores.copies, {})
+
+    assert '"verdict": "deny"' in text

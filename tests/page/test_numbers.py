@@ -92,6 +92,14 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_an_agent_that_only_our_own_events_spoke_for_was_never_heard_of(house: House) -> None:
+    ours = replace(ROW, id="a", at=HOUR, agent="x-code", session="hooktray-probe-1")
+    with house.stores.database.write() as connection:
+        connection.executemany(rows.INSERT, map(rows.values, [ours]))
+
+    assert Statistics(house.stores.database).heard(tuple(DIALECTS), 0.0) == []
+
+
 def test_what_came_in_since_is_what_came_after(house: House) -> None:
     for number in range(4):
         house.stores.journal.append(replace(ROW, id=f"r{number}"), commit=True)

@@ -40,7 +40,7 @@ def text(paths: Paths, found: Sequence[str]) -> str:
         f"  state and copies         {paths.state}",
         f"  log                      {paths.logs}",
         f"  agents found here        {', '.join(found) or 'none'}",
-        *(f"  to wire it               hooktray connect {agent}" for agent in found),
+        *(f"  to connect it            hooktray connect {agent}" for agent in found),
         "  is everything well?      hooktray doctor",
     ]
     return "\n".join(lines)

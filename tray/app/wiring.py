@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tray.connect import CONNECTORS, line
-from tray.connect.connections import PROBE, Connection, connections
+from tray.connect.connections import Connection, connections
 from tray.connect.plan import Site
 from tray.errors import HooktrayError
+from tray.model.event import PROBE
 from tray.paths import Paths
 from tray.store.journal import Journal
 

@@ -23,7 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object per line.")]
 
 
 def commands() -> typer.Typer:
@@ -48,7 +48,9 @@ def commands() -> typer.Typer:
 def main() -> int:
     """Run one command; the only place where an error becomes words and an exit code."""
     try:
-        return int(commands()(standalone_mode=False, prog_name="hooktray") or 0)
+        code = int(commands()(standalone_mode=False, prog_name="hooktray") or 0)
+        sys.stdout.flush()  # here a reader who went away still has an answer: `hooktray log | head`
+        return code
     except HooktrayError as error:
         print(f"hooktray: {error}", file=sys.stderr)
         return 1
@@ -93,7 +95,7 @@ def entry(
     context: typer.Context,
     home: Annotated[str, typer.Option("--home", metavar="DIR", help="Keep everything below DIR.")] = "",
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """One tray for every coding agent's hooks. Without a command: `run`."""

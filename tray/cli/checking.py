@@ -31,7 +31,7 @@ def check(
         found = parse(path.read_bytes(), str(path))
     except FileNotFoundError as error:
         raise HooktrayError(
-            f"{path}: there is no such file", hint="`hooktray paths` says which one counts"
+            f"{path}: there is no such file", hint="`hooktray run` makes one where `hooktray paths` says"
         ) from error
     except OSError as error:
         raise HooktrayError(f"{path}: cannot be read: {error.strerror or error}", hint="name a file") from error
@@ -46,4 +46,4 @@ def check(
         return
     for warning in found.warnings:
         print(f"Warning: {warning}")
-    print(f"{path}: good, {len(found.hooks)} hooks.")
+    print(f"{path}: good, {len(found.hooks)} {'hook' if len(found.hooks) == 1 else 'hooks'}.")

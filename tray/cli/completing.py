@@ -21,7 +21,7 @@ class Shell(enum.StrEnum):
 
 
 @app.command()
-def completion(shell: Annotated[Shell, typer.Argument(help="For which shell.")]) -> None:
+def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="For which shell.")]) -> None:
     """Print the completion of a shell; packages bring it along."""
     print(script(shell))
 

@@ -33,8 +33,8 @@ Scope = Annotated[
 Workspace = Annotated[
     str, typer.Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Only show what would be written.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Write without asking.")]
 
 
 @app.command()
@@ -123,7 +123,7 @@ def list_connections(
     context: typer.Context,
     as_json: Json = False,
     trial: Annotated[
-        bool, typer.Option("--try", help="Send an event of ours through each agent's own line.")
+        bool, typer.Option("--try", metavar="", help="Send an event of ours through each agent's own line.")
     ] = False,
     workspace: Workspace = "",
 ) -> None:

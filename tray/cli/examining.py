@@ -16,7 +16,9 @@ from tray.text import printable
 def doctor(
     context: typer.Context,
     as_json: Json = False,
-    static: Annotated[bool, typer.Option("--static", help="Only look: run no hook, send no event.")] = False,
+    static: Annotated[
+        bool, typer.Option("--static", metavar="", help="Only look: run no hook, send no event.")
+    ] = False,
 ) -> None:
     """Try every approved hook and every connected agent; exit 1 when something is broken."""
     from tray.app.doctor import Health, examine, told

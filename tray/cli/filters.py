@@ -16,14 +16,19 @@ from tray.strict import nearest
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-Agent = Annotated[str, typer.Option("--agent", help="Only of this agent.")]
-Project = Annotated[str, typer.Option("--project", help="Only of this project.")]
-Session = Annotated[str, typer.Option("--session", help="Only of this session.")]
-Event = Annotated[str, typer.Option("--event", help="Only this event, by either of its names.")]
-Word = Annotated[str, typer.Option("--verdict", help="Only abstain, allow, ask or deny.")]
-Hook = Annotated[str, typer.Option("--hook", help="Only where this hook was asked.")]
-Text = Annotated[str, typer.Option("--text", help="Only where this stands in payload, reason, outputs or answer.")]
-Since = Annotated[str, typer.Option("--since", help="Only since then: 30m, 2h, 7d, 2026-05-01 or 2026-05-01T14:00.")]
+Agent = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Only of this agent.")]
+Project = Annotated[str, typer.Option("--project", metavar="PROJECT", help="Only of this project.")]
+Session = Annotated[str, typer.Option("--session", metavar="SESSION", help="Only of this session.")]
+Event = Annotated[str, typer.Option("--event", metavar="EVENT", help="Only this event, by either of its names.")]
+Word = Annotated[str, typer.Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask or deny.")]
+Hook = Annotated[str, typer.Option("--hook", metavar="HOOK", help="Only where this hook was asked.")]
+Text = Annotated[
+    str, typer.Option("--text", metavar="TEXT", help="Only where this stands in payload, reason, outputs or answer.")
+]
+Since = Annotated[
+    str,
+    typer.Option("--since", metavar="SINCE", help="Only since then: 30m, 2h, 7d, 2026-05-01 or 2026-05-01T14:00."),
+]
 
 
 def filters(

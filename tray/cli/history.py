@@ -24,8 +24,10 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a row of `hookt
 def log(
     context: typer.Context,
     as_json: Json = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10000, help="How many rows.")] = 20,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes in, oldest first.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, max=10000, help="How many rows.")] = 20,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", metavar="", help="Go on with what comes in, oldest first.")
+    ] = False,
     agent: Agent = "",
     project: Project = "",
     session: Session = "",
@@ -52,7 +54,7 @@ def log(
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
         return
-    print_log(rows)
+    print_log(rows, filtered=bool(wanted))
 
 
 @app.command()
@@ -74,19 +76,22 @@ def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") ->
 
     paths = places(context)
     kept = stores(paths, migrate=not paths.database.exists())
-    rows = stats_rows(Sums(kept.database), moment(since), kept.journal.dropped)
+    begin = moment(since)
+    rows = stats_rows(Sums(kept.database), begin, kept.journal.dropped)
     if as_json:
         for row in rows:
             print(json.dumps(row))
         return
-    print_stats(rows, since)
+    print_stats(rows, begin)
 
 
 @app.command()
 def export(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to; - is stdout.")] = "-",
-    form: Annotated[str, typer.Option("--format", help="jsonl or csv; default: by the file's name.")] = "",
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="jsonl or csv; default: by the file's name.")
+    ] = "",
     agent: Agent = "",
     project: Project = "",
     session: Session = "",
@@ -95,7 +100,7 @@ def export(
     hook: Hook = "",
     text: Text = "",
     since: Since = "",
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="The same as --format jsonl.")] = False,
 ) -> None:
     """All decisions, newest first, as JSON Lines or as CSV; redacted, as they are kept."""
     from tray.cli.exporting import FORMS, write
@@ -117,7 +122,8 @@ def export(
     except FileExistsError:
         raise HooktrayError(f"{file}: is there already", hint="choose another name; nothing is overwritten") from None
     except (OSError, ValueError) as error:
-        raise HooktrayError(f"{file}: {error}", hint="choose a folder that you can write to") from error
+        why = getattr(error, "strerror", None) or error
+        raise HooktrayError(f"{file}: {why}", hint="choose a folder that you can write to") from error
     print(f"{number} decisions written to {file}.", file=sys.stderr)
 
 

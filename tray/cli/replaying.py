@@ -14,6 +14,7 @@ from tray.cli.trying import approved_hook
 from tray.door.control import ask
 from tray.engine import replay as again
 from tray.engine import trial
+from tray.engine.account import reasons
 from tray.engine.ancestry import descends_from_hook
 from tray.engine.replay import Replay
 from tray.engine.runners.process import MARK
@@ -76,7 +77,7 @@ def _row(found: Replay, record: Record, against: str) -> dict[str, Any]:
         "agent": record.agent,
         "event": record.event,
         "then": {"verdict": record.verdict.word, "reason": record.reason},
-        "now": {"verdict": decision.verdict.word, "reason": decision.reason},
+        "now": {"verdict": decision.verdict.word, "reason": reasons(decision)},
         "same": record.verdict is decision.verdict,
         "rewrites": decision.rewrite.target.value if decision.rewrite else None,
         "rewrite": decision.rewrite.value if decision.rewrite else None,

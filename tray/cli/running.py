@@ -12,7 +12,7 @@ from tray.cli import app, places
 @app.command()
 def run(
     context: typer.Context,
-    headless: Annotated[bool, typer.Option("--headless", help="Show no icon.")] = False,
+    headless: Annotated[bool, typer.Option("--headless", metavar="", help="Show no icon.")] = False,
 ) -> None:
     """Start the tray; a second start says so and ends."""
     from tray.app.start import start

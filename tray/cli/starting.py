@@ -28,7 +28,9 @@ def autostart(
     from tray.desktop.autostart import autostart as found
 
     if wanted not in ("on", "off", "status"):
-        raise HooktrayError(say("`{word}` is neither on, off nor status", word=wanted), hint="hooktray autostart on")
+        raise HooktrayError(
+            say("`{word}` is neither on, off nor status", word=wanted), hint="write on, off or status"
+        )
     entry = found(context.obj)
     if wanted != "status":
         entry.turn(wanted == "on")

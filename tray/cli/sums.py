@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tray.cli.views import table
+from tray.cli.views import clock, table
 from tray.store.sums import Sums
 
 
@@ -17,13 +17,13 @@ def stats_rows(sums: Sums, since: float, lost: int) -> list[dict[str, Any]]:
     return [*hooks, *agents, {"of": "journal", "dropped": lost}]
 
 
-def print_stats(rows: Sequence[dict[str, Any]], since: str) -> None:
+def print_stats(rows: Sequence[dict[str, Any]], since: float) -> None:
     hooks = [row for row in rows if row["of"] == "hook"]
     agents = [row for row in rows if row["of"] == "agent"]
     if not agents:
-        print(f"No decisions since {since}.")
+        print(f"No decisions since {clock(since)}.")
     else:
-        print(f"Since {since}:")
+        print(f"Since {clock(since)}:")
         heads = ("agent", "abstain", "allow", "ask", "deny")
         table(heads, [[str(row[head]) for head in heads] for row in agents])
     if hooks:

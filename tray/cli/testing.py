@@ -20,9 +20,13 @@ from tray.strict import nearest
 @app.command()
 def test(
     context: typer.Context,
-    event: Annotated[str, typer.Argument(help="The event, as the agent calls it or by its canonical name.")],
-    agent: Annotated[str, typer.Option("--agent", help="Whose event.")] = "claude-code",
-    show: Annotated[bool, typer.Option("--print", help="Print the payload, and do nothing else.")] = False,
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help="The event, as the agent calls it or by its canonical name.")
+    ],
+    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="Whose event.")] = "claude-code",
+    show: Annotated[
+        bool, typer.Option("--print", metavar="", help="Print the payload, and do nothing else.")
+    ] = False,
     payload: Annotated[str, typer.Option("--payload", metavar="FILE", help="Send this file; - is stdin.")] = "",
     hook: Annotated[str, typer.Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
     expect: Annotated[
@@ -68,6 +72,7 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: 
         print(json.dumps(row, ensure_ascii=False))
         return
     sys.stdout.write(stdout)
+    sys.stdout.flush()  # before what is said of it
     sys.stderr.write(stderr)
     told = "nothing" if not stdout.strip() else "the line above"
     print(f"{agent} {name}: the agent was told {told}, exit {done.returncode}.", file=sys.stderr)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from tray.engine.roster import Roster, Standing
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
+
+WIDE = 2000  # columns of a file or a pipe: what is searched in there stands on one line
 
 
 def hook_rows(roster: Roster) -> list[dict[str, Any]]:
@@ -86,7 +91,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     if found["trouble"]:
         print(f"Hooks in trouble: {found['trouble']}; `hooktray doctor` says why and what to do.")
     for one in found["agents"]:
-        word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` wires it"
+        word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` connects it"
         last = f"last heard of {clock(one['heard'])}" if one["heard"] else "never heard of"
         print(f"{one['agent']}: {word}; {last}.")
     if configuration.problem:
@@ -104,7 +109,7 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
         return
     table(
         ("hook", "event", "runs", "state", "source"),
-        [(row["name"], row["event"], row["runs"], _standing(row), row["source"]) for row in rows],
+        [(row["name"], row["event"], row["runs"], _standing(row), _place(row["source"], paths)) for row in rows],
     )
     for row in rows:
         if row["state"] == "pending":
@@ -120,9 +125,9 @@ def _print_warnings(configuration: Configuration) -> None:
         print(f"Warning: {printable(warning)}")
 
 
-def print_log(rows: Sequence[Mapping[str, Any]]) -> None:
+def print_log(rows: Sequence[Mapping[str, Any]], *, filtered: bool) -> None:
     if not rows:
-        print("No decisions yet.")
+        print("No decision matches." if filtered else "No decisions yet.")
         return
     table(
         ("id", "time", "agent", "event", "project", "verdict", "why"),
@@ -155,6 +160,12 @@ def print_connections(found: Sequence[Connection]) -> None:
     for one in found:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
+
+
+def _place(source: str, paths: Paths) -> str:
+    """Short, for a table: from our folder on, whose path stands above it, or from the home folder on."""
+    near, home = f"{paths.config.parent}{os.sep}", f"{Path.home()}{os.sep}"
+    return source.removeprefix(near) if source.startswith(near) else source.replace(home, f"~{os.sep}", 1)
 
 
 def _standing(row: Mapping[str, Any]) -> str:
@@ -194,4 +205,4 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(head, overflow="fold")
     for row in rows:
         table.add_row(*(Text(sanitise(str(cell), 300)) for cell in row))
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)

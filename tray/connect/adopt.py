@@ -86,7 +86,9 @@ def adopt(site: Site, agent: str) -> Plan:
         sourced(site, _entry(site, agent), there=True),
     ]
     said = [f"{left} of your hooks stay: Hooktray cannot run them there{one.unless}."] if left else []
-    said.append(f"{moved} hooks moved; they run again once you have approved them in the tray's menu.")
+    said.append(
+        f"{moved} {'hook' if moved == 1 else 'hooks'} moved; none runs until you have approved it in the tray's menu."
+    )
     if not one.wires(site):
         said.append(f"Until `hooktray connect {agent}` no event reaches them.")
     return Plan(changes=tuple(filter(None, changes)), notes=tuple(said))

@@ -18,9 +18,9 @@ from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
 from tray.connect.plan import Site, Wire
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
+from tray.model.event import PROBE
 from tray.text import sanitise
 
-PROBE = "hooktray-probe-"  # how the sessions of our own events begin
 EVENT = "HooktrayProbe"  # an event that no hook is for
 PATIENCE = 10.0  # seconds for the line to end
 WRITTEN = 3.0  # seconds until the journal knows of an event that was answered
@@ -91,7 +91,7 @@ def _expected(agent: str) -> list[str]:
 def _advice(site: Site, one: Connection, wires: tuple[Wire, ...]) -> list[str]:
     again = _again(site, one)
     if not one.connected:
-        return [f"{again} wires it"] if one.installed else []
+        return [f"`{again}` connects it"] if one.installed else []
     said = []
     needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())
     needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())

@@ -32,7 +32,7 @@ def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: 
         event=_name(event.name, "event", masks),
         kind=event.kind.value,
         verdict=decision.verdict,
-        reason=_text(_reason(decision), "reason", masks),
+        reason=_text(reasons(decision), "reason", masks),
         ms=round(ms, 3),
         hooks=tuple(_hook(outcome, f"hooks[{n}]", masks) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
@@ -87,7 +87,7 @@ def _payload(body: bytes, masks: Masks) -> str:
     return text[:PAYLOAD] + cut
 
 
-def _reason(decision: Decision) -> str:
+def reasons(decision: Decision) -> str:
     """The reasons behind the verdict, each with its hook's name, so that one can see who said what."""
     said = [
         f"{outcome.hook}: {outcome.reading.reason}"

@@ -11,7 +11,8 @@ from tray.engine.lines import uncovered
 from tray.engine.roster import REMOVED, Standing
 from tray.engine.runners.environment import clean, mentioned
 from tray.language import say
-from tray.model.hook import Command, Hook
+from tray.model.decision import Verdict
+from tray.model.hook import Command, Hook, Rule
 from tray.store.copies import Copies, DamagedError
 from tray.text import printable
 
@@ -100,7 +101,11 @@ def _approved_definition(standing: Standing, copies: Copies) -> list[str]:
 
 
 def _pretty(definition: str) -> list[str]:
-    return json.dumps(json.loads(definition), indent=2, ensure_ascii=False).splitlines()
+    """The definition in words: a rule's verdict is kept as a number, which says nothing to a reader."""
+    found = json.loads(definition)
+    if found.get("kind") == Rule.__name__:
+        found["action"]["verdict"] = Verdict(found["action"]["verdict"]).word
+    return json.dumps(found, indent=2, ensure_ascii=False).splitlines()
 
 
 def _withheld(standing: Standing, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
+PROBE = "hooktray-probe-"  # how the sessions of our own events begin
 
 
 class EventKind(enum.StrEnum):

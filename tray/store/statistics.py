@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tray.model.decision import Status, Verdict
+from tray.model.event import PROBE
 from tray.store.db import Database
 
 ROWS = 20_000
@@ -104,9 +105,10 @@ class Statistics:
         ]
 
     def heard(self, agents: Sequence[str], since: float) -> list[Heard]:
-        """The agents that were ever heard of."""
-        last = "SELECT at, event, project FROM journal WHERE agent = :agent ORDER BY seq DESC LIMIT 1"
-        sql = f"SELECT count(*) FROM journal WHERE {NEWEST} AND agent = :agent AND at >= :since"
+        """The agents that were ever heard of, our own events aside."""
+        theirs = f"agent = :agent AND NOT test AND session NOT GLOB '{PROBE}*'"
+        last = f"SELECT at, event, project FROM journal WHERE {theirs} ORDER BY seq DESC LIMIT 1"
+        sql = f"SELECT count(*) FROM journal WHERE {NEWEST} AND {theirs} AND at >= :since"
         found = []
         with self._database.connect() as connection:
             for agent in agents:

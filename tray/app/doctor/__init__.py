@@ -68,7 +68,8 @@ def told(findings: Iterable[Finding]) -> str:
     rows = sorted(findings, key=lambda one: list(Health).index(one.health), reverse=True)
     lines = []
     for one in rows:
-        lines.append(f"{one.health.value:9}  {one.check}: {one.name}: {one.said}")
+        whom = one.check if one.name == one.check else f"{one.check}: {one.name}"
+        lines.append(f"{one.health.value:9}  {whom}: {one.said}")
         lines += [f"{'':11}{one.remedy}"] if one.remedy else []
     counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])

@@ -18,9 +18,7 @@ def check(case: Case) -> Iterator[Finding]:
     found = connections(case.site(), heard(journal), seen)
     yield from (_finding(one) for one in found if one.installed or one.problem)
     if not any(one.connected for one in found):
-        yield attention(
-            "agents", "none", "nothing is connected: no agent tells Hooktray anything", "hooktray connect"
-        )
+        yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
 
 
 def _finding(one: Connection) -> Finding:

@@ -31,21 +31,21 @@ def notifications(case: Case) -> Iterator[Finding]:
     why = str((case.tray or {}).get("notifications", "")) or (_no_server() if sys.platform == "linux" else "")
     if why:
         cure = "start a notification server (dunst, mako, your desktop's own) in the session of the tray"
-        yield attention("notifications", "server", f"no notification server: {why}", cure)
+        yield attention("notifications", "notifications", f"no notification server: {why}", cure)
     else:
-        yield ok("notifications", "server", "there")
+        yield ok("notifications", "notifications", "a server is there")
 
 
 def sound(case: Case) -> Iterator[Finding]:
     if case.kept.switch.state().muted:
-        yield attention("sound", "sounds", "muted", "untick *Mute sounds* in the tray's menu")
+        yield attention("sound", "sound", "muted", "untick *Mute sounds* in the tray's menu")
         return
     why = str((case.tray or {}).get("sound", "")) or ("" if case.static else trouble())
     if why:
         cure = "install a sound server's player (pipewire-bin, pulseaudio-utils), or write `sound: none`"
-        yield attention("sound", "sounds", f"no sound: {why}", cure)
+        yield attention("sound", "sound", why, cure)
     else:
-        yield ok("sound", "sounds", "not tried" if case.static else "a silent one was played")
+        yield ok("sound", "sound", "not tried" if case.static else "a silent one was played")
 
 
 def background(case: Case) -> Iterator[Finding]:

@@ -20,13 +20,13 @@ def tray(case: Case) -> Iterator[Finding]:
 def switch(case: Case) -> Iterator[Finding]:
     state = case.kept.switch.state()
     if not state.enabled:
-        yield attention("switch", "hooks", "off: no hook runs", "hooktray on")
+        yield attention("switch", "switch", "off: no hook runs", "hooktray on")
     for pause in state.pauses:
         whom = " ".join(filter(None, (pause.agent, pause.session))) or "hooks"
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(pause.until))
         yield attention("switch", whom, f"paused until {until}", "hooktray on")
     if state.enabled and not state.pauses:
-        yield ok("switch", "hooks", "on")
+        yield ok("switch", "switch", "on")
 
 
 def configuration(case: Case) -> Iterator[Finding]:
@@ -44,7 +44,8 @@ def configuration(case: Case) -> Iterator[Finding]:
             said = f"`{setting.text}` does not count until it is confirmed"
             yield attention("configuration", setting.key.removeprefix("setting:"), said, "tray's menu: Approvals")
     if not found.problem:
-        yield ok("configuration", case.paths.config.name, "good")
+        said = "good" if case.paths.config.exists() else "not there yet; `hooktray run` makes one"
+        yield ok("configuration", case.paths.config.name, said)
 
 
 def _hint(text: str, problem: str) -> str:
