@@ -73,7 +73,8 @@ def answered(agent: str, name: str, dialect: str, said: dict[str, Any]) -> dict[
         code=said.get("code", 0), stdout=said.get("out", "").encode(), stderr=said.get("err", "").encode()
     )
     reading = DIALECTS[dialect].read(asked, result)
-    shared = {field.name for field in dataclasses.fields(Decision)} - {"outcomes", "remarks"}
+    shared = {field.name for field in dataclasses.fields(Decision)}
+    shared &= {field.name for field in dataclasses.fields(Reading)}
     answer = render(asked, Decision(**{field: getattr(reading, field) for field in shared}))
     told = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
     return {"reading": _filled(reading, Reading()), "answer": {key: value for key, value in told.items() if value}}

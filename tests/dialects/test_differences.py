@@ -299,7 +299,7 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             f"{HERE}::test_a_failure_aborts_on_shelley_alone_and_its_neutral_answer_never_fails",
             "engine/test_failure_policies.py::test_shelleys_hooks_block_but_for_the_end_of_a_turn",
-            "test_relay_neutral.py::test_the_agent_gets_its_neutral_answer",
+            "relay/test_relay_neutral.py::test_the_agent_gets_its_neutral_answer",
         ),
     ),
     2: (

@@ -43,11 +43,13 @@ def off(context: typer.Context) -> None:
 def pause(
     context: typer.Context,
     how_long: Annotated[str, typer.Argument(metavar="30m|1h|tomorrow", help="For how long.")],
+    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="For this agent alone.")] = "",
+    session: Annotated[str, typer.Option("--session", metavar="SESSION", help="For this session alone.")] = "",
 ) -> None:
-    """Pause all hooks: you confirm it here, or in the tray's menu."""
+    """Pause hooks, all or those of one agent or session: you confirm it here, or in the tray's menu."""
     from tray.engine.controls import seconds
 
-    _ask(context, {"op": "pause", "seconds": seconds(how_long)})
+    _ask(context, {"op": "pause", "seconds": seconds(how_long), "agent": agent, "session": session})
 
 
 @app.command()

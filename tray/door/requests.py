@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tray.dialects import DIALECTS
 from tray.door.listener import Peer
 from tray.engine.controls import TERMINAL, Controls
 from tray.engine.roster import REMOVED, Standing
@@ -112,12 +113,15 @@ class Requests:
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds <= 7 * 86400):
             why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
             raise HooktrayError(why, hint=say("write 30m, 1h or tomorrow"))
-        words = _for(seconds)
-        return Wish(
-            what=say("Pause hooks {long}", long=words),
-            question=say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=words),
-            do=lambda way: self._pause(seconds, way),
-        )
+        agent, session = _agent(request.get("agent")), str(request.get("session") or "")
+        whom, words = " ".join(filter(None, (agent, sanitise(session, 60)))), _for(seconds)
+        if whom:
+            what = say("Pause hooks of {whom} {long}", whom=whom, long=words)
+            question = say("Hooktray: pause the hooks of {whom} {long}? No guard runs there.", whom=whom, long=words)
+        else:
+            what = say("Pause hooks {long}", long=words)
+            question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=words)
+        return Wish(what=what, question=question, do=lambda way: self._pause(seconds, way, agent, session))
 
     def approve(self, request: Mapping[str, Any]) -> Wish:
         one = self._one(request)
@@ -148,8 +152,8 @@ class Requests:
             do=lambda way: self._controls.revoke(one.key, way),
         )
 
-    def _pause(self, seconds: float | None, way: str) -> None:
-        self._controls.pause(seconds, way)
+    def _pause(self, seconds: float | None, way: str, agent: str, session: str) -> None:
+        self._controls.pause(seconds, way, agent=agent, session=session)
 
     def _decide(self, wish: Wish, pid: int) -> Mapping[str, Any]:
         """At the caller's terminal when a person sits there, and for an approval only where no icon is."""
@@ -212,6 +216,15 @@ class Requests:
             else say("no hook is called `{name}`", name=word)
         )
         raise HooktrayError(why, hint=hint)
+
+
+def _agent(name: object) -> str:
+    """Raises HooktrayError for an agent that nobody knows: its pause would hold for nobody."""
+    if not name or name in DIALECTS:
+        return str(name or "")
+    likely = nearest(str(name), DIALECTS)
+    hint = say("did you mean `{name}`?", name=likely) if likely else ", ".join(DIALECTS)
+    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=hint)
 
 
 def _for(seconds: float | None) -> str:

@@ -12,6 +12,7 @@ from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.switch import State, Switch
+from tray.text import sanitise
 
 TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
 UNDO = "undo"
@@ -58,8 +59,8 @@ class Controls:
         before = self._switch.state()
         self._switch.pause(until, agent=agent, session=session, way=way)
         clock = time.strftime("%H:%M", time.localtime(until))
-        if agent:
-            said = say("Hooks of {agent} are paused until {time}", agent=agent, time=clock)
+        if whom := " ".join(filter(None, (agent, sanitise(session, 60)))):
+            said = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
         else:
             said = say("Hooks are paused until {time}", time=clock)
         self._said(said, way, lambda: self._switch.restore(before, UNDO))
