@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +23,13 @@ __all__ = ["desk", "shared_desk"]
 # early; its plugin's late import, deep in a summary, trips over CPython issue 106905.
 settings.register_profile("hooktray", deadline=None)
 settings.load_profile("hooktray")
+
+# A run in the background may ignore these, and then so does every process that a test starts.
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
+if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "CI")
 
@@ -42,6 +51,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     So do those with a sound server of their own: two of them under load at once have left a recorder standing still.
     """
+    items.sort(
+        key=lambda item: "torture" not in item.path.parts
+    )  # the longest first, so that no worker idles at the end
     for item in items:
         if {"desk", "recording"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("desk"))
