@@ -152,6 +152,7 @@ class Page:
 
     def follow(self, selector: str, containing: str = "") -> None:
         """Click what leads to another page, and wait for that."""
+        self.wait("document.readyState === 'complete'")  # else what is clicked may move away under the pointer
         self.run("window.before = true")
         self.click(selector, containing)
         self.wait("!window.before && document.readyState === 'complete'", f"{containing or selector} leads on")
