@@ -51,7 +51,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     So do those with a sound server of their own: two of them under load at once have left a recorder standing still.
     """
-    items.sort(key=lambda item: "torture" not in item.path.parts)  # the longest first: no worker idles at the end
     for item in items:
         if {"desk", "recording"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("desk"))
