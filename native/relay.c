@@ -70,7 +70,7 @@ static int begins(const char *text, const char *with) {
 
 /* Room for `size` bytes more. */
 static void reserve(struct bytes *bytes, size_t size) {
-    size_t room = bytes->room ? bytes->room : 4096;
+    size_t room = bytes->room ? bytes->room : 512;
     if (bytes->room - bytes->size >= size) return;
     while (room - bytes->size < size) {
         if (room > SIZE_MAX / 2) give_up();
@@ -254,6 +254,9 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
     int64_t until = milliseconds() + ACK_LIMIT;
     int is_acknowledged = 0;
     enum reading state;
+    long sent = writer == reader ? send_some(writer, unsent) : 0; /* as a rule a socket takes it all at once */
+    if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
+    if (sent > 0) advance(unsent, (size_t)sent);
     while ((state = read_answer(received, answer)) == UNFINISHED) {
         if (!is_acknowledged && received->size >= ACK_SIZE) {
             is_acknowledged = 1;
@@ -268,14 +271,14 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
         wait_for(reader, has_more ? writer : NO_LINE, left, &can_read, &can_write);
         if (!can_read && (left <= 0 || !can_write)) return 0;
         if (can_write) {
-            long sent = send_some(writer, unsent);
-            if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
+            sent = send_some(writer, unsent);
+            if (sent == BROKEN) unsent[0].size = unsent[1].size = 0;
             if (sent > 0) advance(unsent, (size_t)sent);
             if (!is_acknowledged) until = milliseconds() + ACK_LIMIT;
         }
         if (can_read) {
-            reserve(received, CHUNK);
-            long size = receive(reader, received->at + received->size, CHUNK);
+            reserve(received, received->room ? CHUNK : 4096); /* most answers are short */
+            long size = receive(reader, received->at + received->size, received->room - received->size);
             if (size == 0 || size == BROKEN) return 0;
             if (size > 0) received->size += (size_t)size;
         }
@@ -283,10 +286,10 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
     return state == WHOLE;
 }
 
-static int ask_tray(const char *place, struct answer *answer) {
+static int ask_tray(const char *place, line connection, struct answer *answer) {
     struct bytes address = {0}, received = {0};
     const char *token = "";
-    line connection = connect_socket(place);
+    if (connection == NO_LINE) connection = connect_socket(place);
     if (connection == NO_LINE && read_file(inside(place, "door.addr"), &address))
         connection = connect_loopback(text_of(&address), &token);
     if (connection == NO_LINE) return 0;
@@ -342,11 +345,13 @@ static int relay(int count, char **words) {
     call.started = milliseconds();
     prepare();
     int is_usage = read_arguments(count, words);
+    char *place = is_usage && !call.is_prompt ? folder() : NULL; /* which may give up: a prompt must be there by then */
+    line early = place && is_ours(place) ? connect_early(place) : NO_LINE;
     if (!read_input(&call.payload) || !is_usage) give_up();
+    if (!place) place = folder();
+    if (early == NO_LINE && !is_ours(place)) give_up();
     name_event();
-    char *place = folder();
-    if (!is_ours(place)) give_up();
-    if (!ask_tray(place, &answer) && !ask_once(place, &answer)) give_up();
+    if (!ask_tray(place, early, &answer) && !ask_once(place, &answer)) give_up();
     if (call.payload.size > PAYLOAD_LIMIT && call.word_count == 2 && is_same(call.words[0], "shelley") &&
         is_same(call.words[1], "system-prompt"))
         answer.out = (struct piece){call.payload.at, call.payload.size};

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import PurePath
 
 LONGEST = 4096  # characters of a path; no system takes a longer one
@@ -31,7 +30,6 @@ PATTERN = re.compile(r"[*?\[{]")
 BRACES = re.compile(r"\{[^{}]*\}")
 
 
-@lru_cache(maxsize=8)
 def hints(places: Places) -> tuple[str, ...]:
     """Further words without one of which a text names none of our places."""
     paths = [PurePath(place) for place in (*places.own, places.x_code) if place]

@@ -7,7 +7,7 @@ does. What hides its words on purpose (base64, a script written first) is out of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
@@ -22,7 +22,7 @@ from tray.model.event import Event, EventKind, Tool
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
 HINTS = ("tray", "hook", "settings", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
-UNQUOTED = str.maketrans("", "", "'\"\\\n")
+QUOTES = "'\"\\\n"
 SHELLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READING = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch".split())  # noqa: SIM905
@@ -36,6 +36,10 @@ class Protection:
 
     places: Places
     exceptions: Callable[[], Sequence[str]] = tuple
+    words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", (*HINTS, *hints(self.places)))
 
     def judge(self, event: Event) -> Outcome | None:
         """What it says to this event; None when it has nothing to say."""
@@ -48,8 +52,15 @@ class Protection:
         return Outcome(hook=NAME, status=Status.OK, reading=reading)
 
     def _hinted(self, value: Mapping[str, Any]) -> bool:
-        text = "\n".join(_texts(value)).lower().translate(UNQUOTED)
-        return any(hint in text for hint in HINTS) or any(hint in text for hint in hints(self.places))
+        """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
+        text = "\n".join(_texts(value)).lower()
+        for quote in QUOTES:
+            if quote in text:
+                text = text.replace(quote, "")
+        for word in self.words:  # noqa: SIM110 - a generator takes longer than the look
+            if word in text:
+                return True
+        return False
 
     def _findings(self, event: Event, tool: Tool) -> list[Finding]:
         name = canonical(event.agent, tool.name)
@@ -95,12 +106,15 @@ def _reads(name: str) -> bool:
     return last.startswith(("read", "get", "list", "search", "find", "stat"))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner)
+def _texts(value: object) -> list[str]:
+    """Every text in it, in order."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, (dict, Mapping)):  # plain ones first: to ask for a Mapping takes long
+            waiting += reversed([*one.values()])
+        elif isinstance(one, (list, tuple)):
+            waiting += reversed(one)
+    return found
