@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tray.alerts.alert import APP, LABELS, Alert, Button
+from tray.alerts.alert import APP, GRANTS, LABELS, Alert, Button
 from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.server import BUS, NAME, PATH, Server, call, disturbing, pid, survey
 from tray.bus import patient
@@ -166,19 +166,19 @@ class FreedesktopBackend:
         if self._pressed is None or button not in _offered(shown.alert) or button in shown.pressed:
             return
         shown.pressed.add(button)
-        if button is not Button.ALLOW:
+        if button in GRANTS:
+            self._keep(self._granted(shown.alert, button))
+        else:
             self._pressed(shown.alert, button)
-            return
-        self._keep(self._granted(shown.alert))
 
-    async def _granted(self, alert: Alert) -> None:
+    async def _granted(self, alert: Alert, button: Button) -> None:
         """What allows something counts only from a server that no agent and no hook has started."""
         bus, owner = self._bus, self._owner
         process = await pid(bus, owner) if bus is not None else 0
         if process == 0 or not self._trusts(process):
             log.warning("a button of process %d was not heeded: an agent or a hook is above it", process)
         elif self._pressed is not None:
-            self._pressed(alert, Button.ALLOW)
+            self._pressed(alert, button)
 
 
 def _offered(alert: Alert) -> tuple[Button, ...]:
