@@ -32,6 +32,7 @@ CLASSES = (
     "switched",
     "information",
 )
+SOUNDS = ("alarm", "bell", "chime", "fall", "low", "tick")  # our own, in tray/alerts/sounds
 
 
 class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

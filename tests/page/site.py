@@ -38,7 +38,7 @@ class Site:
             switch=house.stores.switch,
             consent=house.consent,
             roster=house.roster,
-            switched=lambda what, way: self.said.append((what, way)),
+            switched=lambda what, way, back: self.said.append((what, way)),
             changed=lambda: None,
         )
         self.parts = Parts(
