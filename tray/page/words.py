@@ -44,6 +44,7 @@ def templates() -> Environment:
         "line": first_line,
         "mark": mark,
         "pretty": pretty,
+        "sentence": sentence,
         "stamp": stamp,
         "turn_mark": turn_mark,
         "why": why,
@@ -84,6 +85,10 @@ def turn_mark(hook: dict[str, str]) -> str:
     if status == Status.SKIPPED:
         return "skip"
     return verdict if verdict in MARKS else "abstain"
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def clock(at: float) -> str:
