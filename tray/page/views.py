@@ -10,17 +10,16 @@ from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
 from tray.engine.replay import Twice
+from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.model.decision import Record
-from tray.model.hook import Action, Http, Prompt, Rule
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
 from tray.page.words import templates
 from tray.store.statistics import HOUR, ROWS, TURN_ROWS
-from tray.text import first_line
 
 PAGE = 50  # decisions
 SESSIONS = 100
@@ -180,7 +179,7 @@ class Views:
             "source": str(hook.source),
             "state": one.state.value,
             "health": one.health,
-            "runs_what": _runs(hook.action),
+            "runs_what": runs(hook.action),
             "failure": hook.failure.value,
             "timeout": hook.timeout,
             "spread": spread or pictures.Spread(),
@@ -195,16 +194,6 @@ def both(twice: Twice) -> list[tuple[str, tuple[Turn | None, Turn | None]]]:
     """Each hook's turn then and now, None where it had none."""
     then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (twice.then, twice.now))
     return [(name, (then.get(name), now.get(name))) for name in {**then, **now}]
-
-
-def _runs(action: Action) -> str:
-    if isinstance(action, Rule):
-        return f"rule: {action.verdict.word}"
-    if isinstance(action, Http):
-        return f"POST {action.url}"
-    if isinstance(action, Prompt):
-        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text)}"
-    return action.line
 
 
 View = Callable[[Views, Query, str], str | None]
