@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
+from tray.engine.replay import Twice
 from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
+from tray.errors import HooktrayError
+from tray.model.decision import Record
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
@@ -29,8 +33,10 @@ DONE: Mapping[str, str] = {
     "pause": "Hooks are paused.",
     "revoke": "Revoked. Nothing of it runs any more.",
 }
+BUSY = HooktrayError("another replay is still running", hint="its hooks have their time limits; try again after them")
 
 Query = Mapping[str, str]
+Turn = Mapping[str, Any]
 
 
 class Views:
@@ -40,6 +46,7 @@ class Views:
         self._parts = parts
         self._acts = acts
         self._templates = templates()
+        self._replaying = threading.Lock()
 
     def decisions(self, query: Query, target: str = "") -> str:
         wanted = filters.read(query)
@@ -62,7 +69,26 @@ class Views:
 
     def decision(self, query: Query, target: str) -> str | None:
         record = self._parts.journal.get(target)
-        return self._page("decision", "Decision", one=record) if record else None
+        return self._decision(record) if record else None
+
+    def replayed(self, target: str) -> str | None:
+        """The decision once more, with what the hooks in force now make of its event; one replay at a time."""
+        record = self._parts.journal.get(target)
+        if record is None:
+            return None
+        if not self._replaying.acquire(blocking=False):
+            return self._decision(record, cannot=BUSY)
+        try:
+            return self._decision(record, twice=self._parts.replay(record))
+        except HooktrayError as error:
+            return self._decision(record, cannot=error)
+        finally:
+            self._replaying.release()
+
+    def _decision(self, record: Record, *, twice: Twice | None = None, cannot: HooktrayError | None = None) -> str:
+        return self._page(
+            "decision", "Decision", one=record, twice=twice, cannot=cannot, turns=both(twice) if twice else []
+        )
 
     def sessions(self, query: Query, target: str = "") -> str:
         return self._page("sessions", "Sessions", sessions=self._parts.statistics.sessions(SESSIONS))
@@ -162,6 +188,12 @@ class Views:
             "digest": "" if one.digest == REMOVED else one.digest,
             "approved": one.approved,
         }
+
+
+def both(twice: Twice) -> list[tuple[str, tuple[Turn | None, Turn | None]]]:
+    """Each hook's turn then and now, None where it had none."""
+    then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (twice.then, twice.now))
+    return [(name, (then.get(name), now.get(name))) for name in {**then, **now}]
 
 
 View = Callable[[Views, Query, str], str | None]

@@ -43,6 +43,7 @@ def templates() -> Environment:
         "duration": duration,
         "line": first_line,
         "pretty": pretty,
+        "sentence": sentence,
         "stamp": stamp,
         "turn_mark": turn_mark,
         "why": why,
@@ -70,6 +71,10 @@ def turn_mark(hook: dict[str, str]) -> str:
     if status == Status.SKIPPED:
         return "skip"
     return verdict if verdict in MARKS else "abstain"
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def clock(at: float) -> str:
