@@ -212,7 +212,9 @@ def test_a_fully_grown_alias_bomb_costs_nothing() -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("shape", ["a: [" + "1," * 99_000 + "]", "".join(f"k{n}: 1\n" for n in range(45_000))])
+@pytest.mark.parametrize(
+    "shape", ["a: [" + "1," * 99_000 + "]", "".join(f"k{n}: 1\n" for n in range(45_000))], ids=["a list", "a mapping"]
+)
 def test_the_largest_file_allowed_stays_small_in_memory(shape: str) -> None:
     tracemalloc.start()
     load_yaml(shape, "c.yaml")
