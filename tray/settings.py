@@ -10,7 +10,7 @@ import msgspec
 
 from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.strict import Document, nearest
+from tray.strict import Document, meant, nearest
 from tray.text import sanitise
 
 T = TypeVar("T")
@@ -142,11 +142,8 @@ def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], 
 
 def unknown(document: Document, at: tuple[Any, ...], key: str, known: Any) -> ConfigError:
     """The error for a key nobody knows, with the nearest one that is known."""
-    likely = nearest(key, known)
-    hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)
-    return ConfigError(
-        f"{document.where((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`", hint=hint
-    )
+    what = f"{document.where((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`"
+    return ConfigError(what, hint=meant(key, known))
 
 
 def wrong(document: Document, at: tuple[Any, ...], what: str, hint: str) -> ConfigError:

@@ -8,15 +8,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
+from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
-from tray.model.hook import Action, Http, Prompt, Rule
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
 from tray.page.words import templates
 from tray.store.statistics import HOUR, ROWS, TURN_ROWS
-from tray.text import first_line
 
 PAGE = 50  # decisions
 SESSIONS = 100
@@ -154,7 +153,7 @@ class Views:
             "source": str(hook.source),
             "state": one.state.value,
             "health": one.health,
-            "runs_what": _runs(hook.action),
+            "runs_what": runs(hook.action),
             "failure": hook.failure.value,
             "timeout": hook.timeout,
             "spread": spread or pictures.Spread(),
@@ -163,16 +162,6 @@ class Views:
             "digest": "" if one.digest == REMOVED else one.digest,
             "approved": one.approved,
         }
-
-
-def _runs(action: Action) -> str:
-    if isinstance(action, Rule):
-        return f"rule: {action.verdict.word}"
-    if isinstance(action, Http):
-        return f"POST {action.url}"
-    if isinstance(action, Prompt):
-        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text)}"
-    return action.line
 
 
 View = Callable[[Views, Query, str], str | None]
