@@ -44,7 +44,8 @@ def test_every_setting_has_its_row_and_every_row_its_setting() -> None:
 def test_every_key_class_and_sound_is_named() -> None:
     words = set(re.findall(r"`(\w+)`", section("Settings")))
 
-    assert {*hooktray.KEYS, *settings.CLASSES, *(path.stem for path in SOUNDS.glob("*.wav"))} <= words
+    assert sorted(settings.SOUNDS) == sorted(path.stem for path in SOUNDS.glob("*.wav"))
+    assert {*hooktray.KEYS, *settings.CLASSES, *settings.SOUNDS} <= words
 
 
 def test_every_command_is_named_and_every_named_command_exists() -> None:

@@ -87,7 +87,7 @@ BAD_YAML: list[tuple[str, str | bytes, Mark, str]] = [
     ("lone surrogate", "a: \ud800\n", Mark(1, 4), "'\\ud800'"),
     ("not UTF-8", b"a: 1\nb: \xc3\xa9\xff\n", Mark(2, 5), "0xff"),
     ("UTF-16", "a: 1".encode("utf-16"), Mark(1, 1), "not UTF-8"),
-    ("tab", "a:\n\tb: 1\n", Mark(2, 1), "cannot start any token"),
+    ("tab", "a:\n\tb: 1\n", Mark(2, 1), "a tab cannot indent"),
     ("unclosed quote", 'a: "x\n', Mark(2, 1), "unexpected end"),
     ("unclosed list", "a: [x\nb: 1\n", Mark(2, 2), "',' or ']'"),
     ("colon in text", "a: b: c\n", Mark(1, 5), "not allowed"),
