@@ -95,6 +95,10 @@ def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
     assert said(lived, capsys, "log", "--hook", "other") == "No decision matches.\n"
 
 
+def test_an_empty_journal_says_that_nothing_was_decided_yet(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(house, capsys, "log") == "No decisions yet.\n"
+
+
 def test_a_row_that_is_no_terminals_stands_on_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
     house.hook("a-guard-with-quite-a-long-name", on="tool_before", script="exit 0")
 
