@@ -29,17 +29,11 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
-    at: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """Bars on a ground; `top` is the value that the full height stands for, `rows` says the same in words."""
 
     bars: tuple[Bar, ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[str, ...]  # at equal distances, from the left end
     top: int
     total: int
     rows: tuple[tuple[str, ...], ...]
@@ -76,7 +70,7 @@ def _by_hour(layers: Sequence[tuple[str, dict[float, int]]]) -> Picture:
     bars = [bar for index, hour in enumerate(hours) for bar in _stack(index * step, step - GAP, hour, layers, top)]
     return Picture(
         bars=tuple(bars),
-        ticks=tuple(Tick(at=index * step, text=_clock(hours[index])) for index in range(0, len(hours), 4)),
+        ticks=tuple(_clock(hour) for hour in hours[::4]),
         top=top,
         total=sum(sums),
         rows=tuple(
