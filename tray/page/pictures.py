@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import localtime, strftime
 
 from tray.model.decision import Verdict
-from tray.store.statistics import HOUR, Count, Turn
+from tray.store.statistics import HOUR, Count, Turn, percentile
 
 HOURS = 24
 WIDTH, HEIGHT = 720.0, 160.0
@@ -125,8 +125,8 @@ def spread(turns: Sequence[Turn]) -> Spread:
     return Spread(
         runs=len(turns),
         failures=sum(turn.failed for turn in turns),
-        p50=_percentile(times, 0.50),
-        p95=_percentile(times, 0.95),
+        p50=percentile(times, 50),
+        p95=percentile(times, 95),
         last=max(turn.at for turn in turns),
         bars=tuple(_columns(times)),
     )
@@ -138,10 +138,6 @@ def spreads(turns: Iterable[Turn]) -> dict[str, Spread]:
     for turn in turns:
         known.setdefault(turn.hook, []).append(turn)
     return {hook: spread(known[hook]) for hook in sorted(known)}
-
-
-def _percentile(times: Sequence[float], part: float) -> float:
-    return times[min(len(times) - 1, math.ceil(part * len(times)) - 1)]
 
 
 def _columns(times: Sequence[float]) -> Iterable[Bar]:
