@@ -10,6 +10,7 @@ from pathlib import Path
 
 from house import House
 
+from tray.app.page import replaying
 from tray.engine.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
@@ -49,6 +50,7 @@ class Site:
             controls=self.controls,
             look=self._look,
             trusts=lambda pid: self.trusted,
+            replay=replaying(house.paths, house.stores, house.roster, None),
         )
         self.page = Page(self.loop.loop, self.parts, house.paths.state, self.opened.append)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from tray.connect import claude_code, shelley, starchild, x_code
 from tray.connect.book import Book
@@ -15,7 +16,8 @@ class Connector(Protocol):
     """What each agent's module offers. Nothing is written by any of it: plans are carried out by `write`.
 
     `wires` are our entries as they stand in the agent's settings; `trust` says what stands in the way of their being
-    run, or that nothing does, as far as the agent's own files tell ("" when they do not).
+    run, or that nothing does, as far as the agent's own files tell ("" when they do not). `probe` is the payload with
+    which this agent would tell of an event that no hook is for.
     """
 
     def is_installed(self, site: Site) -> bool: ...
@@ -23,6 +25,7 @@ class Connector(Protocol):
     def disconnect(self, site: Site) -> Plan: ...
     def wires(self, site: Site) -> tuple[Wire, ...]: ...
     def trust(self, site: Site) -> str: ...
+    def probe(self, session: str, cwd: str) -> Mapping[str, Any]: ...
 
 
 CONNECTORS: dict[str, Connector] = {

@@ -15,7 +15,7 @@ from tray.connect import line
 from tray.connect.claude_sheet import handlers, put, without
 from tray.connect.edit import Change
 from tray.connect.json_text import Edit, JsonText, fresh
-from tray.connect.plan import Plan, Site, Wire, edited, others_written, reading, restored
+from tray.connect.plan import PROBED, Plan, Site, Wire, edited, others_written, reading, restored
 from tray.dialects.claude_events import AGENT, EVENTS
 from tray.errors import HooktrayError
 
@@ -99,6 +99,10 @@ def trust(site: Site) -> str:
     above = [known.get(str(folder)) for folder in (site.cwd, *site.cwd.parents)]
     accepted = any(isinstance(one, dict) and one.get("hasTrustDialogAccepted") is True for one in above)
     return "trusted here" if accepted else ""
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"session_id": session, "cwd": cwd, "hook_event_name": PROBED}
 
 
 def _comment(path: Path) -> str:
