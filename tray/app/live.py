@@ -232,9 +232,10 @@ class App:
         self._face.wear(self._icon)
         if self._kept.database.damaged:
             aside = self._kept.database.damaged
-            self._herald.tell("The database was damaged", f"all approvals are gone; the old one is {aside}")
+            told = say("all approvals are gone; the old one is {file}", file=aside)
+            self._herald.tell(say("The database was damaged"), told)
         if self._kept.ledger.book.broken:
-            self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
+            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         if self._arrives:

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tray.engine.account import said
+from tray.engine.telling import said
 from tray.model.decision import Record, Status
 from tray.text import first_line, printable
 
