@@ -146,6 +146,7 @@ class App:
             soon=self._chores.do,
             open_page=self._page.open,
             trouble=lambda: self._care.trouble,
+            spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
         )
         reviews = self._paths.state / "reviews"
@@ -156,7 +157,7 @@ class App:
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._changed,
+            self._opened,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -267,6 +268,10 @@ class App:
 
     def _changed(self) -> None:
         self._chores.do(self._refresh)
+
+    def _opened(self) -> None:
+        self._face.opened()
+        self._changed()
 
     def _trusts(self, pid: int) -> bool:
         """Whether a click from this process can be a person's: no hook and no agent is above it."""

@@ -202,15 +202,15 @@ def _refuse_agents(name: str) -> None:
 
 def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> None:
     """Show, ask, write, say so."""
-    from tray.connect.edit import diff
+    from tray.connect.difference import diff
 
     if not plan.changes:
-        print(f"{name}: is {word} already, nothing to write.")
+        print(f"{name}: already {word}; nothing to write.")
         return
     for change in plan.changes:
         print(diff(change), end="")
     for note in plan.notes:
-        print(f"{name}: {printable(note)}")
+        print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return

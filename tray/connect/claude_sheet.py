@@ -70,7 +70,10 @@ def put(sheet: JsonText, groups: Groups) -> bytes:
 
 
 def without(sheet: JsonText, gone: Collection[int]) -> bytes:
-    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them."""
+    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them.
+
+    Not where a comment stands in them: that is somebody's.
+    """
     taken: set[Span] = set()
     expected: dict[str, list[Any]] = {}
     for place, one in enumerate(handlers(sheet)):
@@ -89,15 +92,16 @@ def without(sheet: JsonText, gone: Collection[int]) -> bytes:
         for group in groups:
             inner = sheet.member(group.value, "hooks")
             ours = [one for one in sheet.children(inner.value) if one in taken] if inner else []
-            if inner and ours and len(ours) == len(sheet.children(inner.value)):
+            is_empty = inner is not None and len(ours) == len(sheet.children(inner.value))
+            if ours and is_empty and not sheet.is_commented(group, ours):
                 bare.append(group)
             elif inner and ours:
                 edits += sheet.remove(inner.value, ours)
-        if bare and len(bare) == len(groups):
+        if bare and len(bare) == len(groups) and not sheet.is_commented(event, bare):
             empty.append(event)
         elif bare:
             edits += sheet.remove(event.value, bare)
-    if hooks and len(empty) == len(sheet.children(hooks.value)):
+    if hooks and len(empty) == len(sheet.children(hooks.value)) and not sheet.is_commented(hooks, empty):
         edits = sheet.remove(sheet.root, [hooks])
     elif hooks and empty:
         edits += sheet.remove(hooks.value, empty)
