@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from connect.claude import Terminal
-from connect.trays import by_person, installed, started
+from connect.sites import tree
+from connect.trays import approve_all, by_person, installed, started
 from desk import wait
 from dialects.hosts import taken
 from live import PYTHON, Live
@@ -259,6 +260,50 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, t
         "tool_before",
     } & came.keys()
     assert len(came) == len([name for name in DIALECTS[agent].EVENTS if "<" not in name])
+
+
+def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live, tmp_path: Path) -> None:
+    own = tmp_path / ".config" / "shelley" / "hooks" / "chat-message"
+    own.parent.mkdir(parents=True)
+    own.write_text('#!/bin/sh\ncat >/dev/null\necho \'{"message": "from my own"}\'\n')
+    own.chmod(0o755)
+    text = own.read_bytes()
+    message = {
+        "message": "hi",
+        "readonly": {"conversation_id": "c", "model": "m", "reasoning_level": "", "queued": False},
+    }
+
+    live.cli("connect", "shelley", "--yes")
+    assert live.states() == {"chat-message": "pending"}
+    approve_all(live)
+    live.start("--headless")
+    try:
+        done = live.place.run([own], input=json.dumps(message).encode())
+        assert (done.returncode, json.loads(done.stdout)) == (0, {"message": "from my own"})
+        assert [hook["name"] for hook in live.wait_log(1)[0]["hooks"]] == ["chat-message"]
+    finally:
+        assert isinstance(live.place, Plain)
+        live.place.close()
+    live.cli("disconnect", "shelley", "--yes")
+    assert own.read_bytes() == text
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "shelley"])
+def test_two_commands_at_once_make_one_entry_and_one_disconnect_takes_all_out(
+    live: Live, settings: Path, tmp_path: Path, agent: str
+) -> None:
+    before = tree(tmp_path / ".claude"), (tmp_path / ".config").exists()
+    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect", agent, "--yes"]
+    both = [subprocess.Popen(argv, env=live.place.environment, stdout=subprocess.PIPE) for _ in range(2)]
+
+    told = [process.communicate(timeout=60)[0].decode().splitlines()[-1] for process in both]
+
+    row = by_agent(live)[agent]
+    assert [process.returncode for process in both] == [0, 0]
+    assert set(told) <= {f"{agent}: connected.", f"{agent}: already connected; nothing to write."}
+    assert len(row["events"]) == len(set(row["events"]))
+    assert live.cli("disconnect", agent, "--yes").returncode == 0
+    assert (tree(tmp_path / ".claude"), (tmp_path / ".config").exists()) == before
 
 
 def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
