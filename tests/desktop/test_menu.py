@@ -46,7 +46,7 @@ from tray.desktop.menu import (
     Write,
     menu,
 )
-from tray.desktop.words import clock, mark
+from tray.desktop.words import SIGNS, clock
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 from tray.settings import CLASSES
@@ -213,7 +213,7 @@ def test_at_most_ten_recent_rows_are_shown_newest_first() -> None:
     ],
 )
 def test_each_verdict_has_a_mark_of_its_own(record: Record, sign: str) -> None:
-    assert mark(record) == sign
+    assert SIGNS[record.mark] == sign
 
 
 def test_an_approval_offers_review_approve_with_the_digest_and_deny() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from house import House
 
+from tray.app.page import replaying
 from tray.engine.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
@@ -38,7 +39,7 @@ class Site:
             switch=house.stores.switch,
             consent=house.consent,
             roster=house.roster,
-            switched=lambda what, way: self.said.append((what, way)),
+            switched=lambda what, way, back: self.said.append((what, way)),
             changed=lambda: None,
         )
         self.parts = Parts(
@@ -49,6 +50,7 @@ class Site:
             controls=self.controls,
             look=self._look,
             trusts=lambda pid: self.trusted,
+            replay=replaying(house.paths, house.stores, house.roster, None),
         )
         self.page = Page(self.loop.loop, self.parts, house.paths.state, self.opened.append)
 

@@ -204,7 +204,7 @@ def test_a_row_that_json_cannot_hold_is_dropped_alone_and_counted(database: Data
 
 def test_what_became_of_an_alert_is_noted(journal: Journal) -> None:
     journal.append(PLAIN, commit=False)
-    journal.alerted("e0", "sent")
+    journal.alerted(["e0", "e1"], "sent")
     fill(journal)
 
     assert [record.alerted for record in journal.recent()] == ["", "sent"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from tray.app import Stores
@@ -31,7 +31,7 @@ def face(
     *,
     soon: Callable[[Callable[[], None]], None],
     open_page: Callable[[str], None],
-    trouble: Callable[[], int],
+    trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],
 ) -> tuple[Face, Hand]:
@@ -44,7 +44,7 @@ def face(
     )
     extras = Extras(
         telling=lambda: _telling(alerting),
-        trouble=lambda: max(alerting.trouble, trouble()),  # when last asked, and by looking: often the same hooks
+        trouble=lambda: len(trouble()),
         lost=lambda: kept.journal.dropped,
         questions=lambda: tuple(_question(one) for one in alerting.open),
         answer=alerting.answer,

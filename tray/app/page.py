@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
-from tray.app import Stores
+from tray.app import Stores, engine, llm
 from tray.desktop.opener import open_file
 from tray.engine.controls import Controls
+from tray.engine.replay import Twice, twice
 from tray.engine.roster import Roster
+from tray.engine.runners.command import Gone
+from tray.engine.trial import Nobody
+from tray.model.decision import Record
 from tray.page.opening import Page
 from tray.page.parts import Parts
 from tray.paths import Paths
@@ -26,7 +31,9 @@ def page(
     threads: tuple[Loop, Chores],
     refresh: Callable[[], None],
     trusts: Callable[[int], bool],
+    ending: Gone,
 ) -> Page:
+    """`ending` becomes readable when the tray ends, and ends what a replay runs."""
     loop, chores = threads
     parts = Parts(
         journal=kept.journal,
@@ -36,8 +43,19 @@ def page(
         controls=controls,
         look=lambda: _wait(chores, refresh),
         trusts=trusts,
+        replay=replaying(paths, kept, roster, ending),
     )
     return Page(loop.loop, parts, paths.state, open_file)
+
+
+def replaying(paths: Paths, kept: Stores, roster: Roster, ending: Gone | None) -> Callable[[Record], Twice]:
+    """Asks the hooks in force about a recorded event, through an engine that tells nobody and keeps nothing."""
+    nobody = Nobody()
+    judge = engine(
+        kept, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody, ending=ending,
+        exceptions=lambda: roster.exceptions,
+    )  # fmt: skip
+    return lambda record: twice(judge, record, dict(os.environ))
 
 
 def _wait(chores: Chores, refresh: Callable[[], None]) -> None:

@@ -178,13 +178,11 @@ def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:
 
 def _known(agents: Sequence[str] | None) -> list[str]:
     from tray.connect import CONNECTORS
-    from tray.strict import nearest
+    from tray.strict import meant
 
     for agent in agents or []:
         if agent not in CONNECTORS:
-            likely = nearest(agent, CONNECTORS)
-            hint = f"did you mean `{likely}`?" if likely else f"known here: {', '.join(CONNECTORS)}"
-            raise HooktrayError(f"unknown agent `{agent}`", hint=hint)
+            raise HooktrayError(f"unknown agent `{agent}`", hint=meant(agent, CONNECTORS))
     return list(dict.fromkeys(agents or []))
 
 

@@ -54,7 +54,7 @@ def log(
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
         return
-    print_log(rows, filtered=bool(wanted))
+    print_log(rows, filtered=any(value not in ("", None) for value in wanted.values()))
 
 
 @app.command()

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tray.engine.review import runs
 from tray.model.decision import Record
-from tray.model.hook import Http, Prompt, Rule
-from tray.text import first_line, printable, sanitise
+from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.connect.connections import Connection
-    from tray.engine.roster import Roster, Standing
+    from tray.engine.roster import Roster
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
@@ -38,7 +38,7 @@ def hook_rows(roster: Roster) -> list[dict[str, Any]]:
             "state": one.state.value,
             "enabled": one.hook.enabled,
             "health": one.health or "ok",
-            "runs": _runs(one),
+            "runs": runs(one.hook.action),
             "digest": one.digest,
             "approved": one.approved or None,
         }
@@ -178,17 +178,6 @@ def _place(source: str, paths: Paths) -> str:
 
 def _standing(row: Mapping[str, Any]) -> str:
     return str(row["state"]) if row["health"] == "ok" else f"{row['state']}: {row['health']}"
-
-
-def _runs(one: Standing) -> str:
-    action = one.hook.action
-    if isinstance(action, Rule):
-        return f"rule: {action.verdict.word}"
-    if isinstance(action, Http):
-        return f"POST {action.url}"
-    if isinstance(action, Prompt):
-        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text, 120)}"
-    return action.line
 
 
 def _what(row: Mapping[str, Any]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 from tray.connect import claude_code, shelley, starchild, x_code
 from tray.connect.book import Book
@@ -19,7 +19,8 @@ class Connector(Protocol):
     """What each agent's module offers. Nothing is written by any of it: plans are carried out by `write`.
 
     `wires` are our entries as they stand in the agent's settings. `trust` is what the agent's own files say of their
-    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing.
+    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing. `probe` is
+    the payload with which this agent would tell of an event that no hook is for.
     """
 
     NAME: str  # as people call it
@@ -29,6 +30,7 @@ class Connector(Protocol):
     def disconnect(self, site: Site) -> Plan: ...
     def wires(self, site: Site) -> tuple[Wire, ...]: ...
     def trust(self, site: Site) -> str: ...
+    def probe(self, session: str, cwd: str) -> Mapping[str, Any]: ...
 
 
 CONNECTORS: dict[str, Connector] = {

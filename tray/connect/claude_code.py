@@ -16,7 +16,7 @@ from tray.connect import line
 from tray.connect.claude_sheet import handlers, put, without
 from tray.connect.edit import Change
 from tray.connect.json_text import Edit, JsonText, fresh, is_blank
-from tray.connect.plan import Plan, Site, Wire, edited, others_written, reading, restored
+from tray.connect.plan import PROBED, Plan, Site, Wire, edited, others_written, reading, restored
 from tray.dialects.claude_events import AGENT, EVENTS
 from tray.errors import HooktrayError
 
@@ -111,6 +111,10 @@ def _read(path: Path) -> Mapping[str, Any]:
     text = reading(path)
     value = JsonText(text, str(path)).value if not is_blank(text) else {}
     return value if isinstance(value, dict) else {}
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"session_id": session, "cwd": cwd, "hook_event_name": PROBED}
 
 
 def _comment(path: Path) -> str:

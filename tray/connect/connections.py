@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tray.connect import CONNECTORS
 from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
@@ -22,7 +21,6 @@ from tray.errors import HooktrayError
 from tray.model.event import PROBE
 from tray.text import sanitise
 
-EVENT = "HooktrayProbe"  # an event that no hook is for
 PATIENCE = 10.0  # seconds for the line to end
 WRITTEN = 3.0  # seconds until the journal knows of an event that was answered
 PAUSE = 0.05
@@ -152,7 +150,7 @@ def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
     try:
         done = subprocess.run(
             wire.argv,
-            input=json.dumps(_payload(agent, session, str(site.cwd))).encode(),
+            input=json.dumps(CONNECTORS[agent].probe(session, str(site.cwd))).encode(),
             capture_output=True,
             cwd=site.cwd,
             env=dict(site.environment),
@@ -170,13 +168,3 @@ def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
             return f"{wire.place}: {wire.event}: ran, and nothing arrived"
         time.sleep(PAUSE)
     return ""
-
-
-def _payload(agent: str, session: str, cwd: str) -> Mapping[str, Any]:
-    said: dict[str, Mapping[str, Any]] = {
-        "claude-code": {"session_id": session, "cwd": cwd, "hook_event_name": EVENT},
-        "shelley": {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}},
-        "starchild": {"event": EVENT, "session_id": session, "cwd": cwd},
-        "x-code": {"event": EVENT, "session": {"sessionId": session, "cwd": cwd}},
-    }
-    return said[agent]

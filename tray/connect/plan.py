@@ -15,6 +15,7 @@ from tray.errors import HooktrayError
 from tray.paths import Paths
 
 Work = Callable[[bytes], bytes]
+PROBED = "HooktrayProbe"  # an event that no hook is for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from tray.connect import line
 from tray.connect.edit import Change, File, Link, There, look
@@ -95,6 +96,11 @@ def _wires(site: Site) -> Iterator[Wire]:
 
 def trust(site: Site) -> str:
     return "trusted"  # it runs whatever stands there
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    """A new conversation: Shelley's payloads do not say which event they are."""
+    return {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}}
 
 
 def _names(site: Site) -> Iterator[str]:

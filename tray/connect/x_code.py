@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tray.connect import line
 from tray.connect.edit import Change, File, look, settled
 from tray.connect.json_text import JsonText, fresh
-from tray.connect.plan import Plan, Site, Wire, edited, reading, restored
+from tray.connect.plan import PROBED, Plan, Site, Wire, edited, reading, restored
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
 
@@ -107,6 +108,10 @@ def trust(site: Site) -> str:
         if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
             return "trusted" if enabled[ID] else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
     return "trusted"
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"event": PROBED, "session": {"sessionId": session, "cwd": cwd}}
 
 
 def plugins(site: Site) -> list[tuple[str, Path]]:

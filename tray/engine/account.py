@@ -16,6 +16,7 @@ PAYLOAD = 64 * 1024  # characters of a payload that are kept
 NAME = 200  # characters of a name
 PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
+OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secret at the border is known by its end
 
 
 def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
@@ -81,10 +82,10 @@ def said(record: Record) -> str:
 
 
 def _payload(body: bytes, masks: Masks) -> str:
-    # Redact more than is kept, so that a secret is not cut into something that no rule knows.
-    text = masks.redact(body[: 2 * PAYLOAD].decode("utf-8", "replace"), "payload", inside=True)
-    cut = f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if len(text) > PAYLOAD else ""
-    return text[:PAYLOAD] + cut
+    seen = body[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
+    text = masks.redact(seen, "payload", keep=PAYLOAD, inside=True)
+    is_cut = len(seen) > PAYLOAD or len(body) > PAYLOAD + OVERLAP or len(text) > PAYLOAD
+    return text[:PAYLOAD] + (f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if is_cut else "")
 
 
 def reasons(decision: Decision) -> str:
@@ -122,12 +123,13 @@ def _answer(answer: Answer, masks: Masks) -> Mapping[str, Any]:
 
 
 def _redacted(part: bytes, place: str, masks: Masks) -> str:
-    return masks.redact(part[: 2 * PAYLOAD].decode("utf-8", "replace"), place)[:PAYLOAD]
+    seen = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
+    return masks.redact(seen, place, keep=PAYLOAD)[:PAYLOAD]
 
 
 def _name(text: str, place: str, masks: Masks) -> str:
-    return sanitise(masks.redact(text[: 4 * NAME], place), NAME)
+    return sanitise(masks.redact(text[: 4 * NAME], place, keep=2 * NAME), NAME)
 
 
 def _text(text: str, place: str, masks: Masks) -> str:
-    return printable(masks.redact(text[: 2 * TEXT], place))[:TEXT]
+    return printable(masks.redact(text[: TEXT + OVERLAP], place, keep=TEXT))[:TEXT]

@@ -77,13 +77,14 @@ class Consent:
             self.requests = (*asked[1 - ASKED :], request, *(one for one in self.requests if one.done))
             return request
 
-    def done(self, what: str, who: str, undo: Callable[[], None]) -> None:
-        """Put before the user what was done elsewhere, so that it can be taken back."""
+    def done(self, what: str, who: str, undo: Callable[[], None]) -> str:
+        """Put before the user what was done elsewhere, so that it can be taken back; returns the request's id."""
         with self._lock:
             request = Request(id=str(next(self._numbers)), what=what, who=who, grant=undo, done=True)
             others = tuple(one for one in self.requests if not one.done)
             earlier = [one for one in self.requests if one.done and one.what != what]
             self.requests = (*others, *earlier[1 - UNDOS :], request)
+        return request.id
 
     @property
     def version(self) -> int:

@@ -15,6 +15,7 @@ from tray.errors import HooktrayError
 from tray.page.changes import Change, changes, name
 from tray.page.parts import Parts
 from tray.page.passes import Passes
+from tray.page.words import sentence
 
 WAY = "page"
 READING = 900.0  # seconds that a confirmation stays good: long enough to read a script
@@ -97,7 +98,7 @@ class Acts:
         text = review(one, self._parts.copies, os.environ) if one.digest and act != "revoke" else ""
         return self._question(
             wish, f"{words[0]} {one.hook.name}?", words[1], back=f"/hooks/{name(one.key)}", text=text,
-            notes=(words[2], *([_sentence(one.health)] if one.health else [])),
+            notes=(words[2], *([sentence(one.health)] if one.health else [])),
             changes=changes(one, self._parts.copies),
         )  # fmt: skip
 
@@ -162,10 +163,6 @@ def possible(one: Standing) -> tuple[str, ...]:
     if one.approved and one.digest != REMOVED:
         words.append("revoke")
     return tuple(words)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _removal(act: str) -> tuple[str, str, str]:

@@ -82,7 +82,13 @@ class Page:
             return server
 
         self._life = PASS_LIFE
-        self._server = asyncio.run_coroutine_threadsafe(start(), self._loop).result(START)
+        starting = asyncio.run_coroutine_threadsafe(start(), self._loop)
+        try:
+            self._server = starting.result(START)
+        except (TimeoutError, OSError) as error:
+            starting.cancel()
+            why = str(error) or f"not within {START:g} s"
+            raise HooktrayError(f"the page could not be started: {why}", hint="try it once more") from error
         return self._server
 
     def _write(self, server: Server, decision: str) -> Path:

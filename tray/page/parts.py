@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tray.engine.controls import Controls
+from tray.engine.replay import Twice
 from tray.engine.roster import Roster
+from tray.model.decision import Record
 from tray.store.copies import Copies
 from tray.store.journal import Journal
 from tray.store.statistics import Statistics
@@ -14,7 +16,10 @@ from tray.store.statistics import Statistics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click."""
+    """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click.
+
+    `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
+    """
 
     journal: Journal
     statistics: Statistics
@@ -23,3 +28,4 @@ class Parts:
     controls: Controls
     look: Callable[[], None]
     trusts: Callable[[int], bool]
+    replay: Callable[[Record], Twice]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
+from tray.engine.replay import Twice
+from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
-from tray.model.hook import Action, Http, Prompt, Rule
+from tray.errors import HooktrayError
+from tray.model.decision import Record
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
 from tray.page.words import templates
 from tray.store.statistics import HOUR, ROWS, TURN_ROWS
-from tray.text import first_line
 
 PAGE = 50  # decisions
 SESSIONS = 100
@@ -30,8 +33,10 @@ DONE: Mapping[str, str] = {
     "pause": "Hooks are paused.",
     "revoke": "Revoked. Nothing of it runs any more.",
 }
+BUSY = HooktrayError("another replay is still running", hint="its hooks have their time limits; try again after them")
 
 Query = Mapping[str, str]
+Turn = Mapping[str, Any]
 
 
 class Views:
@@ -41,6 +46,7 @@ class Views:
         self._parts = parts
         self._acts = acts
         self._templates = templates()
+        self._replaying = threading.Lock()
 
     def decisions(self, query: Query, target: str = "") -> str:
         wanted = filters.read(query)
@@ -63,7 +69,26 @@ class Views:
 
     def decision(self, query: Query, target: str) -> str | None:
         record = self._parts.journal.get(target)
-        return self._page("decision", "Decision", one=record) if record else None
+        return self._decision(record) if record else None
+
+    def replayed(self, target: str) -> str | None:
+        """The decision once more, with what the hooks in force now make of its event; one replay at a time."""
+        record = self._parts.journal.get(target)
+        if record is None:
+            return None
+        if not self._replaying.acquire(blocking=False):
+            return self._decision(record, cannot=BUSY)
+        try:
+            return self._decision(record, twice=self._parts.replay(record))
+        except HooktrayError as error:
+            return self._decision(record, cannot=error)
+        finally:
+            self._replaying.release()
+
+    def _decision(self, record: Record, *, twice: Twice | None = None, cannot: HooktrayError | None = None) -> str:
+        return self._page(
+            "decision", "Decision", one=record, twice=twice, cannot=cannot, turns=both(twice) if twice else []
+        )
 
     def sessions(self, query: Query, target: str = "") -> str:
         return self._page("sessions", "Sessions", sessions=self._parts.statistics.sessions(SESSIONS))
@@ -154,7 +179,7 @@ class Views:
             "source": str(hook.source),
             "state": one.state.value,
             "health": one.health,
-            "runs_what": _runs(hook.action),
+            "runs_what": runs(hook.action),
             "failure": hook.failure.value,
             "timeout": hook.timeout,
             "spread": spread or pictures.Spread(),
@@ -165,14 +190,10 @@ class Views:
         }
 
 
-def _runs(action: Action) -> str:
-    if isinstance(action, Rule):
-        return f"rule: {action.verdict.word}"
-    if isinstance(action, Http):
-        return f"POST {action.url}"
-    if isinstance(action, Prompt):
-        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text)}"
-    return action.line
+def both(twice: Twice) -> list[tuple[str, tuple[Turn | None, Turn | None]]]:
+    """Each hook's turn then and now, None where it had none."""
+    then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (twice.then, twice.now))
+    return [(name, (then.get(name), now.get(name))) for name in {**then, **now}]
 
 
 View = Callable[[Views, Query, str], str | None]

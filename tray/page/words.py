@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from tray.engine.account import said
-from tray.model.decision import Record, Status, Verdict
+from tray.model.decision import Record, Status
 from tray.text import first_line, printable
 
 HERE = Path(__file__).parent
@@ -42,8 +42,8 @@ def templates() -> Environment:
         "day": day,
         "duration": duration,
         "line": first_line,
-        "mark": mark,
         "pretty": pretty,
+        "sentence": sentence,
         "stamp": stamp,
         "turn_mark": turn_mark,
         "why": why,
@@ -54,19 +54,6 @@ def templates() -> Environment:
 
 def _shown(value: object) -> object:
     return printable(value, SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def mark(record: Record) -> str:
-    """The verdict's shape, the same as in the menu."""
-    if record.verdict is Verdict.DENY:
-        return "deny"
-    if record.verdict is Verdict.ASK:
-        return "ask"
-    if record.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in record.hooks):
-        return "trouble"
-    if record.rewrites:
-        return "rewrite"
-    return "allow" if record.verdict is Verdict.ALLOW else "abstain"
 
 
 def why(record: Record) -> str:
@@ -84,6 +71,10 @@ def turn_mark(hook: dict[str, str]) -> str:
     if status == Status.SKIPPED:
         return "skip"
     return verdict if verdict in MARKS else "abstain"
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def clock(at: float) -> str:

@@ -64,17 +64,29 @@ function follow(box) {
 
 // Forms go by fetch: under `no-referrer` a browser sends a form without saying that it is ours, and the guard refuses it.
 async function send(event) {
-  event.preventDefault();
   const form = event.target;
+  if (form.method !== "post") return;
+  event.preventDefault();
+  if (form.getAttribute("aria-busy")) return; // pressed twice
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
+  form.setAttribute("aria-busy", "true");
   const answer = await fetch(form.action, {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded" },
     body,
-  });
+  }).catch(() => null);
+  form.removeAttribute("aria-busy");
+  if (!answer) return lost(form);
   if (answer.redirected) return location.replace(answer.url);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.querySelector("main").replaceWith(page.querySelector("main"));
+  document.querySelector(`[id="${form.dataset.shows}"]`)?.focus(); // what came out is in view, and read aloud
+}
+
+function lost(form) {
+  const note = form.querySelector("[role=alert]") ?? form.appendChild(document.createElement("p"));
+  note.setAttribute("role", "alert");
+  note.textContent = "The tray does not answer. It may have been quit.";
 }
 
 function keys(event) {
@@ -90,5 +102,5 @@ function keys(event) {
 
 if (document.body.hasAttribute("data-enter")) enter();
 document.querySelectorAll("[data-live]").forEach(follow);
-document.querySelectorAll("form[method=post]").forEach((form) => form.addEventListener("submit", send));
+addEventListener("submit", send);
 addEventListener("keydown", keys);
