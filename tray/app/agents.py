@@ -52,7 +52,8 @@ class Agents:
         if self._looking:
             return
         self._looking, self._looked = True, time.monotonic()
-        self._spawn(self._look)
+        if self._spawn(self._look) is False:  # too much is going on
+            self._looking = False
 
     def review(self, agent: str, *, connect: bool) -> None:
         """Shown, and kept for the click that writes it."""

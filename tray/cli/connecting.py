@@ -215,8 +215,16 @@ def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_r
     _refuse_agents(name)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
-    if not yes and not typer.confirm(f"Write this for {name}?"):
+    if not yes and not _is_wanted(name, plan):
         print(f"{name}: nothing was written.")
         return
     work()
     print(f"{name}: {word}.")
+
+
+def _is_wanted(name: str, plan: Plan) -> bool:
+    """The difference may be long: what it was about is said once more."""
+    first = plan.changes[0]
+    where = str(first.shown or first.path) if len(plan.changes) == 1 else f"{len(plan.changes)} files"
+    print(printable(f"{name}: this is all that changes, in {where}."))
+    return typer.confirm(f"Write this for {name}?")
