@@ -140,6 +140,16 @@ def test_a_plugin_that_would_lose_something_stays(person: Person, more: dict[str
     assert tree(person.home) == before
 
 
+@pytest.mark.parametrize("text", ["[]", "{,}", '{"name": "lint", "hooks": "./nowhere.json"}'])
+def test_a_plugin_that_cannot_be_read_stays_and_keeps_no_other(person: Person, settings: Path, text: str) -> None:
+    (plugin(person, "lint") / ".x-code-plugin" / "plugin.json").write_text(text)
+    plugin(person, "zest")
+
+    assert adopt(person)[0].startswith("lint@market stays: ")
+
+    assert json.loads(settings.read_text()) == {"enabledPlugins": {"zest@market": False}}
+
+
 def test_a_folder_of_skills_beside_its_hooks_is_enough(person: Person, settings: Path) -> None:
     (plugin(person, "lint") / "skills").mkdir()
     plugin(person, "zest")

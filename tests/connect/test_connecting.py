@@ -341,7 +341,7 @@ def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path
     row = by_agent(live, "--try")["claude-code"]
 
     assert (row["connected"], row["firing"]) == (True, False)
-    assert "nothing arrived" in row["problem"]
+    assert row["problem"] == f"{settings}: nothing can arrive"
     assert "/gone/tray/" in row["advice"][0]
     assert row["advice"][0].endswith(
         "is not there any more, so its lines do nothing; hooktray connect claude-code mends them"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app.wiring import site
 from tray.connect import CONNECTORS, undo, write
+from tray.connect.adopt import left
 from tray.connect.connections import Connection, Heard, Seen, connection, connections
 from tray.connect.difference import diff
 from tray.connect.plan import Plan, Site
@@ -60,6 +61,8 @@ class Wiring:
         """Raises HooktrayError where nothing can be written, with the place and the cure."""
         one = CONNECTORS[agent]
         plan = one.connect(self._site()) if connect else one.disconnect(self._site())
+        if not connect and (said := left(self._site(), agent)):
+            plan = replace(plan, notes=(*plan.notes, said))
         return Offer(agent=agent, connect=connect, text=_text(plan), plan=plan)
 
     def review(self, agent: str, *, connect: bool) -> Offer:
@@ -77,7 +80,7 @@ class Wiring:
             [
                 "installed" if one.installed else "not found here",
                 f"{len(one.events)} events connected" if one.connected else "not connected",
-                *([f"trusted: {one.trust}"] if one.trust else []),
+                *{True: ["trusted"], False: ["not trusted"], None: []}[one.trusted],
                 time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.heard))
                 if one.heard
                 else "never heard of",

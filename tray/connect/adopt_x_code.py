@@ -85,14 +85,18 @@ def _beyond(site: Site, name: str, folder: Path) -> str:
         return f"no plugin is in {folder}"
     if _switches(site).get(name) is False:
         return "it is switched off"
-    said = JsonText(manifest.read_bytes(), str(manifest)).value
-    more = [key for key, usual in BEYOND.items() if said.get(key) or any((folder / one).exists() for one in usual)]
-    if more:
-        return f"it brings {', '.join(more)} too, which would go with its hooks"
     try:
+        said = JsonText(manifest.read_bytes(), str(manifest)).value
+        more = [
+            key for key, usual in BEYOND.items() if said.get(key) or any((folder / one).exists() for one in usual)
+        ]
+        if more:
+            return f"it brings {', '.join(more)} too, which would go with its hooks"
         found = read(folder, ())
     except FileNotFoundError:
         return "it has no hooks"
+    except (OSError, HooktrayError, AttributeError):
+        return "what it declares cannot be read"
     if found.warnings or any(hook.inert for hook in found.hooks):
         return "Hooktray cannot run all of its hooks"
     return "" if found.hooks else "it has no hooks"

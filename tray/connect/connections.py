@@ -26,6 +26,8 @@ WRITTEN = 3.0  # seconds until the journal knows of an event that was answered
 PAUSE = 0.05
 OFF, ASKS = "off: ", "asks: "  # how a connector says that the agent does not run our lines, or asks its user first
 
+Fault = tuple[str, str]  # what is not as it should be, and what connecting again does about it
+OLD: Fault = ("its lines are not those of this version", "brings them up to date")
 Heard = Callable[[str], float | None]  # when an agent was last heard of, our own events aside
 Seen = Callable[[str], bool]  # whether the journal knows this session
 
@@ -77,7 +79,10 @@ def connection(site: Site, agent: str, heard: Heard, seen: Seen | None = None) -
             advice=tuple(filter(None, (error.hint,))),
         )
     events = tuple(dict.fromkeys(wire.event for wire in wires))
-    failure = try_out(site, agent, wires, seen) if wires and seen else ""
+    astray = _astray(site, wires)
+    failure = ""
+    if wires and seen:
+        failure = f"{wires[0].place}: nothing can arrive" if astray else try_out(site, agent, wires, seen)
     last = heard(agent)
     found = Connection(
         agent=agent,
@@ -90,7 +95,8 @@ def connection(site: Site, agent: str, heard: Heard, seen: Seen | None = None) -
         heard=last,
         problem=failure,
     )
-    stale = _stale(site, found, wires)
+    is_old = bool(found.missing) or not all(wire.current for wire in wires)
+    stale = astray or (OLD if is_old else None)
     return replace(found, stale=bool(stale), advice=tuple(_advice(site, found, stale)))
 
 
@@ -98,27 +104,22 @@ def _expected(agent: str) -> list[str]:
     return [event for event in DIALECTS[agent].EVENTS if event not in LEFT_OUT and "<" not in event]
 
 
-def _stale(site: Site, one: Connection, wires: tuple[Wire, ...]) -> str:
-    """What is not as connecting would write it now, and the command that does; "" when all is."""
-    if not wires:
-        return ""
-    again = _again(site, one)
+def _astray(site: Site, wires: tuple[Wire, ...]) -> Fault | None:
+    """Why events of these lines cannot come here; None when they can."""
     needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())
     gone = next((path for path in needed if not Path(path).exists()), "")
     if gone:
-        return f"{gone} is not there any more, so its lines do nothing; {again} mends them"
-    if {wire.home for wire in wires} != {str(site.paths.home or "")}:
-        return f"its lines lead to another Hooktray; {again} leads them here"
-    if one.missing or not all(wire.current for wire in wires):
-        return f"its lines are not those of this version; {again} brings them up to date"
-    return ""
+        return f"{gone} is not there any more, so its lines do nothing", "mends them"
+    if wires and {wire.home for wire in wires} != {str(site.paths.home or "")}:
+        return "its lines lead to another Hooktray", "leads them here"
+    return None
 
 
-def _advice(site: Site, one: Connection, stale: str) -> list[str]:
+def _advice(site: Site, one: Connection, stale: Fault | None) -> list[str]:
     """What to do first stands first."""
     if not one.connected:
         return [f"`{_again(site, one)}` connects it"] if one.installed else []
-    said = [stale] if stale else []
+    said = [f"{stale[0]}; {_again(site, one)} {stale[1]}"] if stale else []
     if not one.trusted and one.trust:
         said.append(one.trust.partition(": ")[2])
     if one.problem and not stale:
