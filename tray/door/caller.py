@@ -17,7 +17,9 @@ from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, Knock
 
 CHUNK = 256 * 1024
-FIRST = 32 * 1024  # bytes that are read at first: most frames fit, and a larger buffer costs the system more than they do
+FIRST = (
+    32 * 1024
+)  # bytes that are read at first: most frames fit, and a larger buffer costs the system more than they do
 STALL = 10.0  # seconds without progress until a caller is given up
 PATIENCE = 60.0  # seconds that a whole frame may take, however steadily it drips in
 
