@@ -93,6 +93,9 @@ char *getcwd(char *at, size_t size) {
 int lstat(const char *restrict path, struct stat *restrict found) {
     return (int)CALL(newfstatat, AT_FDCWD, path, found, AT_SYMLINK_NOFOLLOW);
 }
+int chmod(const char *path, mode_t mode) {
+    return (int)CALL(fchmodat, AT_FDCWD, path, mode, 0);
+}
 int connect(int opened, const struct sockaddr *address, socklen_t size) {
     return (int)CALL(connect, opened, address, size, 0);
 }

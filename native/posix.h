@@ -176,10 +176,13 @@ static void add_state_folder(struct bytes *path) {
 #endif
 }
 
-/* Whether nobody else can have put a socket or a relay.conf there; the tray sees to it that nobody looks in. */
-static int is_ours(const char *place) {
+/* Whether it is ours and no link. A folder that was opened to others is closed again, so that a slip with `chmod`
+   switches no guard off; what others put there meanwhile is not ours. */
+static int is_ours(const char *path) {
     struct stat found;
-    return !lstat(place, &found) && found.st_uid == getuid() && (found.st_mode & 0170022) == 0040000;
+    if (lstat(path, &found) || found.st_uid != getuid() || (found.st_mode & 0170000) == 0120000) return 0;
+    int is_open = (found.st_mode & 0170000) == 0040000 && (found.st_mode & 022);
+    return !is_open || !chmod(path, 0700);
 }
 
 static line new_socket(int family) {
@@ -215,7 +218,7 @@ static int address_of(const char *place, struct sockaddr_un *address) {
 static line connect_socket(const char *place) {
     struct sockaddr_un address = {0};
     int64_t until = milliseconds() + ACK_LIMIT;
-    if (!address_of(place, &address)) return NO_LINE;
+    if (!is_ours(inside(place, "door.sock")) || !address_of(place, &address)) return NO_LINE;
     line made = new_socket(AF_UNIX);
     while (made >= 0 && connect(made, (struct sockaddr *)&address, sizeof address)) {
         if ((errno != EAGAIN && errno != EINTR) || milliseconds() >= until) { /* EAGAIN: the queue before the door is full */

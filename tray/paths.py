@@ -43,6 +43,11 @@ class Paths:
         """The last configuration that could be read, so that a broken one does not take the settings away."""
         return self.state / "last-good.yaml"
 
+    @property
+    def named(self) -> tuple[str, str]:
+        """The words that lead a relay here, whatever an agent's environment says."""
+        return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
+
     def prepare(self) -> None:
         """Make the folders; raise HooktrayError when one is not ours, is a link, or cannot be closed to others."""
         for folder in (self.config.parent, self.state, self.logs, self.copies):
