@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_probe, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
@@ -30,7 +30,7 @@ from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
 from tray.model.decision import Answer, Decision, Outcome, Verdict
-from tray.model.event import Event, EventKind, Knock
+from tray.model.event import PROBE, TEST, Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -104,7 +104,7 @@ class Engine:
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
         event = replace(parse(knock), ledger=book.version)
-        if from_test(knock.pid, knock.environment):
+        if TEST in knock.environment and _is_test(knock, event):
             event = replace(event, test=True)
         self._loops.began(event)
         own = self._own(event)
@@ -243,3 +243,9 @@ class Engine:
 
         (at_once if commit else after)(tell)
         return answer
+
+
+def _is_test(knock: Knock, event: Event) -> bool:
+    """Whether a command of ours sent it: `test`, or one that tries an agent's own line."""
+    sent = from_probe if event.session.startswith(PROBE) else from_test
+    return sent(knock.pid, knock.environment)
