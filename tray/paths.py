@@ -66,6 +66,14 @@ def locate(home: str | None = None) -> Paths:
     return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
 
 
+def real(path: str) -> str:
+    """The path by whatever links it is reached; itself when no file can have that name (NUL, half a character)."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
+
+
 def _own(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

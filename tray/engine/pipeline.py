@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_probe, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
@@ -30,7 +30,7 @@ from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
 from tray.model.decision import NOTHING, Answer, Decision, Outcome, Verdict
-from tray.model.event import Event, EventKind, Knock
+from tray.model.event import PROBE, TEST, Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -107,9 +107,17 @@ class Engine:
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
         event = parse(knock, book.version)
-        if from_test(knock.pid, knock.environment):
+        if TEST in knock.environment and _is_test(knock, event):
             event = replace(event, test=True)
         self._loops.began(event)
+        try:
+            return self._begun(event, book, started, after, slow)
+        except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
+            return self._fallen(event, book, started, error)
+
+    def _begun(
+        self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
+    ) -> Said | Callable[[Gone | None], Said]:
         own = self._own(event)
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
@@ -129,12 +137,22 @@ class Engine:
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Said:
-            said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+            try:
+                said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+            except Exception as error:  # noqa: BLE001 - the same
+                return self._fallen(event, book, started, error)
             if apart:
                 self._go_beside(event, apart)
             return said
 
         return answer if any(takes_time(one.hook, switch) for one in waited) else answer(None)
+
+    def _fallen(self, event: Event, book: Book, started: float, error: Exception) -> Answer:
+        """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
+        log.exception("%s of %s could not be judged", event.name, event.agent)
+        event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
+        decision = merge(self._rounds.refused(event, self._plan(event, book)))
+        return self._finish(event, fit(event, decision), started)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
@@ -253,3 +271,9 @@ class Engine:
         else:
             after(tell, soon=True)
         return answer
+
+
+def _is_test(knock: Knock, event: Event) -> bool:
+    """Whether a command of ours sent it: `test`, or one that tries an agent's own line."""
+    sent = from_probe if event.session.startswith(PROBE) else from_test
+    return sent(knock.pid, knock.environment)
