@@ -42,10 +42,17 @@ def test_what_needs_a_process_does_not_hold_up_who_asks(house: House) -> None:
     assert not isinstance(house.engine.begin(knock()), Answer)
 
 
-def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
-    left: list[Callable[[], object]] = []
+class Left(list[Callable[[], object]]):
+    """What is left for afterwards."""
 
-    house.engine.begin(knock(), after=left.append)
+    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+        self.append(work)
+
+
+def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
+    left = Left()
+
+    house.engine.begin(knock(), after=left)
 
     assert house.decisions == []
     left.pop()()
@@ -54,9 +61,9 @@ def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: Ho
 
 def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny")
-    left: list[Callable[[], object]] = []
+    left = Left()
 
-    house.engine.begin(knock(), after=left.append)
+    house.engine.begin(knock(), after=left)
 
     assert left == []
     assert house.stores.journal.count() == 1

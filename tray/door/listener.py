@@ -123,7 +123,7 @@ class Listener:
         greet = partial(self._greet, door.token)
         while not self._closing.is_set():
             try:
-                connection = door.accept()
+                connection = address.accept(door)
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue

@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
-# Of what comes with every step of an agent nobody is told, unless somebody objects; all the rest may lead to an alert.
+# Of what comes with every step of an agent nobody is told unless somebody objects; all else may lead to an alert.
 OFTEN = frozenset({EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE,
                    EventKind.MODEL_AFTER, EventKind.MESSAGE_DISPLAY})  # fmt: skip
 
@@ -101,8 +101,8 @@ class Engine:
     ) -> Said | Callable[[Gone | None], Said]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
-        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
-        hooks to be looked at: their patterns and processes take time.
+        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event whose
+        patterns take their time.
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
@@ -226,8 +226,7 @@ class Engine:
         asked = book.asked(event.agent, event.kind, event.name)
         if not asked:
             return ()
-        slow()
-        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
+        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills, slow))
 
     def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
         """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""

@@ -17,27 +17,38 @@ from tray.store.ledger import Approved
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
+MOMENT = 0.01  # of these, until whoever waits is told so
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
 def plan(
-    event: Event, approved: Sequence[Approved], skills: Callable[[Event], frozenset[str] | None] = scopes.none
+    event: Event,
+    approved: Sequence[Approved],
+    skills: Callable[[Event], frozenset[str] | None] = scopes.none,
+    slow: Callable[[], object] = lambda: None,
 ) -> tuple[Approved, ...]:
     """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone.
 
-    `skills` says which skills are in force in the event's session.
+    `skills` says which skills are in force in the event's session; `slow` is called when the patterns take their time.
     """
-    search = Search(event, skills)
+    search = Search(event, skills, slow)
     return tuple(one for one in approved if matches(one.hook.match, event, search))
 
 
 class Search:
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
-    def __init__(self, event: Event, skills: Callable[[Event], frozenset[str] | None] = scopes.none) -> None:
+    def __init__(
+        self,
+        event: Event,
+        skills: Callable[[Event], frozenset[str] | None] = scopes.none,
+        slow: Callable[[], object] = lambda: None,
+    ) -> None:
         self._event = event
         self._skills = skills
+        self._slow = slow
         self._left = BUDGET
+        self._known: dict[str, bool] = {}
 
     @cached_property
     def text(self) -> str:
@@ -47,8 +58,17 @@ class Search:
     def skills(self) -> frozenset[str] | None:
         return self._skills(self._event)
 
+    def holds(self, pattern: str) -> bool:
+        """Whether the event's text has it; what many hooks look for is looked for once."""
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = self.found(pattern, self.text)
+        return known
+
     def found(self, pattern: str, text: str) -> bool:
         """Whether the pattern is in the text; one that runs out of time counts as found."""
+        if self._left < BUDGET - MOMENT:
+            self._slow()
         started = time.perf_counter()
         try:
             return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self._left, 0.001))) is not None
@@ -61,9 +81,9 @@ class Search:
 def matches(match: Match, event: Event, search: Search) -> bool:
     if match.agents and event.agent not in match.agents:
         return False
-    if match.event != event.kind.value and not (match.agents and match.event == event.name):
+    if match.event != event.kind and not (match.agents and match.event == event.name):
         return False
-    if not subjects.native(match, event):
+    if (match.format or match.project) and not subjects.native(match, event):
         return False
     if event.problem:
         return True
@@ -71,11 +91,11 @@ def matches(match: Match, event: Event, search: Search) -> bool:
         return False
     if match.skill and not scopes.in_force(match.skill, search.skills):
         return False
-    if not _tool_fits(match, event, search):
+    if match.tool and not _tool_fits(match, event, search):
         return False
     if match.condition and not conditions.met(match, event, search.found):
         return False
-    return not match.pattern or search.found(match.pattern, search.text)
+    return not match.pattern or search.holds(match.pattern)
 
 
 def _tool_fits(match: Match, event: Event, search: Search) -> bool:

@@ -127,6 +127,13 @@ class Decision:
     span: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
     open: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
 
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing to tell the agent."""
+        return self.verdict is Verdict.ABSTAIN and not (
+            self.rewrite or self.context or self.notes or self.stop is not None or self.retry or self.extra
+        )
+
 
 NOTHING = Decision()  # nobody had an opinion
 
