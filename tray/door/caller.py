@@ -210,8 +210,10 @@ def _send(connection: socket.socket, data: bytes) -> None:
     """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
     sent = 0
     if sys.platform != "win32":
-        with contextlib.suppress(BlockingIOError):
+        try:
             sent = connection.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            sent = 0
     if sent < len(data):
         connection.settimeout(STALL)
         connection.sendall(memoryview(data)[sent:])

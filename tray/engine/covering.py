@@ -63,7 +63,7 @@ class Covering:
             raise DamagedError(f"{program} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
             raise DamagedError(f"{program} was not there when {hook.name} was approved")
-        copies = {path: str(self._copies.path(name, path)) for path in manifest.files}
+        copies = self._copies.places(name)
         if hook.action.shell:
             return (program, "-c", lines.covered(hook, hook.action, copies))
         argv = [self._word(word, copies, places) for word in words_of(hook, hook.action)]

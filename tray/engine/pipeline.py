@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_test
+from tray.engine.ancestry import Lineage, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
@@ -86,6 +86,7 @@ class Engine:
             background=background,
         )
         self._scopes = Scopes(sessions)
+        self._lineage = Lineage(os.getpid())
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -117,7 +118,7 @@ class Engine:
         hooks = self._plan(event, book, slow)
         switch = self._rounds.gate(event)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
-            event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
+            event = replace(event, nested=self._lineage.from_hook(event.pid))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.heard(event)
         self._ears.arrived(event, answered=observed)

@@ -29,7 +29,7 @@ def plan(
 ) -> tuple[Approved, ...]:
     """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone.
 
-    `skills` says which skills are in force in the event's session; `slow` is called when the patterns take their time.
+    `skills` says which skills are in force in the event's session; `slow` is called when patterns take long.
     """
     search = Search(event, skills, slow)
     return tuple(one for one in approved if matches(one.hook.match, event, search))
