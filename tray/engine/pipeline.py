@@ -19,7 +19,7 @@ from tray.engine.gates import switched, takes_time
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import merge
-from tray.engine.plan import plan
+from tray.engine.plan import planned
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
 from tray.engine.questions import Ending, Questions, Said, settled
@@ -122,10 +122,12 @@ class Engine:
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
-        if not hooks:
-            return self._ask(event, self._decision(event, [own] if own else []), started, after)
+        if not hooks or switch is not None:
+            barred = self._rounds.barred(hooks, switch) if switch is not None else []
+            return self._ask(event, self._decision(event, [own, *barred] if own else barred), started, after)
         if observed:
-            return self._let_go(event, hooks, started)
+            after(lambda: self._let_go(event, hooks, started), soon=True)
+            return neutral(event.agent, event.name, event.body)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
@@ -137,11 +139,10 @@ class Engine:
 
         return answer if any(takes_time(one.hook, switch) for one in waited) else answer(None)
 
-    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
-        """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
+    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
+        """It is answered already; the hooks have their turn, unless there are too many of them at it."""
         if not self._later(lambda: self.observe(event, hooks)):
             self._finish(event, self._refuse_to_run(event, hooks), started)
-        return neutral(event.agent, event.name, event.body)
 
     def _go_beside(self, event: Event, hooks: Sequence[Approved]) -> None:
         """What no answer waits for, and none can heed: a row of its own tells what came out."""
@@ -224,10 +225,8 @@ class Engine:
 
     def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        asked = book.asked(event.agent, event.kind, event.name)
-        if not asked:
-            return ()
-        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills, slow))
+        hooks = planned(event, book, self._scopes.skills, slow)
+        return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
 
     def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
         """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""

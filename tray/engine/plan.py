@@ -13,7 +13,7 @@ import regex
 from tray.engine import conditions, scopes, subjects
 from tray.model.event import Event
 from tray.model.hook import Match
-from tray.store.ledger import Approved
+from tray.store.ledger import Approved, Book
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
@@ -33,6 +33,18 @@ def plan(
     """
     search = Search(event, skills, slow)
     return tuple(one for one in approved if matches(one.hook.match, event, search))
+
+
+def planned(
+    event: Event, book: Book, skills: Callable[[Event], frozenset[str] | None], slow: Callable[[], object]
+) -> tuple[Approved, ...]:
+    """The same of all hooks in force."""
+    asked = book.asked(event.agent, event.kind, event.name)
+    if not asked:
+        return ()
+    search = Search(event, skills, slow)
+    places = [place for match, them in asked if matches(match, event, search) for place in them]
+    return tuple(book.order[place] for place in sorted(places))
 
 
 class Search:

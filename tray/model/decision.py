@@ -96,13 +96,16 @@ class Reading:
     problem: str = ""
 
 
+SILENT = Reading()  # nothing was said
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One hook's turn for one event."""
 
     hook: str
     status: Status
-    reading: Reading = Reading()
+    reading: Reading = SILENT
     cause: str = ""  # why it failed, timed out or was skipped
     gate: Gate | None = None
     ms: float = 0.0
