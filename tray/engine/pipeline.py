@@ -29,7 +29,7 @@ from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import NOTHING, Answer, Decision, Outcome, Verdict
+from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
@@ -115,8 +115,10 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        hooks = self._plan(event, book, slow)
         switch = self._rounds.gate(event)
+        if switch is not None and own is None and event.kind not in ANCESTRY:
+            return self._barred(event, book, switch, started, after)
+        hooks = self._plan(event, book, slow)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
             event = replace(event, nested=self._lineage.from_hook(event.pid))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
@@ -138,6 +140,17 @@ class Engine:
             return said
 
         return answer if any(takes_time(one.hook, switch) for one in waited) else answer(None)
+
+    def _barred(self, event: Event, book: Book, switch: Gate, started: float, after: After) -> Answer:
+        """Nobody speaks while hooks are off: who would have been asked is looked up for the row alone."""
+        self._questions.heard(event)
+        self._ears.arrived(event, answered=False)
+        decision = self._loops.heed(event, NOTHING)
+
+        def told() -> Decision:
+            return merge(self._rounds.barred(self._plan(event, book), switch))
+
+        return self._finish(event, decision, started, after, told)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
         """It is answered already; the hooks have their turn, unless there are too many of them at it."""
@@ -228,8 +241,18 @@ class Engine:
         hooks = planned(event, book, self._scopes.skills, slow)
         return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
 
-    def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
-        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""
+    def _finish(
+        self,
+        event: Event,
+        decision: Decision,
+        started: float,
+        after: After = at_once,
+        told: Callable[[], Decision] | None = None,
+    ) -> Answer:
+        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
+
+        `told` has what is written down and told where that is more than the answer depends on.
+        """
         answer = Answer() if event.told else render(event, decision)
         ms, at = (time.monotonic() - started) * 1000, time.time()
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
@@ -238,10 +261,11 @@ class Engine:
 
         def tell() -> None:
             try:
-                record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
-                record = timed(record, decision, started)
+                said = told() if told else decision
+                record = account(event, said, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                record = timed(record, said, started)
                 self._rows.append(record, commit=commit)
-                self._ears.decided(event, decision, record)
+                self._ears.decided(event, said, record)
             except Exception:  # our bookkeeping; the answer stands
                 log.exception("%s of %s could not be written down", event.name, event.agent)
 
