@@ -41,6 +41,7 @@ from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.runners.command import Background
+from tray.engine.runners.files import widen
 from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
 from tray.language import say
@@ -69,6 +70,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
         return 0
     try:
         adopt()
+        widen()
         with contextlib.closing(App(paths, headless=headless, say=say)) as app:
             app.run()
     finally:
