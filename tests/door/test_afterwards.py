@@ -67,12 +67,13 @@ def test_the_end_leaves_nothing_undone(afterwards: Afterwards) -> None:
 
 
 def test_when_too_much_waits_everyone_does_their_own(afterwards: Afterwards) -> None:
-    hold = threading.Event()
-    afterwards.put(lambda: hold.wait(LONG), soon=True)
+    begun, hold = threading.Event(), threading.Event()
+    afterwards.put(lambda: (begun.set(), hold.wait(LONG)), soon=True)
+    assert begun.wait(LONG)
     here: list[str] = []
 
-    for _ in range(MOST + 2):
+    for _ in range(MOST + 1):
         afterwards.put(lambda: here.append(threading.current_thread().name))
 
-    assert here[0] == threading.current_thread().name
+    assert here == [threading.current_thread().name]
     hold.set()

@@ -163,8 +163,8 @@ class Caller:
 
     def _take_what_is_there(self) -> None:
         """Without waiting, which takes three more calls of the system: relays send as soon as they are let in."""
-        if sys.platform == "win32" or self._received or self._unread:
-            return
+        if sys.platform == "win32" or self._connection.gettimeout() is not None:
+            return  # with a time-out set, the library waits whatever the flags say
         try:
             self._unread += self._connection.recv(FIRST, socket.MSG_DONTWAIT)  # its end is met by whoever waits
         except BlockingIOError:
@@ -209,7 +209,7 @@ class Caller:
 def _send(connection: socket.socket, data: bytes) -> None:
     """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
     sent = 0
-    if sys.platform != "win32":
+    if sys.platform != "win32" and connection.gettimeout() is None:
         try:
             sent = connection.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
