@@ -96,7 +96,9 @@ def peer(connection: socket.socket, family: int | None = None) -> Peer:
 
 def owner() -> int:
     """The only user who may call."""
-    return 0 if sys.platform == "win32" else os.getuid()
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()
 
 
 def check(folder: Path) -> None:
