@@ -103,9 +103,7 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = replace(parse(knock), ledger=book.version)
-        if TEST in knock.environment and _is_test(knock, event):
-            event = replace(event, test=True)
+        event = _judged(knock, book)
         self._loops.began(event)
         own = self._own(event)
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
@@ -204,7 +202,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = replace(parse(knock), ledger=book.version)
+        event = _judged(knock, book)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
@@ -245,7 +243,10 @@ class Engine:
         return answer
 
 
-def _is_test(knock: Knock, event: Event) -> bool:
-    """Whether a command of ours sent it: `test`, or one that tries an agent's own line."""
+def _judged(knock: Knock, book: Book) -> Event:
+    """The event of a knock, with the version it is judged by; whether a command of ours sent it: it did not happen."""
+    event = replace(parse(knock), ledger=book.version)
+    if TEST not in knock.environment:
+        return event
     sent = from_probe if event.session.startswith(PROBE) else from_test
-    return sent(knock.pid, knock.environment)
+    return replace(event, test=sent(knock.pid, knock.environment))
