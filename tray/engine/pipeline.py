@@ -244,7 +244,7 @@ class Engine:
 
 
 def _judged(knock: Knock, book: Book) -> Event:
-    """The event of a knock, with the version it is judged by; whether a command of ours sent it: it did not happen."""
+    """The event of a knock, with the version that it is judged by. What a command of ours sent did not happen."""
     event = replace(parse(knock), ledger=book.version)
     if TEST not in knock.environment:
         return event
