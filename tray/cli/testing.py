@@ -55,7 +55,7 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: 
     """The agent's part: start a relay, give it the payload, take the answer."""
     from tray import relay
     from tray.dialects import DIALECTS, spec
-    from tray.engine.ancestry import TEST
+    from tray.model.event import TEST
 
     home = ["--home", str(paths.home)] if paths.home else []
     done = subprocess.run(

@@ -18,7 +18,7 @@ from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
 from tray.connect.plan import Site, Wire
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
-from tray.model.event import PROBE
+from tray.model.event import PROBE, TEST
 from tray.text import sanitise
 
 PATIENCE = 10.0  # seconds for the line to end
@@ -154,7 +154,7 @@ def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
             input=json.dumps(CONNECTORS[agent].probe(session, str(site.cwd))).encode(),
             capture_output=True,
             cwd=site.cwd,
-            env=dict(site.environment),
+            env={**site.environment, TEST: "1"},
             timeout=PATIENCE,
             check=False,
         )

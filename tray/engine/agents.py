@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from tray.engine.ancestry import ancestors
 
-KNOWN = 256
+KNOWN = 1024
 SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
 # Where a whole session, or whatever the bus starts, is in one group: that two are in it says nothing.
 SHARED = re.compile(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
@@ -42,21 +42,38 @@ class Agents:
         self._known: dict[tuple[int, float], Process] = {}
         self._first = float("inf")
 
-    def met(self, parent: int) -> None:
-        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line."""
+    def met(self, parent: int, relay: int = 0) -> None:
+        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line.
+
+        The relay only says so; who it is itself says the kernel (0 where it does not). A name that is not its
+        parent's marks nobody: else anybody could make an agent of the panel that the user clicks on.
+        """
         with self._lock:
             if parent <= 1 or parent in self._parents:
                 return
+        if relay and parent != next((one.pid for one in ancestors(relay)), 0):
+            return
+        with self._lock:
             self._parents[parent] = None
             if len(self._parents) > KNOWN:
                 self._parents.pop(next(iter(self._parents)))
         agent = _agent(parent)
-        if agent and agent.pid not in self._ours:
-            with self._lock:
-                self._first = min(self._first, agent.started)
+        if agent and agent.pid not in self._ours and not self.above(agent.pid):
+            self._remember(agent)
+
+    def _remember(self, agent: Process) -> None:
+        """Whoever lives stays: otherwise an agent would be forgotten by having many others knock."""
+        with self._lock:
+            self._first = min(self._first, agent.started)
+            if len(self._known) >= KNOWN:
+                self._known = {key: one for key, one in self._known.items() if _process(one.pid) == one}
+            if len(self._known) < KNOWN:
                 self._known[agent.pid, agent.started] = agent
-                if len(self._known) > KNOWN:
-                    self._known.pop(next(iter(self._known)))
+
+    @property
+    def known(self) -> int:
+        """How many are remembered."""
+        return len(self._known)
 
     def above(self, pid: int) -> bool:
         """Whether this process is an agent's, or an agent itself."""

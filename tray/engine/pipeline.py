@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_probe, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
@@ -30,7 +30,7 @@ from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
 from tray.model.decision import Answer, Decision, Outcome, Verdict
-from tray.model.event import Event, EventKind, Knock
+from tray.model.event import PROBE, TEST, Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -103,9 +103,7 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = replace(parse(knock), ledger=book.version)
-        if from_test(knock.pid, knock.environment):
-            event = replace(event, test=True)
+        event = _judged(knock, book)
         self._loops.began(event)
         own = self._own(event)
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
@@ -204,7 +202,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = replace(parse(knock), ledger=book.version)
+        event = _judged(knock, book)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
@@ -243,3 +241,12 @@ class Engine:
 
         (at_once if commit else after)(tell)
         return answer
+
+
+def _judged(knock: Knock, book: Book) -> Event:
+    """The event of a knock, with the version that it is judged by. What a command of ours sent did not happen."""
+    event = replace(parse(knock), ledger=book.version)
+    if TEST not in knock.environment:
+        return event
+    sent = from_probe if event.session.startswith(PROBE) else from_test
+    return replace(event, test=sent(knock.pid, knock.environment))

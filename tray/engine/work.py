@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import of_plugin
-from tray.engine.ancestry import TEST
 from tray.engine.covering import Covering
 from tray.engine.placeholders import running
 from tray.engine.question import answered
@@ -18,7 +17,7 @@ from tray.engine.runners.errand import Errand, Work
 from tray.engine.runners.process import Job
 from tray.engine.runners.span import Span
 from tray.model.decision import Reading, Result
-from tray.model.event import Event
+from tray.model.event import TEST, Event
 from tray.model.hook import Command, Hook, Http, Prompt
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
