@@ -39,6 +39,25 @@ def test_the_shell_of_a_relay_line_stands_for_the_agent_that_runs_it(tmp_path: P
     agent.communicate(b"\n")
 
 
+def test_what_an_agent_left_in_its_session_is_still_its_own() -> None:
+    agents = Agents(os.getpid())
+    program = "import subprocess; print(subprocess.Popen(['sleep', '60'], stdout=-3).pid, flush=True); input()"
+    agent = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert agent.stdout is not None
+    left = int(agent.stdout.readline())
+    agents.met(agent.pid)
+    agent.communicate(b"\n")
+
+    assert not agents.above(left)
+    assert agents.beside(left)
+    assert not agents.was_first(left)
+    assert not agents.beside(os.getpid())
+    assert agents.was_first(os.getpid())
+    os.kill(left, 9)
+
+
 def test_a_relay_that_names_another_parent_than_its_own_marks_nobody() -> None:
     """Otherwise a tool call could make an agent of the panel, and the user's clicks would count no more."""
     agents = Agents(os.getpid())
