@@ -96,8 +96,9 @@ class App:
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(
-            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending
-        )
+            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending,
+            lambda: (self._face, self._hand),
+        )  # fmt: skip
         self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
@@ -229,9 +230,10 @@ class App:
         self._face.wear(self._icon)
         if self._kept.database.damaged:
             aside = self._kept.database.damaged
-            self._herald.tell("The database was damaged", f"all approvals are gone; the old one is {aside}")
+            told = say("all approvals are gone; the old one is {file}", file=aside)
+            self._herald.tell(say("The database was damaged"), told)
         if self._kept.ledger.book.broken:
-            self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
+            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         if self._arrives:

@@ -10,10 +10,10 @@ from pathlib import Path
 from tray.desktop import menu
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
-from tray.engine.account import said
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.roster import Roster
+from tray.engine.telling import said
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.copies import Copies
