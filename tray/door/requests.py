@@ -52,7 +52,7 @@ class Requests:
         icon: Callable[[], str],
         terminal: Terminal,
         written: Callable[[Standing], Path],
-        open_page: Callable[[], None],
+        open_page: Callable[[], Path],
         vitals: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self._vitals = vitals
@@ -92,15 +92,20 @@ class Requests:
 
     def vitals(self) -> Mapping[str, Any]:
         """What only the tray knows of itself, for `status` and `doctor`."""
-        return {**self.ping(), **self._vitals()}
+        asked = sum(not one.done for one in self._controls.requests)
+        return {**self.ping(), "asked": asked, **self._vitals()}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
         return {"done": say("Hooks are on")}
 
     def open(self) -> Mapping[str, Any]:
-        self._open_page()
-        return {"done": say("The page is open in your browser")}
+        """The file that leads a browser to the page is only its owner's to read, and the pass in it is not told."""
+        file = self._open_page()
+        return {
+            "done": say("Your browser is shown the page"),
+            "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
+        }
 
     def off(self, request: Mapping[str, Any]) -> Wish:
         return Wish(
