@@ -17,6 +17,7 @@ from page.site import ROW, Site, status
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 from tray.page.changes import name
+from tray.page.parts import Wired
 from tray.store import rows
 
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
@@ -208,6 +209,21 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
 
     assert site.controls.state.untold == {"turn_end"}
     assert page.run("window.before")
+
+
+def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:
+    site.wired = {
+        "claude-code": Wired(installed=True, connected=True, advice=("its lines are old",)),
+        "shelley": Wired(installed=True, connected=False),
+        "x-code": Wired(installed=False, connected=False),
+    }
+    keep(site, record(1))
+
+    page.go(address(site, "/agents"))
+
+    assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
+    assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
+    assert "x-code: not installed here" in page.text()
 
 
 def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:

@@ -148,7 +148,7 @@ class Views:
     def agents(self, query: Query, target: str = "") -> str:
         heard = self._parts.statistics.heard(tuple(DIALECTS), time.time() - DAY)
         silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
-        return self._page("agents", "Agents", heard=heard, silent=silent)
+        return self._page("agents", "Agents", heard=heard, silent=silent, wired=self._parts.wired())
 
     def switch(self, query: Query, target: str = "") -> str:
         done = DONE.get(query.get("done", ""), "")
