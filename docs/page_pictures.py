@@ -20,8 +20,10 @@ from chromium import Chromium, Page  # noqa: E402
 from house import PRE_TOOL_USE, House  # noqa: E402
 from page.site import Site  # noqa: E402
 
+from tray.dialects import DIALECTS  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
 from tray.page.changes import name  # noqa: E402
+from tray.page.parts import Wired  # noqa: E402
 
 OUT = ROOT / "docs" / "page"
 LOOKS = {
@@ -87,6 +89,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
+            site.wired = dict.fromkeys(DIALECTS, Wired(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()
