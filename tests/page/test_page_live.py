@@ -100,6 +100,9 @@ def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
 
         assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
         page.wait("document.body.innerText.includes('no mkfs')", "the decision appears by itself")
+        page.follow(".row", "no mkfs")
+        page.click(".again button")
+        page.wait("document.body.innerText.includes('The same as then: denied')", "it is replayed")
     assert live.quit() == 0
 
 
