@@ -32,7 +32,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, closing(House(Path(folder))) as house, closing(Site(house)) as site:
         with house.stores.database.write() as connection:
             connection.executemany(rows.INSERT, map(rows.values, _records()))
-        read = _time(lambda: len(house.stores.journal.recent(50)) == 50)
+        read = _time(lambda: len(house.stores.journal.recent(50, brief=True)) == 50)
         site.enter()
         found = {name: _time(partial(_request, site, path)) for name, path in PATHS.items()}
     result = {

@@ -78,7 +78,7 @@ def filters(
 
 def _known(name: str, word: str, known: Collection[str], journal: Journal) -> None:
     filters: dict[str, Any] = {name: word}
-    if word in known or journal.recent(1, **filters):
+    if word in known or journal.recent(1, brief=True, **filters):
         return
     near = nearest(word, known)
     hint = f"did you mean `{near}`?" if near else "`hooktray log` shows the latest, `hooktray list` the hooks"

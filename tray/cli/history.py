@@ -50,7 +50,7 @@ def log(
 
         go_on(journal, places(context).database, wanted, limit, as_json=as_json)
         return
-    rows = [log_row(record) for record in journal.recent(limit, **wanted)]
+    rows = [log_row(record) for record in journal.recent(limit, brief=True, **wanted)]
     if as_json:
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))

@@ -164,7 +164,7 @@ class Views:
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
         words: dict[str, Any] = wanted.words
         words["mark"] = words.pop("verdict", "")
-        return self._parts.journal.recent(limit, before, after=after, **words)
+        return self._parts.journal.recent(limit, before, after=after, brief=True, **words)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._parts.controls.state, self._parts.controls
