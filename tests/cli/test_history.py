@@ -56,7 +56,6 @@ def rows(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> list[
         (["--verdict", "deny"], 1),
         (["--verdict", "abstain"], 2),
         (["--hook", "guard"], 3),
-        (["--hook", "other"], 0),
         (["--text", "cat secret"], 1),
         (["--project", "nowhere"], 0),
         (["--agent", "shelley"], 0),
