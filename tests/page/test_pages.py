@@ -246,9 +246,11 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(site: Si
 
 
 def test_the_pages_need_nobody_else(site: Site, page: Page) -> None:
-    asked = set()
+    asked, margins = set(), set()
     for path in every_page(site):
         page.go(address(site, path))
         asked |= set(page.run("performance.getEntriesByType('resource').map((one) => new URL(one.name).host)"))
+        margins.add(page.run("getComputedStyle(document.body).marginTop"))
 
-    assert asked == {f"127.0.0.1:{site.port}"}
+    assert asked <= {f"127.0.0.1:{site.port}"}
+    assert margins == {"0px"}  # the sheet is in force on each
