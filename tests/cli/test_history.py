@@ -56,7 +56,6 @@ def rows(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> list[
         (["--verdict", "deny"], 1),
         (["--verdict", "abstain"], 2),
         (["--hook", "guard"], 3),
-        (["--hook", "other"], 0),
         (["--text", "cat secret"], 1),
         (["--project", "nowhere"], 0),
         (["--agent", "shelley"], 0),
@@ -76,6 +75,9 @@ def test_log_shows_the_rows_that_fit_its_filters(
     [
         (["log", "--verdict", "denied"], "did you mean `deny`"),
         (["log", "--agent", "claude"], "did you mean `claude-code`"),
+        (["log", "--event", "PreTolUse"], "did you mean `PreToolUse`"),
+        (["log", "--hook", "gaurd"], "did you mean `guard`"),
+        (["export", "--hook", "zzz"], "`hooktray list` the hooks"),
         (["log", "--since", "yesterday"], "write 30m, 2h, 7d"),
         (["why", "nothing"], "no decision has the id `nothing`"),
         (["export", "--format", "xml"], "write jsonl or csv"),
@@ -92,7 +94,7 @@ def test_words_that_mean_nothing_are_refused_with_their_cure(lived: House, words
 def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
     lived: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(lived, capsys, "log", "--hook", "other") == "No decision matches.\n"
+    assert said(lived, capsys, "log", "--project", "other") == "No decision matches.\n"
 
 
 def test_an_empty_journal_says_that_nothing_was_decided_yet(house: House, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,9 +18,10 @@ from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.page import filters, guard, peers, wire
 from tray.page.acts import SWITCH, Acts
-from tray.page.guard import HEADERS, Asked, Refusal
+from tray.page.guard import Asked, Refusal
 from tray.page.parts import Parts
 from tray.page.passes import Passes, secret
+from tray.page.policy import STATIC, headers
 from tray.page.stream import Stream
 from tray.page.views import View, Views
 
@@ -28,8 +29,7 @@ HOST = "127.0.0.1"
 THREADS = 4
 KEPT = 75.0  # seconds that an idle connection stays
 PASS_LIFE = 60.0  # seconds between the click in the menu and the browser's first request
-STATIC = Path(__file__).parent / "static"
-KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
@@ -201,7 +201,7 @@ class Server:
             return self._refuse(CROWDED)
         wanted = filters.read(request.query)
         after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[: filters.LENGTH]
-        answer = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
+        answer = web.StreamResponse(headers={**headers(), "Content-Type": "text/event-stream"})
         with self._stream.listen() as queue:
             await answer.prepare(request)
             missed = {one.id: one for one in await self._aside(self._views.rows, wanted, after)}

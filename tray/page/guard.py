@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 ENTER = "/enter"
@@ -17,22 +16,6 @@ BODY = 16 * 1024  # bytes that a form may have
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 TARGET = re.compile(r"/(?!/)[A-Za-z0-9/._~%?&=+,:@!*()'-]{0,4000}")
 FRAMES = frozenset({"iframe", "frame", "object", "embed", "fencedframe", "worker", "sharedworker", "serviceworker"})
-
-# What every answer of ours carries.
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
-    "Server": "Hooktray",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 
 
 @dataclass(frozen=True, slots=True)

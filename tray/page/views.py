@@ -148,7 +148,7 @@ class Views:
     def agents(self, query: Query, target: str = "") -> str:
         heard = self._parts.statistics.heard(tuple(DIALECTS), time.time() - DAY)
         silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
-        return self._page("agents", "Agents", heard=heard, silent=silent)
+        return self._page("agents", "Agents", heard=heard, silent=silent, wired=self._parts.wired())
 
     def switch(self, query: Query, target: str = "") -> str:
         done = DONE.get(query.get("done", ""), "")
@@ -164,7 +164,7 @@ class Views:
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
         words: dict[str, Any] = wanted.words
         words["mark"] = words.pop("verdict", "")
-        return self._parts.journal.recent(limit, before, after=after, **words)
+        return self._parts.journal.recent(limit, before, after=after, brief=True, **words)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._parts.controls.state, self._parts.controls

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from tray.engine.telling import said
 from tray.model.decision import Record, Status
+from tray.page.policy import script, style
 from tray.text import first_line, printable
 
 HERE = Path(__file__).parent
@@ -52,6 +53,7 @@ def templates() -> Environment:
         "why": why,
     }
     environment.globals |= {"alerts": ALERTS, "marks": MARKS}
+    environment.globals |= {"script": Markup(script()), "style": Markup(style())}
     return environment
 
 
