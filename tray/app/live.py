@@ -96,8 +96,9 @@ class App:
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(
-            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending
-        )
+            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending,
+            lambda: (self._face, self._hand),
+        )  # fmt: skip
         self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
