@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 INLINE = frozenset({"a", "b", "bdi", "code", "em", "kbd", "strong"})
 VERBATIM = frozenset({"pre", "script", "style"})
-READ = re.compile(r'(\b(?:aria-label|placeholder|title)=")([^"]*)(")')
+READ = re.compile(r'(\b(?:aria-label|data-(?:cure|lost|many|one|used)|placeholder|title)=")([^"]*)(")')
 JINJA = r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"
 TOKEN = re.compile(rf"<code>[^<]*</code>|{JINJA}|<(?:{JINJA}|[^<>])*>", re.DOTALL)
 TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)")
-WORD = re.compile(r"[A-Za-z]{2}")
+WORD = re.compile(r"[\w-]*[A-Za-z]{2,}[\w-]*")
 CALL = re.compile(r'\bsay\("([^"]+)"')
 COUNT = re.compile(r'\bcount\("([^"]+)", "([^"]+)"')
 NAMES = frozenset({"Hooktray", "SHA-256"})  # are the same in every language
@@ -33,9 +33,9 @@ class Sentence:
     def said(self, say: Say) -> str:
         """The source, with the sentence in it said; what only surrounds it stays where it is."""
         parts, before, after = list(self.parts), "", ""
-        while len(parts) > 1 and (_is_tag(parts[0]) or _blank(parts[0])) and not _pairs(parts):
+        while len(parts) > 1 and (_blank(parts[0]) or 0 in _loose(parts)):
             before += parts.pop(0)[1]
-        while len(parts) > 1 and (_is_tag(parts[-1]) or _blank(parts[-1])) and not _pairs(parts):
+        while len(parts) > 1 and (_blank(parts[-1]) or len(parts) - 1 in _loose(parts)):
             after = parts.pop()[1] + after
         if len(parts) > 2 and _pairs(parts):
             inner = Sentence(parts[1:-1]).said(say)
@@ -66,20 +66,28 @@ def counts(source: str) -> list[tuple[str, str]]:
 
 
 def _spoken(source: str, say: Say) -> Iterator[str]:
-    sentence, at, verbatim = Sentence(), 0, ""
+    sentence, at, verbatim, button = Sentence(), 0, "", False
     for token in TOKEN.finditer(source):
         text, word = source[at : token.start()], token[0]
         at = token.end()
-        if verbatim and not word.startswith(f"</{verbatim}"):
+        if verbatim:
             yield text + word
+            verbatim = "" if word.startswith(f"</{verbatim}") else verbatim
             continue
+        *lines, text = text.split("\n")
+        for line in lines:  # a sentence stands on one line
+            sentence.parts.append((True, f"{line}\n"))
+            yield sentence.said(say)
+            sentence = Sentence()
         sentence.parts.append((True, text))
-        if _inside(word):
+        button = (word.startswith("<a ") and "class=" in word) or (button and not word.startswith("<a "))
+        if _inside(word) and not (button and TAG.match(word)):
             sentence.parts.append((False, _read(word, say)))
             continue
         yield sentence.said(say)
         yield _read(word, say)
         sentence = Sentence()
+        button = button and word != "</a>"
         tag = TAG.match(word)
         verbatim = tag[2] if tag and not tag[1] and tag[2] in VERBATIM else ""
     sentence.parts.append((True, source[at:]))
@@ -109,7 +117,7 @@ def _attribute(value: str, say: Say) -> str:
 def _said(parts: list[tuple[bool, str]], say: Say) -> str:
     source = "".join(part for _, part in parts)
     words = " ".join(part for is_text, part in parts if is_text)
-    if not set(re.findall(r"[\w-]*[A-Za-z]{2,}[\w-]*", words)) - NAMES:
+    if not {word for word in WORD.findall(words) if "_" not in word} - NAMES:
         return source
     tokens = [part for is_text, part in parts if not is_text]
     numbers = iter(range(len(tokens)))
@@ -129,12 +137,26 @@ def _blank(part: tuple[bool, str]) -> bool:
 
 def _pairs(parts: list[tuple[bool, str]]) -> bool:
     """Whether the first part is a tag and the last one is what closes it."""
-    if not (_is_tag(parts[0]) and _is_tag(parts[-1])):
-        return False
-    depth = 0
+    return (0, len(parts) - 1) in _matched(parts)[0]
+
+
+def _loose(parts: list[tuple[bool, str]]) -> set[int]:
+    """The tags whose other half stands outside."""
+    return _matched(parts)[1]
+
+
+def _matched(parts: list[tuple[bool, str]]) -> tuple[set[tuple[int, int]], set[int]]:
+    """Where tags open and close, and where one does only half of it."""
+    pairs: set[tuple[int, int]] = set()
+    opened: list[int] = []
+    closed: set[int] = set()
     for number, part in enumerate(parts):
-        if _is_tag(part):
-            depth += -1 if part[1].startswith("</") else 1
-        if depth == 0:
-            return number == len(parts) - 1
-    return False
+        if not _is_tag(part):
+            continue
+        if not part[1].startswith("</"):
+            opened.append(number)
+        elif opened:
+            pairs.add((opened.pop(), number))
+        else:
+            closed.add(number)
+    return pairs, closed | set(opened)
