@@ -9,6 +9,8 @@ import pytest
 from house import House
 from page.site import Site
 
+from tray.page.changes import name
+
 PAGES = ("/", "/?hook=nobody", "/sessions", "/hooks", "/statistics", "/agents", "/switch", "/confirm/off", "/nowhere")
 FOREIGN = re.compile(r"<(code|bdi|pre|script)\b.*?</\1>", re.DOTALL)  # what is no sentence of ours
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
@@ -32,7 +34,7 @@ def test_no_page_has_an_english_sentence_for_a_chinese_reader(chinese: Site, ful
         chinese.house.hook("new", on="tool_before", script="exit 1", approved=False)
         chinese.house.tool()
         pages += [f"/decisions/{chinese.house.last.id}", "/session?agent=claude-code&session=s-1"]
-        assert one.approved or one.digest
+        pages += [f"/hooks/{name(one.key)}", f"/confirm/revoke?of={name(one.key)}"]
 
     for path in pages:
         html = chinese.get(path).decode()
