@@ -62,7 +62,7 @@ class FreedesktopBackend:
     async def withdraw(self, key: str) -> None:
         shown = self._shown.pop(key, None)
         if shown is not None and shown.number and self._bus is not None:
-            await self._close(self._bus, shown.number)
+            await self._take_back(self._bus, shown.number)
 
     async def manner(self) -> Manner:
         bus, server = await self._ready()
@@ -82,7 +82,10 @@ class FreedesktopBackend:
     async def _ready(self) -> tuple[MessageBus, Server]:
         async with self._connecting:  # an alert and its sound ask at the same moment
             if self._bus is None or not self._bus.connected:
-                self._bus = await self._connect()
+                try:
+                    self._bus = await self._connect()
+                except (OSError, ValueError, EOFError) as error:
+                    raise NotifierError(f"no session bus: {error}") from error
             bus = self._bus
         server = await survey(bus, self._server)
         if server.owner != self._owner:
@@ -103,10 +106,8 @@ class FreedesktopBackend:
             patient(await bus.connect())
             bus.add_message_handler(self._heard)
             await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [MATCH]))
-        except BaseException as error:  # also when the time is up: nothing stays half open
+        except BaseException:  # also when the time is up: nothing stays half open
             bus.disconnect()
-            if isinstance(error, OSError | ValueError | EOFError):
-                raise NotifierError(f"no session bus: {error}") from error
             raise
         return bus
 
@@ -122,7 +123,7 @@ class FreedesktopBackend:
             raise
         shown.number = number
         if self._shown.get(alert.key) is not shown:  # taken back, or replaced, before it was there
-            await self._close(bus, number)
+            await self._take_back(bus, number)
         if len(self._shown) > KEYS:
             self._shown.pop(next(iter(self._shown)))
 
@@ -131,7 +132,7 @@ class FreedesktopBackend:
         if earlier is not None:
             self._shown[key] = earlier
 
-    async def _close(self, bus: MessageBus, number: int) -> None:
+    async def _take_back(self, bus: MessageBus, number: int) -> None:
         await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
 
     async def _notify(self, bus: MessageBus, server: Server, alert: Alert, replaces: int) -> int:
