@@ -238,7 +238,7 @@ def test_a_replay_of_a_masked_row_says_that_it_is_inexact(house: House, capsys: 
     house.tool(f"curl {SECRET}")
     house.stores.journal.close()
 
-    assert "inexact: 1 values masked" in said(house, capsys, "replay", house.last.id)
+    assert "inexact: 1 value masked" in said(house, capsys, "replay", house.last.id)
 
 
 def test_a_replay_against_an_edited_file_runs_that_file_and_approves_nothing(

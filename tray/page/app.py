@@ -15,6 +15,7 @@ from typing import TypeVar
 from aiohttp import web
 
 from tray.errors import HooktrayError
+from tray.language import phrase
 from tray.model.decision import Record
 from tray.page import filters, guard, peers, wire
 from tray.page.acts import SWITCH, Acts
@@ -46,16 +47,20 @@ PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/enter"), Views.enter),
 )
 
-MISSING = Refusal(404, "There is nothing at this address", "It may be older than what the journal keeps.")
-USED = Refusal(403, "This link was used already, or is too old", guard.STRANGER.cure)
+MISSING = Refusal(
+    404, phrase("There is nothing at this address"), phrase("It may be older than what the journal keeps.")
+)
+USED = Refusal(403, phrase("This link was used already, or is too old"), guard.STRANGER.cure)
 UNTRUSTED = Refusal(
     403,
-    "An agent or a hook may not decide this",
-    "Who asks is no browser of your system, or one that a program started or drives. Use the tray's menu, or a "
-    "browser that you opened yourself.",
+    phrase("An agent or a hook may not decide this"),
+    phrase(
+        "Who asks is no browser of your system, or one that a program started or drives. Use the tray's menu, or a "
+        "browser that you opened yourself."
+    ),
 )
-CROWDED = Refusal(503, "Too many pages are open")
-BROKEN = Refusal(500, "The page has a bug", "The tray's log says more: `hooktray paths`.")
+CROWDED = Refusal(503, phrase("Too many pages are open"))
+BROKEN = Refusal(500, phrase("The page has a bug"), phrase("The tray's log says more: `hooktray paths`."))
 
 T = TypeVar("T")
 

@@ -10,6 +10,8 @@ import hmac
 import re
 from dataclasses import dataclass
 
+from tray.language import phrase
+
 ENTER = "/enter"
 STATIC = "/static/"
 BODY = 16 * 1024  # bytes that a form may have
@@ -48,13 +50,14 @@ class Asked:
         return self.target.partition("?")[0]
 
 
-HOST = Refusal(421, "This address is not ours", "Choose Open page in the tray's menu.")
-TARGETS = Refusal(400, "This is no address of the page")
-METHOD = Refusal(405, "The page knows GET and POST")
-FOREIGN = Refusal(403, "Another site may not ask the page for anything")
-KIND = Refusal(415, "The page does not take this kind of content")
-SIZE = Refusal(413, "The page takes small forms only")
-STRANGER = Refusal(401, "This browser is not signed in", "Choose Open page in the tray's menu.")
+SIGN_IN = phrase("Choose Open page in the tray's menu.")
+HOST = Refusal(421, phrase("This address is not ours"), SIGN_IN)
+TARGETS = Refusal(400, phrase("This is no address of the page"))
+METHOD = Refusal(405, phrase("The page knows GET and POST"))
+FOREIGN = Refusal(403, phrase("Another site may not ask the page for anything"))
+KIND = Refusal(415, phrase("The page does not take this kind of content"))
+SIZE = Refusal(413, phrase("The page takes small forms only"))
+STRANGER = Refusal(401, phrase("This browser is not signed in"), SIGN_IN)
 
 
 def refusal(asked: Asked, authority: str, cookie: str, token: str) -> Refusal | None:
