@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -121,17 +120,9 @@ def read(document: Document) -> Settings:
         for name in rules:
             if name not in CLASSES:
                 raise unknown(document, place, name, CLASSES)
-            _audible(document, (*place, name, "sound"), rules[name].sound)
     if settings.llm is not None:
         _reachable(document, settings.llm.base_url)
     return settings
-
-
-def _audible(document: Document, at: tuple[Any, ...], sound: str | None) -> None:
-    if not sound or sound in (*SOUNDS, "none") or sound.startswith("~") or Path(sound).is_absolute():
-        return
-    what = f"no sound is called {_shown(sound)}"
-    raise wrong(document, at, what, f"{meant(sound, SOUNDS)}; a file of yours needs its whole path")
 
 
 def _reachable(document: Document, url: str) -> None:

@@ -102,13 +102,15 @@ def test_buttons_are_offered_and_each_counts_once(server: Recorder) -> None:
     assert hand.pids[0] > 1
 
 
-def test_a_server_that_an_agent_started_can_deny_but_not_allow(server: Recorder) -> None:
+def test_a_server_that_an_agent_started_can_deny_but_neither_allow_nor_undo(server: Recorder) -> None:
     hand = Hand(trusted=False)
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)
+        await backend.send(alert(key="s", about="undo-1", buttons=(Button.UNDO,)))
         await tell("Press", "us", 1, "allow")
-        await until(lambda: hand.pids)
+        await tell("Press", "us", 2, "undo")
+        await until(lambda: len(hand.pids) == 2)
         await tell("Press", "us", 1, "deny")
         await until(lambda: hand.pressed)
 

@@ -21,7 +21,7 @@ from tray.cli.filters import moment
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
-from tray.store.sums import percentile
+from tray.store.statistics import percentile
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GUARD = """case $(cat) in

@@ -50,7 +50,7 @@ class FreedesktopBackend:
         self._trusts = trusts
         self._bus: MessageBus | None = None
         self._connecting = asyncio.Lock()
-        self._owner = ""  # of the server's name; a new server knows nothing of our earlier alerts
+        self._server: Server | None = None  # the last one; a new one knows nothing of our earlier alerts
         self._shown: dict[str, Shown] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -66,11 +66,11 @@ class FreedesktopBackend:
 
     async def manner(self) -> Manner:
         bus, server = await self._ready()
-        return Manner(disturbing=await disturbing(bus), sounds=server.sounds)
+        return Manner(disturbing=await disturbing(bus, server), sounds=server.sounds)
 
     async def close(self) -> None:
         bus, self._bus = self._bus, None
-        self._owner = ""
+        self._server = None
         self._shown.clear()
         tasks = tuple(self._tasks)
         for task in tasks:
@@ -84,11 +84,16 @@ class FreedesktopBackend:
             if self._bus is None or not self._bus.connected:
                 self._bus = await self._connect()
             bus = self._bus
-        server = await survey(bus)
+        server = await survey(bus, self._server)
         if server.owner != self._owner:
             self._shown.clear()
-            self._owner = server.owner
+            self._server = server
         return bus, server
+
+    @property
+    def _owner(self) -> str:
+        """Of the server's name."""
+        return self._server.owner if self._server else ""
 
     async def _connect(self) -> MessageBus:
         from dbus_fast.aio import MessageBus
@@ -131,7 +136,7 @@ class FreedesktopBackend:
 
     async def _notify(self, bus: MessageBus, server: Server, alert: Alert, replaces: int) -> int:
         body = html.escape(alert.body, quote=False) if server.markup else alert.body
-        actions = _actions(alert) if server.actions and self._pressed else []
+        actions = _actions(server, alert) if server.actions and self._pressed else []
         words = [APP, replaces, "", alert.title or APP, body, actions, _hints(server, alert), -1]
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
         return int(reply[0])
@@ -185,8 +190,10 @@ def _offered(alert: Alert) -> tuple[Button, ...]:
     return (Button.DEFAULT, *alert.buttons) if alert.url or alert.about else alert.buttons
 
 
-def _actions(alert: Alert) -> list[str]:
-    return [word for button in _offered(alert) for word in (button.value, say(LABELS[button]))]
+def _actions(server: Server, alert: Alert) -> list[str]:
+    """Where a click on the alert is drawn as a button, it is left out beside those that say more."""
+    offered = alert.buttons if server.draws_clicks and alert.buttons else _offered(alert)
+    return [word for button in offered for word in (button.value, say(LABELS[button]))]
 
 
 def _hints(server: Server, alert: Alert) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
 from tray.engine.controls import Back, tomorrow
-from tray.engine.questions import Ending, Question, Questions, explained
+from tray.engine.questions import Ending, Question, Questions
+from tray.engine.telling import explained
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Decision, Record

@@ -96,14 +96,13 @@ class App:
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(
-            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending
-        )
+            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending,
+            lambda: (self._face, self._hand),
+        )  # fmt: skip
         self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(
-            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals
-        )  # fmt: skip
+        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals)
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -148,6 +147,7 @@ class App:
             soon=self._chores.do,
             open_page=self._page.open,
             trouble=self._troubled,
+            spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
         )
         reviews = self._paths.state / "reviews"
@@ -158,7 +158,7 @@ class App:
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._changed,
+            self._opened,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -166,9 +166,8 @@ class App:
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
-        relay_conf.write(
-            self._paths, self._roster.when_down()
-        )  # before anybody can rely on us: we may be killed at any moment
+        # Before anybody can rely on us: we may be killed at any moment.
+        relay_conf.write(self._paths, self._roster.when_down())
         self._listener.start()
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
@@ -231,9 +230,10 @@ class App:
         self._face.wear(self._icon)
         if self._kept.database.damaged:
             aside = self._kept.database.damaged
-            self._herald.tell("The database was damaged", f"all approvals are gone; the old one is {aside}")
+            told = say("all approvals are gone; the old one is {file}", file=aside)
+            self._herald.tell(say("The database was damaged"), told)
         if self._kept.ledger.book.broken:
-            self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
+            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         if self._arrives:
@@ -269,6 +269,10 @@ class App:
 
     def _changed(self) -> None:
         self._chores.do(self._refresh)
+
+    def _opened(self) -> None:
+        self._face.opened()
+        self._changed()
 
     def _trusts(self, pid: int) -> bool:
         """Whether a click from this process can be a person's: no hook and no agent is above it."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import threading
+import queue
 from collections.abc import Callable
+from typing import TypeVar
 
 from tray.app import Stores, engine, llm
+from tray.app.choices import choices, choose
+from tray.desktop.face import Face
+from tray.desktop.hand import Hand
 from tray.desktop.opener import open_file
 from tray.engine.controls import Controls
 from tray.engine.replay import Twice, twice
@@ -20,7 +25,9 @@ from tray.paths import Paths
 from tray.store.statistics import Statistics
 from tray.threads import Chores, Loop
 
-LOOKING = 2.0  # seconds that a page waits for a fresh look at the sources
+LOOKING = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
+
+T = TypeVar("T")
 
 
 def page(
@@ -32,8 +39,9 @@ def page(
     refresh: Callable[[], None],
     trusts: Callable[[int], bool],
     ending: Gone,
+    menu: Callable[[], tuple[Face, Hand]],
 ) -> Page:
-    """`ending` becomes readable when the tray ends, and ends what a replay runs."""
+    """`ending` becomes readable when the tray ends, and ends what a replay runs; `menu` is there when one looks."""
     loop, chores = threads
     parts = Parts(
         journal=kept.journal,
@@ -41,9 +49,11 @@ def page(
         roster=roster,
         copies=kept.copies,
         controls=controls,
-        look=lambda: _wait(chores, refresh),
+        look=lambda: _there(chores, refresh),
         trusts=trusts,
         replay=replaying(paths, kept, roster, ending),
+        choices=lambda: _there(chores, lambda: choices(menu()[0])) or (),
+        choose=lambda id, on: bool(_there(chores, lambda: choose(*menu(), id, on))),
     )
     return Page(loop.loop, parts, paths.state, open_file)
 
@@ -58,9 +68,10 @@ def replaying(paths: Paths, kept: Stores, roster: Roster, ending: Gone | None) -
     return lambda record: twice(judge, record, dict(os.environ))
 
 
-def _wait(chores: Chores, refresh: Callable[[], None]) -> None:
-    """Look at the sources where their news is told: whoever looks first is the one that tells."""
-    looked = threading.Event()
-    chores.do(refresh)
-    chores.do(looked.set)
-    looked.wait(LOOKING)
+def _there(chores: Chores, work: Callable[[], T]) -> T | None:
+    """Work on the thread of the menu and of the sources' news, waited for; None when that took too long."""
+    done: queue.SimpleQueue[T] = queue.SimpleQueue()
+    chores.do(lambda: done.put(work()))
+    with contextlib.suppress(queue.Empty):
+        return done.get(timeout=LOOKING)
+    return None

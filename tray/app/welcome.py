@@ -32,7 +32,7 @@ def alert(found: Sequence[str]) -> Alert:
 
 def text(paths: Paths, found: Sequence[str]) -> str:
     """For the terminal."""
-    connect = "hooktray connect   (shows what it would write, and asks)"
+    connect = "hooktray connect, or the menu's first row   (each shows what it would write, and asks)"
     lines = [
         "Welcome to Hooktray. Nothing is connected or approved yet.",
         f"  your hooks and settings  {paths.config}",
@@ -49,4 +49,4 @@ def text(paths: Paths, found: Sequence[str]) -> str:
 def _next(found: Sequence[str]) -> str:
     if not found:
         return say("no agent was found; `hooktray connect AGENT` connects one")
-    return say("found {agents}; `hooktray connect` connects them", agents=", ".join(found))
+    return say("found {agents}; the menu's first row or `hooktray connect` connects them", agents=", ".join(found))

@@ -150,8 +150,8 @@ def print_connections(found: Sequence[Connection]) -> None:
             one.agent,
             "yes" if one.installed else "no",
             f"{len(one.events)} events" if one.connected else "no",
-            one.trust.split(":")[0] or "unknown",
-            {True: "yes", False: "no", None: "not tried"}[one.firing],
+            _trusted(one),
+            {True: "yes", False: "no", None: "not tried"}[one.firing] if one.connected else "-",
             clock(one.heard) if one.heard else "never",
         )
         for one in found
@@ -160,6 +160,14 @@ def print_connections(found: Sequence[Connection]) -> None:
     for one in found:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
+
+
+def _trusted(one: Connection) -> str:
+    if not one.connected:
+        return "-"
+    if one.trusted is None:
+        return one.trust.partition(":")[0] or "unknown"
+    return ("here" if one.trust == "trusted here" else "yes") if one.trusted else "no"
 
 
 def _place(source: str, paths: Paths) -> str:

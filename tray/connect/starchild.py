@@ -19,6 +19,7 @@ from tray.dialects import DIALECTS
 from tray.strict import load_yaml
 
 AGENT = "starchild"
+NAME = "Starchild"
 HOOKS = "shell_hooks.yaml"
 SWITCH = "agent.yaml"
 
@@ -91,7 +92,8 @@ def _meant(site: Site) -> tuple[Path, ...]:
 def trust(site: Site) -> str:
     """The host's own switch; which lines its user approved is not to be read from outside."""
     if switch(site) is not True:
-        return f"off: `shell_hooks.enabled` in {SWITCH} is not true; type `/hooks on` there"
+        there = workspace(site) / "config" / SWITCH
+        return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {there} is not true"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The account of one event for the journal: redacted, bounded, with what was masked; and a line on why."""
+"""The account of one event for the journal: redacted, bounded, with what was masked."""
 
 from __future__ import annotations
 
@@ -62,23 +62,6 @@ def timed(record: Record, decision: Decision, started: float) -> Record:
 
 def _ms(seconds: float) -> float:
     return round(max(seconds, 0.0) * 1000, 3)
-
-
-def said(record: Record) -> str:
-    """One line on why a decision came out as it did."""
-    skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
-    if record.reason:
-        return f"{record.verdict.word}: {record.reason}"
-    if record.problem:
-        return record.problem
-    if skipped and len(skipped) == len(record.hooks):
-        return f"{len(skipped)} hooks skipped: {skipped[0].get('cause', '')}"
-    troubled = [hook for hook in record.hooks if hook.get("cause")]
-    if troubled:
-        return "; ".join(f"{hook['name']}: {hook['cause']}" for hook in troubled)
-    if not record.hooks:
-        return "No hook was asked"
-    return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
 
 
 def _payload(body: bytes, masks: Masks) -> str:

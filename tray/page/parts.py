@@ -15,9 +15,20 @@ from tray.store.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A row of the menu's settings: a tick that is on or off, a thing to do (None), or a heading for `choices`."""
+
+    id: str
+    text: str
+    on: bool | None = None
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click.
 
+    `choices` are the settings that the menu has now; `choose` clicks one, unless it is as it should be already.
     `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
     """
 
@@ -29,3 +40,5 @@ class Parts:
     look: Callable[[], None]
     trusts: Callable[[int], bool]
     replay: Callable[[Record], Twice]
+    choices: Callable[[], tuple[Choice, ...]]
+    choose: Callable[[str, bool | None], bool]

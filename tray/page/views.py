@@ -14,11 +14,12 @@ from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.model.decision import Record
+from tray.model.hook import Hook
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
-from tray.page.words import templates
+from tray.page.words import VERDICTS, templates
 from tray.store.statistics import HOUR, ROWS, TURN_ROWS
 
 PAGE = 50  # decisions
@@ -28,7 +29,9 @@ DONE: Mapping[str, str] = {
     "allow": "Done.",
     "approve": "Approved. These bytes run from now on.",
     "deny": "Denied.",
+    "disable": "Switched off. It stays approved.",
     "dismiss": "Dismissed.",
+    "enable": "Switched on.",
     "off": "Hooks are off.",
     "pause": "Hooks are paused.",
     "revoke": "Revoked. Nothing of it runs any more.",
@@ -55,7 +58,7 @@ class Views:
         older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
         return self._page(
             "decisions", "Decisions", rows=rows[:PAGE], filter=wanted, older=older, newest=urlencode(wanted.words),
-            before=before, agents=tuple(DIALECTS), verdicts=tuple(filters.VERDICTS),
+            before=before, agents=tuple(DIALECTS), verdicts=VERDICTS,
             live="" if before else urlencode(wanted.words),
         )  # fmt: skip
 
@@ -148,7 +151,8 @@ class Views:
         return self._page("agents", "Agents", heard=heard, silent=silent)
 
     def switch(self, query: Query, target: str = "") -> str:
-        return self._page("switch", "Switch", done=DONE.get(query.get("done", ""), ""))
+        done = DONE.get(query.get("done", ""), "")
+        return self._page("switch", "Switch and settings", done=done, choices=self._parts.choices())
 
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
@@ -158,9 +162,9 @@ class Views:
         return self._templates.get_template("refusal.html").render(why=why, cure=cure)
 
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
-        words = wanted.words
-        words.pop("verdict", None)
-        return self._parts.journal.recent(limit, before, after=after, verdict=wanted.verdicts, **words)
+        words: dict[str, Any] = wanted.words
+        words["mark"] = words.pop("verdict", "")
+        return self._parts.journal.recent(limit, before, after=after, **words)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._parts.controls.state, self._parts.controls
@@ -183,11 +187,20 @@ class Views:
             "failure": hook.failure.value,
             "timeout": hook.timeout,
             "spread": spread or pictures.Spread(),
-            "acts": possible(one),
+            "acts": possible(one, self._parts.controls.state.off),
+            "off": one.key in self._parts.controls.state.off,
+            "waiting": one.waiting,
+            "match": _match(hook),
             "removed": one.digest == REMOVED,
             "digest": "" if one.digest == REMOVED else one.digest,
             "approved": one.approved,
         }
+
+
+def _match(hook: Hook) -> str:
+    """What else must fit, besides agent and event."""
+    tool = f"tool {hook.match.tool}" if hook.match.tool else ""
+    return ", ".join(filter(None, (tool, hook.match.pattern)))
 
 
 def both(twice: Twice) -> list[tuple[str, tuple[Turn | None, Turn | None]]]:

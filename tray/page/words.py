@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tray.engine.account import said
+from tray.engine.telling import said
 from tray.model.decision import Record, Status
 from tray.text import first_line, printable
 
@@ -24,6 +24,8 @@ MARKS = {
     "abstain": "no opinion",
     "skip": "skipped",
 }
+VERDICTS = ("deny", "ask", "trouble", "rewrite", "allow", "abstain")  # what a row may be shown as, the gravest first
+ALERTS = {"": "none was due", "sent": "sent", "held": "held back", "failed": "it could not be shown"}
 
 
 def templates() -> Environment:
@@ -46,9 +48,10 @@ def templates() -> Environment:
         "sentence": sentence,
         "stamp": stamp,
         "turn_mark": turn_mark,
+        "turn_word": turn_word,
         "why": why,
     }
-    environment.globals |= {"marks": MARKS}
+    environment.globals |= {"alerts": ALERTS, "marks": MARKS}
     return environment
 
 
@@ -71,6 +74,12 @@ def turn_mark(hook: dict[str, str]) -> str:
     if status == Status.SKIPPED:
         return "skip"
     return verdict if verdict in MARKS else "abstain"
+
+
+def turn_word(hook: dict[str, str]) -> str:
+    """What one hook's turn came to, in one word or two."""
+    kind = turn_mark(hook)
+    return str(hook["status"]).replace("_", " ") if kind == "trouble" else MARKS[kind]
 
 
 def sentence(text: str) -> str:

@@ -102,6 +102,7 @@ class Journal:
         event: str = "",
         session: str = "",
         verdict: Verdict | None = None,
+        mark: str = "",
         hook: str = "",
         project: str = "",
         text: str = "",
@@ -109,12 +110,11 @@ class Journal:
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
-        `after` an id: only what came in since; `since` a time, in seconds.
+        `after` an id: only what came in since; `since` a time, in seconds; `mark` as Record has it.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
-        sql, values = rows.query(
-            limit, filters | {"verdict": verdict, "hook": hook, "project": project, "text": text, "since": since}
-        )
+        filters |= {"hook": hook, "project": project, "text": text, "mark": mark}
+        sql, values = rows.query(limit, filters | {"verdict": verdict, "since": since})
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
 
