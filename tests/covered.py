@@ -50,6 +50,11 @@ of its package or its room. "All" is the share that the tests of all rooms run. 
 for it; those that are killed write nothing down, and neither does a Python that is started without `site`. What runs
 when a module is imported counts for everybody.
 
+What stays low, and why: `tray/desktop/windows.py` and the other systems' half of `tray/desktop/opener.py` (no
+such system here), `tray/desktop/linux.py` (a thread of pystray's that is ended with its panel), `tray/relay.py`
+(started without `site`) and `tray/__main__.py` with `tray/cli/running.py` (trays that are ended by a signal, as
+they are meant to be).
+
 """
 
 
