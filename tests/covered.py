@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -155,6 +156,7 @@ def _line(row: Row) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nothing stays in the environment
     with tempfile.TemporaryDirectory() as folder:
         code = measure(argv, Path(folder))
         if code not in (0, 1):  # pytest's word that tests ran: all passed, some failed
