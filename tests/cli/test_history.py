@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -205,8 +206,8 @@ def test_follow_shows_what_comes_in_as_it_comes_in(house: House, tmp_path: Path)
     plain.wait(lambda: len(printed()) == 4, 20, "the rows that came in")
 
     assert printed()[1:] == ["new0", "new1", "new2"]
-    process.terminate()
-    process.wait(10)
+    process.send_signal(signal.SIGINT)  # as with Ctrl-C
+    assert process.wait(20) == 130
 
 
 ROW = Record(

@@ -177,7 +177,10 @@ def _place(source: str, paths: Paths) -> str:
 
 
 def _standing(row: Mapping[str, Any]) -> str:
-    return str(row["state"]) if row["health"] == "ok" else f"{row['state']}: {row['health']}"
+    state, health = str(row["state"]), str(row["health"])
+    if health == "ok":
+        return state
+    return health if health.startswith(state) else f"{state}: {health}"
 
 
 def _what(row: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ def recorded(record: Record, environment: Mapping[str, str]) -> Event:
 
 
 def inexact(record: Record) -> tuple[str, ...]:
-    """Why this is not the very event that came in (RULINGS 31)."""
+    """Why this is not the very event that came in."""
     masked = (count("{n} value masked", "{n} values masked", record.masked),) if record.masked else ()
     return (*masked, say("the agent's environment was not recorded: that of this program stands for it"))
 
