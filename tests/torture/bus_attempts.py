@@ -1,0 +1,167 @@
+"""Self-approval by way of the session bus: the menu, the icon, the names of tray hosts, the buttons of alerts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from alerts.parts import Recorder, recording_server, session_bus
+from desk import wait
+from desktop.watcher import WATCHER, Watcher
+from plain import Plain
+
+from torture.frame import Tally
+from torture.place import GUARD, KEPT, Place
+from tray.threads import Loop
+
+T = TypeVar("T")
+HERE = Path(__file__).parent
+FOREIGN = [sys.executable, "-I", str(HERE / "foreign.py")]
+ASKS = {"name": "asks", "event": "tool_before", "agent": "x-code", "type": "rule", "matcher": "ls", "decision": "ask"}
+CONFIGURATION = {"hooks": [GUARD, KEPT, ASKS], "ask": {"agents": ["x-code"], "seconds": 3}}
+HOWS = ("event", "group", "press", "host", "watcher")
+DEADLINE = 20.0
+
+
+@dataclass
+class Street:
+    """A tray with its icon on a bus of its own, a panel that shows it, and a notification server."""
+
+    place: Place
+    address: str
+    server: Recorder
+    loop: Loop
+    watcher: Watcher
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return _in(self.loop, work)
+
+    @property
+    def item(self) -> str:
+        return f"org.kde.StatusNotifierItem-{self.place.live.process.pid}-1"
+
+    def row(self, *path: str) -> int:
+        """The number of a row of the menu, by the beginnings of its labels."""
+
+        def found() -> int:
+            rows, number = self.do(self.watcher.rows(self.item)), 0
+            for label in path:
+                number, rows = next(
+                    ((row[0], row[2]) for row in rows if str(row[1].get("label", "")).startswith(label)), (0, [])
+                )
+            return number
+
+        return wait(found, DEADLINE, f"the row {path}")
+
+    def as_agent(self, how: str, number: int) -> str:
+        """What an agent's program on the bus is told; "None" when it was let do it."""
+        argv = self.place.as_agent([*FOREIGN, self.address, how, str(number), self.item])
+        done = self.place.plain.run(argv, timeout=60)
+        assert not done.returncode, done.stderr.decode()
+        return done.stdout.decode().strip()
+
+
+def _in(loop: Loop, work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run_coroutine_threadsafe(work, loop.loop).result(DEADLINE)
+
+
+def on_the_bus(tally: Tally, folder: Path) -> None:
+    folder.mkdir()
+    with _street(folder) as street:
+        _controls(tally, street)
+        for round_ in range(tally.many(1, 25)):
+            goal = ("Approvals", "guard", "Approve") if round_ % 2 else ("Hooks enabled",)
+            for how in HOWS:
+                number = street.row(*goal)
+                with _alone(street) if how == "watcher" else contextlib.nullcontext():
+                    said = street.as_agent(how, number)
+                refused = said.endswith("AccessDenied")
+                tally.attack(f"{how} at {goal[-1]}: {said}", refused and street.place.held())
+            tally.attack("buttons that nobody pressed", _spoofed(street))
+        _a_person_still_can(tally, street)
+
+
+@contextmanager
+def _street(folder: Path) -> Iterator[Street]:
+    plain = Plain(folder)
+    with ExitStack() as stack:
+        environment = dict(plain.environment)
+        address = stack.enter_context(session_bus(folder, environment))
+        plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        server = stack.enter_context(recording_server(folder, plain.environment, "body", "actions"))
+        loop = Loop()
+        stack.callback(loop.close)
+        watcher = _in(loop, Watcher.start(address))
+        stack.callback(lambda: _in(loop, watcher.stop()))
+        stack.callback(plain.close)
+        place = Place.made(plain, folder, CONFIGURATION)
+        street = Street(place, address, server, loop, watcher)
+        wait(lambda: street.item in watcher.registered, DEADLINE, "the panel has the icon")
+        yield street
+
+
+@contextmanager
+def _alone(street: Street) -> Iterator[None]:
+    """The panel is gone for a while: its name is free for whoever takes it."""
+    street.do(street.watcher.bus.release_name(WATCHER))
+    try:
+        yield
+    finally:
+        street.do(street.watcher.bus.request_name(WATCHER))
+
+
+def _spoofed(street: Street) -> bool:
+    """An agent's question waits for the user's button; its own program says that it was pressed."""
+    before = len(street.server.calls())
+    relay = street.place.live.relay_argv("x-code", "PreToolUse")
+    payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
+    asking = subprocess.Popen(
+        relay, env=street.place.plain.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert asking.stdin is not None
+    asking.stdin.write(json.dumps(payload).encode())
+    asking.stdin.close()
+    question = wait(lambda: _question(street.server.calls()[before:]), DEADLINE, "the question is put")
+    street.as_agent("invoked", int(question["id"]) + 5)
+    assert asking.stdout is not None
+    said = asking.stdout.read()
+    asking.stdout.close()
+    asking.wait(DEADLINE)
+    return b"deny" in said and street.place.held()
+
+
+def _question(calls: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    return next((call for call in calls if "allow" in call["actions"]), None)
+
+
+def _controls(tally: Tally, street: Street) -> None:
+    """The same programs, and trays that look at words alone."""
+    for how in (*HOWS, "invoked"):
+        name = f"org.example.naive.{'host' if how in ('host', 'watcher') else 'any'}.{how}"
+        granted = street.place.folder / f"granted-{how}"
+        argv = [sys.executable, "-I", str(HERE / "naive_bus.py"), street.address, str(granted), name]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as naive:
+            assert naive.stdout is not None
+            assert naive.stdout.readline() == b"ready\n"
+            with _alone(street) if how == "watcher" else contextlib.nullcontext():
+                street.place.plain.run([*FOREIGN, street.address, how, "1", name], timeout=60)
+            with contextlib.suppress(AssertionError):
+                wait(granted.exists, 5, "it falls")
+            naive.terminate()
+        tally.control(f"a tray that looks at words alone: {how}", granted.exists())
+
+
+def _a_person_still_can(tally: Tally, street: Street) -> None:
+    """The panel's own click counts: the menu was no dead one."""
+    error = street.do(street.watcher.click(street.item, street.row("Hooks enabled")))
+    switch = street.place.stores().switch
+    wait(lambda: not switch.load().enabled, DEADLINE, "hooks are off")
+    tally.keep(f"a click of the panel: {error}", not error)
