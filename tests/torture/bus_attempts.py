@@ -26,8 +26,8 @@ T = TypeVar("T")
 HERE = Path(__file__).parent
 FOREIGN = [sys.executable, "-I", str(HERE / "foreign.py")]
 ASKS = {"name": "asks", "event": "tool_before", "agent": "x-code", "type": "rule", "matcher": "ls", "decision": "ask"}
-CONFIGURATION = {"hooks": [GUARD, KEPT, ASKS], "ask": {"agents": ["x-code"], "seconds": 3}}
-HOWS = ("event", "group", "press", "host", "watcher")
+CONFIGURATION = {"hooks": [GUARD, KEPT, ASKS], "ask": {"agents": ["x-code"], "seconds": 60}}
+HOWS = ("event", "group", "press", "host")
 DEADLINE = 20.0
 
 
@@ -61,12 +61,12 @@ class Street:
 
         return wait(found, DEADLINE, f"the row {path}")
 
-    def as_agent(self, how: str, number: int) -> str:
-        """What an agent's program on the bus is told; "None" when it was let do it."""
-        argv = self.place.as_agent([*FOREIGN, self.address, how, str(number), self.item])
+    def as_agent(self, hows: Sequence[str], number: int) -> list[str]:
+        """What an agent's program on the bus is told of each; "None" when it was let do it."""
+        argv = self.place.as_agent([*FOREIGN, self.address, ",".join(hows), str(number), self.item])
         done = self.place.plain.run(argv, timeout=60)
         assert not done.returncode, done.stderr.decode()
-        return done.stdout.decode().strip()
+        return done.stdout.decode().split()
 
 
 def _in(loop: Loop, work: Coroutine[Any, Any, T]) -> T:
@@ -79,12 +79,12 @@ def on_the_bus(tally: Tally, folder: Path) -> None:
         _controls(tally, street)
         for round_ in range(tally.many(1, 25)):
             goal = ("Approvals", "guard", "Approve") if round_ % 2 else ("Hooks enabled",)
-            for how in HOWS:
-                number = street.row(*goal)
-                with _alone(street) if how == "watcher" else contextlib.nullcontext():
-                    said = street.as_agent(how, number)
-                refused = said.endswith("AccessDenied")
-                tally.attack(f"{how} at {goal[-1]}: {said}", refused and street.place.held())
+            number = street.row(*goal)
+            said = street.as_agent(HOWS, number)
+            with _alone(street):
+                said += street.as_agent(["watcher"], number)
+            for how, word in zip((*HOWS, "watcher"), said, strict=True):
+                tally.attack(f"{how} at {goal[-1]}: {word}", word.endswith("AccessDenied") and street.place.held())
             tally.attack("buttons that nobody pressed", _spoofed(street))
         _a_person_still_can(tally, street)
 
@@ -119,7 +119,7 @@ def _alone(street: Street) -> Iterator[None]:
 
 
 def _spoofed(street: Street) -> bool:
-    """An agent's question waits for the user's button; its own program says that it was pressed."""
+    """An agent's question waits for the user's button; its own program says that it was pressed, before he does."""
     before = len(street.server.calls())
     relay = street.place.live.relay_argv("x-code", "PreToolUse")
     payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
@@ -130,7 +130,9 @@ def _spoofed(street: Street) -> bool:
     asking.stdin.write(json.dumps(payload).encode())
     asking.stdin.close()
     question = wait(lambda: _question(street.server.calls()[before:]), DEADLINE, "the question is put")
-    street.as_agent("invoked", int(question["id"]) + 5)
+    street.as_agent(["invoked"], int(question["id"]) + 5)
+    name, path = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+    street.do(street.watcher.call(name, path, name, "Press", "us", question["id"], "deny"))
     assert asking.stdout is not None
     said = asking.stdout.read()
     asking.stdout.close()
@@ -144,19 +146,31 @@ def _question(calls: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 
 def _controls(tally: Tally, street: Street) -> None:
     """The same programs, and trays that look at words alone."""
-    for how in (*HOWS, "invoked"):
-        name = f"org.example.naive.{'host' if how in ('host', 'watcher') else 'any'}.{how}"
-        granted = street.place.folder / f"granted-{how}"
-        argv = [sys.executable, "-I", str(HERE / "naive_bus.py"), street.address, str(granted), name]
-        with subprocess.Popen(argv, stdout=subprocess.PIPE) as naive:
-            assert naive.stdout is not None
-            assert naive.stdout.readline() == b"ready\n"
-            with _alone(street) if how == "watcher" else contextlib.nullcontext():
-                street.place.plain.run([*FOREIGN, street.address, how, "1", name], timeout=60)
-            with contextlib.suppress(AssertionError):
-                wait(granted.exists, 5, "it falls")
-            naive.terminate()
-        tally.control(f"a tray that looks at words alone: {how}", granted.exists())
+    folder = street.place.folder / "granted"
+    folder.mkdir()
+    argv = [sys.executable, "-I", str(HERE / "naive_bus.py"), street.address, str(folder), *NAIVE]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as naive:
+        assert naive.stdout is not None
+        assert naive.stdout.readline() == b"ready\n"
+        run = street.place.plain.run
+        run([*FOREIGN, street.address, "event,group,press,invoked", "1", NAIVE[0]], timeout=60)
+        run([*FOREIGN, street.address, "host", "1", NAIVE[1]], timeout=60)
+        with _alone(street):
+            run([*FOREIGN, street.address, "watcher", "1", NAIVE[2]], timeout=60)
+        with contextlib.suppress(AssertionError):
+            wait(lambda: len(list(folder.iterdir())) == len(FALLS), 5, "it falls")
+        naive.terminate()
+    for name in FALLS:
+        tally.control(f"a tray that looks at words alone: {name}", (folder / name).exists())
+
+
+NAIVE = ("org.example.any", "org.example.host", "org.example.host2")
+FALLS = (
+    *(f"{NAIVE[0]}-{member}" for member in ("Event", "EventGroup", "SecondaryActivate")),
+    "ActionInvoked",
+    f"{NAIVE[1]}-Event",
+    f"{NAIVE[2]}-Event",
+)
 
 
 def _a_person_still_can(tally: Tally, street: Street) -> None:

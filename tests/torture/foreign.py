@@ -1,4 +1,4 @@
-"""A program of an agent on the session bus: `foreign.py ADDRESS HOW NUMBER [NAME]`; ITEM and OWN are names there.
+"""A program of an agent on the session bus: `foreign.py ADDRESS HOW,… NUMBER [NAME]`; says what came of each.
 
 HOW: `event`, `group` and `press` act on the item NAME as a tray host would; `host` and `watcher` take a host's name
 first; `invoked` says that a button of the alert with this NUMBER was pressed, and of all before it.
@@ -47,4 +47,5 @@ def _message(how: str, number: int, name: str) -> Message:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:]))
+    for one in sys.argv[2].split(","):
+        asyncio.run(main(sys.argv[1], one, int(sys.argv[3]), *sys.argv[4:]))

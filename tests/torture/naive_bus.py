@@ -1,7 +1,8 @@
-"""A tray as careless ones are, on the bus: `naive_bus.py ADDRESS GRANTED NAME`. Whoever says `clicked` has clicked.
+"""A tray as careless ones are, on the bus: `naive_bus.py ADDRESS FOLDER NAME…`. Whoever says `clicked` has clicked.
 
 It looks at names alone: a call that is spelled right counts, and so does a signal with the right interface, whoever
-sent it; with `host` in its NAME the sender must own a tray host's name, as anybody may.
+sent it. Called by a NAME with `host` in it, it wants a sender with a tray host's name, which anybody may have. What
+it granted is a file in FOLDER: the name that was called, and how.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ HOSTS = ("org.kde.StatusNotifierHost-", "org.kde.StatusNotifierWatcher")
 CLICKS = ("Event", "EventGroup", "SecondaryActivate")
 
 
-async def main(address: str, granted: Path, name: str) -> None:
+async def main(address: str, folder: Path, *names: str) -> None:
     bus = await MessageBus(bus_address=address).connect()
 
     async def take(message: Message) -> None:
+        name = message.destination or ""
         if "host" not in name or await _is_host(bus, message.sender or ""):
-            granted.touch()
+            (folder / f"{name}-{message.member}").touch()
         bus.send(Message.new_method_return(message))
 
     def hear(message: Message) -> bool:
         if message.message_type is MessageType.SIGNAL and message.member == "ActionInvoked":
-            granted.touch()
+            (folder / "ActionInvoked").touch()
         if message.message_type is MessageType.METHOD_CALL and message.member in CLICKS:
             tasks.add(asyncio.get_running_loop().create_task(take(message)))
             return True
@@ -37,7 +39,8 @@ async def main(address: str, granted: Path, name: str) -> None:
     tasks: set[asyncio.Task[None]] = set()
     bus.add_message_handler(hear)
     await _ask(bus, "AddMatch", "type='signal',interface='org.freedesktop.Notifications'")
-    await bus.request_name(name)
+    for name in names:
+        await bus.request_name(name)
     print("ready", flush=True)
     await bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
 
@@ -56,4 +59,4 @@ async def _ask(bus: MessageBus, member: str, word: str) -> object:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]))
