@@ -2,92 +2,141 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coverage import Coverage
+import covered_child
+from coverage import Coverage, CoverageData
 
 ROOT = Path(__file__).parent.parent
+LOW = 70  # percent
 PAGE = ROOT / "docs" / "coverage.md"
+LEFT_OUT = ("e2e", "examples", "hosts", "installers", "torture", "connect/test_real_claude.py")  # of no one module
+ELSEWHERE = {
+    "settings.py": "sources/test_configuration sources/test_schema",
+    "text/secrets.py": "test_redact",
+    "text/shapes.py": "test_redact",
+}
 HEAD = """# How far the tests run each module
 
-Written by `.venv/bin/python tests/covered.py`, never by hand. "Own" is the share of a module's statements that the
-test files of the same name run (`tray/engine/merge.py`: `tests/engine/test_merge*.py`), "all" the share that any test
-runs; what runs when a module is imported counts for both. Only the tests' own process is looked at: the relay, the
-commands and the tray as a whole are tested as processes of their own, which shows here as little or nothing.
+Written by `.venv/bin/python tests/covered.py`, never by hand. "Own" is the share of a module's statements that its
+own tests run: the files of its name (`tray/engine/merge.py`: `tests/engine/test_merge*.py`), or, where there is none,
+of its package or its room. "All" is the share that the tests of all rooms run. The processes that a test starts count
+for it; those that are killed write nothing down, and neither does a Python that is started without `site`. What runs
+when a module is imported counts for everybody.
 
-| module | statements | own | all |
-| --- | --- | --- | --- |
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     module: str
+    tests: str
     statements: int
-    own: int | None  # None: no test file has its name
+    own: int
     everyone: int
 
 
-def measure(argv: Sequence[str], data: Path) -> int:
+def measure(argv: Sequence[str], folder: Path) -> int:
     """Run the tests with each line's tests written down beside it."""
-    options = ["--cov=tray", "--cov-context=test", "--cov-report=", "-q", "-n", "2", "--dist", "loadgroup"]
-    command = [sys.executable, "-m", "pytest", *options, *argv]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(data)}, check=False).returncode
+    options = ["--cov=tray", "--cov-context=test", "--cov-report=", "-q", "-p", "covered_child"]
+    parallel = [] if any(word.startswith("-n") for word in argv) else ["-n", "3", "--dist", "loadgroup"]
+    left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+    command = [sys.executable, "-m", "pytest", *options, *parallel, *left_out, *argv]
+    variables = {
+        "COVERAGE_FILE": str(folder / "tests.coverage"),
+        "PYTHONPATH": str(ROOT / "tests"),
+        covered_child.FOLDER: str(folder),
+    }
+    with _children_measured(folder):
+        return subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=False).returncode
 
 
-def rows(data: Path) -> Iterator[Row]:
-    coverage = Coverage(data_file=data)
-    coverage.load()
+@contextlib.contextmanager
+def _children_measured(folder: Path) -> Iterator[None]:
+    path = Path(sysconfig.get_path("purelib"), "hooktray_covered.pth")
+    path.write_text(covered_child.LINE.format(tests=str(ROOT / "tests"), folder=str(folder)), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.unlink()
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    coverage = Coverage(data_file=folder / "all.coverage", messages=False)
+    coverage.combine([str(path) for path in folder.glob("*.coverage*")])
+    data = coverage.get_data()
     for path in sorted(ROOT.glob("tray/**/*.py")):
         _, statements, _, missing, _ = coverage.analysis2(str(path))
         if not statements:
             continue
-        contexts = coverage.get_data().contexts_by_lineno(str(path))
-        names = own_tests(path.relative_to(ROOT / "tray"))
-        own = {line for line in statements if any(_is_own(one, names) for one in contexts.get(line, ()))}
+        tests = own_tests(path.relative_to(ROOT / "tray"))
+        own = _run_by(data, path, tests) & set(statements)
         yield Row(
             module=str(path.relative_to(ROOT)),
+            tests=named(tests),
             statements=len(statements),
-            own=round(100 * len(own) / len(statements)) if names else None,
+            own=round(100 * len(own) / len(statements)),
             everyone=round(100 * (len(statements) - len(missing)) / len(statements)),
         )
 
 
-def own_tests(module: Path) -> tuple[str, ...]:
-    """The test files that bear a module's name, in the folder that mirrors its own; `__init__` bears its folder's."""
-    name = module.parent.name if module.stem == "__init__" else module.stem
-    folders = (ROOT / "tests" / module.parent, ROOT / "tests" / module.parent / name)
-    stems = (f"test_{name}", f"test_{module.parent.name}_{name}")
-    found = {path for folder in folders for stem in stems for path in folder.glob(f"{stem}*.py")}
-    return tuple(sorted(str(path.relative_to(ROOT)) for path in found))
-
-
-def _is_own(context: str, names: Sequence[str]) -> bool:
+def _run_by(data: CoverageData, path: Path, tests: Sequence[str]) -> set[int]:
     """Without a context a line ran when its module was imported."""
-    return not context or context.startswith(tuple(f"{name}::" for name in names))
+    contexts = data.contexts_by_lineno(str(path))
+    return {line for line, ran in contexts.items() if any(not one or one.split("::", 1)[0] in tests for one in ran)}
+
+
+def own_tests(module: Path) -> tuple[str, ...]:
+    """The test files of a module: of its name, else of its package's, else all of its room."""
+    if module.as_posix() in ELSEWHERE:
+        return tuple(f"tests/{name}.py" for name in ELSEWHERE[module.as_posix()].split())
+    package = module.parent.name
+    name = package if module.stem == "__init__" else module.stem
+    above = [ROOT / "tests" / one for one in module.parents]
+    rooms = [ROOT / "tests" / module.parent / name, *(above[:-1] or above)]
+    found = _called(rooms, name, f"{package}_{name}") or _called(above, package)
+    found = found or set((ROOT / "tests" / module.parts[0]).rglob("test_*.py"))
+    return tuple(sorted(path.relative_to(ROOT).as_posix() for path in found))
+
+
+def _called(folders: Sequence[Path], *names: str) -> set[Path]:
+    forms = [form for name in names if name for form in (f"test_{name}.py", f"test_{name}_*.py")]
+    return {path for folder in folders for form in forms for path in folder.glob(form)}
+
+
+def named(tests: Sequence[str]) -> str:
+    """Few files by their names, more of them by their folder."""
+    if len(tests) > 3:
+        return f"`{os.path.commonpath(tests)}/`"
+    return " ".join(f"`{Path(test).name}`" for test in tests) or "none"
 
 
 def page(found: Sequence[Row]) -> str:
-    return HEAD + "".join(
-        f"| `{row.module}` | {row.statements} | {_share(row.own)} | {_share(row.everyone)} |\n" for row in found
-    )
+    own = sum(row.own * row.statements for row in found) / max(1, sum(row.statements for row in found))
+    low = sum(row.own < LOW for row in found)
+    summary = f"{len(found)} modules; their own tests run {own:.0f} % of all statements; below {LOW} %: {low}.\n\n"
+    table = "| module | its tests | statements | own | all |\n| --- | --- | --: | --: | --: |\n"
+    return "".join((HEAD, summary, table, *map(_line, found)))
 
 
-def _share(percent: int | None) -> str:
-    return "none" if percent is None else f"{percent} %"
+def _line(row: Row) -> str:
+    return f"| `{row.module}` | {row.tests} | {row.statements} | {row.own} % | {row.everyone} % |\n"
 
 
 def main(argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder, "coverage")
-        code = measure(argv, data)
-        found = list(rows(data))
+        code = measure(argv, Path(folder))
+        if code not in (0, 1):  # pytest's word that tests ran: all passed, some failed
+            return code
+        found = list(rows(Path(folder)))
     PAGE.write_text(page(found), encoding="utf-8")
     print(f"{len(found)} modules written to {PAGE.relative_to(ROOT)}")
     return code

@@ -22,14 +22,22 @@ def test_a_modules_own_tests_bear_its_name(module: str, test: str) -> None:
     assert test in covered.own_tests(Path(module))
 
 
-def test_a_module_without_tests_of_its_own_has_none() -> None:
-    assert covered.own_tests(Path("desktop/no_such_module.py")) == ()
+def test_a_module_without_tests_of_its_name_has_its_packages_else_its_rooms() -> None:
+    assert covered.own_tests(Path("app/doctor/finding.py")) == ("tests/app/test_doctor.py",)
+    assert "tests/engine/test_http.py" in covered.own_tests(Path("engine/runners/http.py"))
+    assert "tests/alerts/test_policy.py" in covered.own_tests(Path("alerts/no_such_module.py"))
 
 
-def test_the_table_tells_no_tests_from_tests_that_reach_nothing() -> None:
+def test_the_table_says_how_many_modules_are_low() -> None:
+    few, many = ("tests/test_a.py",), tuple(f"tests/engine/test_{name}.py" for name in "abcd")
     rows = [
-        covered.Row(module="tray/a.py", statements=4, own=None, everyone=75),
-        covered.Row(module="tray/b.py", statements=2, own=0, everyone=50),
+        covered.Row(module="tray/a.py", tests=covered.named(few), statements=4, own=75, everyone=75),
+        covered.Row(module="tray/b.py", tests=covered.named(many), statements=4, own=25, everyone=50),
     ]
 
-    assert covered.page(rows).endswith("| `tray/a.py` | 4 | none | 75 % |\n| `tray/b.py` | 2 | 0 % | 50 % |\n")
+    page = covered.page(rows)
+
+    assert "2 modules; their own tests run 50 % of all statements; below 70 %: 1." in page
+    assert page.endswith(
+        "| `tray/a.py` | `test_a.py` | 4 | 75 % | 75 % |\n| `tray/b.py` | `tests/engine/` | 4 | 25 % | 50 % |\n"
+    )

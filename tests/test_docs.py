@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,20 +18,9 @@ from live import Live
 from plain import Plain
 
 from tray import settings
+from tray.alerts import policy
 from tray.alerts.sound import SOUNDS
-from tray.cli import (  # noqa: F401 - they add their commands
-    app,
-    asking,
-    checking,
-    completing,
-    connecting,
-    examining,
-    history,
-    reading,
-    running,
-    starting,
-    testing,
-)
+from tray.cli import commands
 from tray.dialects import DIALECTS
 from tray.engine import trial
 from tray.sources import hooktray
@@ -56,15 +47,16 @@ def test_every_setting_has_its_row_and_every_row_its_setting() -> None:
 def test_every_key_class_and_sound_is_named() -> None:
     words = set(re.findall(r"`(\w+)`", section("Settings")))
 
-    assert {*hooktray.KEYS, *settings.CLASSES, *(path.stem for path in SOUNDS.glob("*.wav"))} <= words
+    assert sorted(settings.SOUNDS) == sorted(path.stem for path in SOUNDS.glob("*.wav"))
+    assert {*hooktray.KEYS, *settings.CLASSES, *settings.SOUNDS} <= words
 
 
 def test_every_command_is_named_and_every_named_command_exists() -> None:
-    commands = set(typer.main.get_group(app).commands)
+    there = set(typer.main.get_group(commands()).commands)
     named = set(re.findall(r"`(?:hooktray )?([a-z]+)[^`]*`", section("Commands").split("--home")[0]))
 
-    assert commands | {"relay"} <= named
-    assert named - commands - {"relay"} == set()
+    assert there | {"relay"} <= named
+    assert named - there - {"relay"} == set()
 
 
 def test_every_agent_and_event_is_in_the_table() -> None:
@@ -102,14 +94,59 @@ def test_the_examples_are_good_configuration() -> None:
     assert [len(parse(text, "/c/hooktray.yaml").hooks) for text in examples] == [1, 2, 3, 0]
 
 
-def test_the_session_prints_what_is_shown(tmp_path: Path, house: House) -> None:
-    text = re.findall(r"```yaml\n(.*?)```", section("A session"), re.DOTALL)[0]
-    line, shown = re.findall(r"\$ echo '(.*?)' \| hooktray relay (.*?)\n(.*?)\n```", README, re.DOTALL)[0][0::2]
-    house.configure(text)
-    standing = house.roster.standings[0]
+def test_the_session_prints_what_is_shown(house: House, tmp_path: Path) -> None:
+    rule = re.findall(r"```yaml\n(.*?)```", section("A session"), re.DOTALL)[0]
+    before, during, after = re.findall(r"```console\n(.*?)```", section("A session"), re.DOTALL)
+    house.configure(rule)
+    shows(house, before)
+
+    (standing,) = house.roster.standings
+    house.consent.approve(standing.key, standing.digest, "test")
+    place = Plain(tmp_path)
+    live = Live.__new__(Live)
+    live.place, live.home = place, house.paths.home or tmp_path
+    live.start("--headless")
+    shows(house, during)
+    place.close()
+
+    house.configure(rule.replace("decision: deny", "decision: ask"))
+    shows(house, after)
+
+
+def shows(house: House, session: str) -> None:
+    """Each line that is typed prints what stands below it, but for ids and moments."""
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": os.environ["HOME"],
+        "HOOKTRAY_HOME": str(house.paths.home),
+        "LC_ALL": "C.UTF-8",
+    }
+    steps = re.findall(r"^\$ (.*)\n((?:[^$].*\n)+)", session, re.MULTILINE)
+    assert steps
+    for line, shown in steps:
+        done = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, timeout=60)
+        printed = done.stdout.replace(str(house.paths.config), "~/.config/hooktray/hooktray.yaml")
+        assert masked(printed) == masked(shown), done.stderr
+
+
+def masked(text: str) -> list[str]:
+    plain = re.sub(r"\b[0-9a-f]{8}\b", "ID", re.sub(r"\b\d\d:\d\d:\d\d\b", "TIME", text))
+    return [line.rstrip() for line in plain.splitlines()]
+
+
+def test_the_sessions_notification_says_what_is_shown(house: House) -> None:
+    rule = re.findall(r"```yaml\n(.*?)```", section("A session"), re.DOTALL)[0]
+    payload = re.findall(r"echo '(.*?)'", section("A session"))[0]
+    title, body = re.findall(r'A notification says `(.*?)`, "(.*?)"', section("A session"))[0]
+    house.configure(rule)
+    (standing,) = house.roster.standings
     house.consent.approve(standing.key, standing.digest, "test")
 
-    assert json.loads(house.knock("claude-code", "PreToolUse", line.encode()).stdout) == json.loads(shown)
+    house.knock("claude-code", "PreToolUse", payload.encode())
+
+    ((event, decision, _),) = house.decisions
+    (alert,) = policy.alerts(event, decision)
+    assert (alert.title, alert.body) == (title, body)
 
 
 @pytest.mark.parametrize("name", ["chime", "bell"])
@@ -132,12 +169,12 @@ GUIDE = (ROOT / "docs" / "writing-hooks.md").read_text()
 
 def test_the_guides_commands_are_taken_as_they_stand() -> None:
     lines = re.findall(r"hooktray ((?:test|why) [^|`\n]+|log|paths)", GUIDE)
-    commands = typer.main.get_group(app).commands
+    there = typer.main.get_group(commands()).commands
 
     assert len(lines) > 8
     for line in lines:
         verb, *words = shlex.split(line)
-        commands[verb].make_context(verb, words)  # raises what the command line would say
+        there[verb].make_context(verb, words)  # raises what the command line would say
 
 
 def test_the_guides_events_exist_in_the_words_that_it_uses() -> None:

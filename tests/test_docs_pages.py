@@ -25,7 +25,7 @@ PAGES = sorted([ROOT / "README.md", *(path for folder in FOLDERS for path in (RO
 COMMANDS = typer.main.get_group(commands()).commands
 OURS = re.compile(r"`((?:tray|tests|docs|icons|native|installers|examples|\.ci)/[\w./*-]*)")
 OUTSIDE = {"relay", "once"}  # not of the command line that people type
-GENERATED = re.compile(r"^(?:dist|tray/native)/")
+GENERATED = re.compile(r"^(?:dist|tray/native)/|/pine\.py$")  # and the agent of docs/new-agent.md, which nobody has
 
 
 def named(page: Path) -> str:
@@ -39,7 +39,7 @@ def test_every_file_that_a_page_names_exists(page: Path) -> None:
 
     missing = [one for one in places if not any(one and list(base.glob(one.rstrip("/"))) for base in here)]
 
-    assert [place for place in missing if not GENERATED.match(place) and "your" not in place] == []
+    assert [place for place in missing if not GENERATED.search(place) and "your" not in place] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

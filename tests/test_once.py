@@ -1,24 +1,31 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.door.frames import decode_answer
+from tray.surroundings import taken
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
 
-def once(house: House, agent: str, event: str, payload: Any, *more: str) -> subprocess.CompletedProcess[bytes]:
+def once(
+    house: House, agent: str, event: str, payload: Any, *more: str, **variables: str
+) -> subprocess.CompletedProcess[bytes]:
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), *more, agent, event]
-    return subprocess.run(argv, input=body, capture_output=True, timeout=30, check=False)
+    return subprocess.run(
+        argv, input=body, capture_output=True, timeout=30, check=False, env={**os.environ, **variables}
+    )
 
 
 def wait_for(path: Path) -> str:
@@ -150,3 +157,26 @@ def test_it_imports_nothing_that_only_reads_settings() -> None:
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder")
+def test_without_the_tray_an_agents_variables_are_for_its_hooks_and_not_for_our_own_libraries(house: House) -> None:
+    """OpenSSL would read the file that OPENSSL_CONF names, and load what it says; here nobody ever writes to it."""
+    os.mkfifo(house.root / "openssl.cnf")
+    house.hook("guard", on="tool_before", script='cat >/dev/null; echo "$OPENSSL_CONF|$SSL_CERT_FILE" >&2; exit 1')
+
+    once(
+        house, "claude-code", "PreToolUse", PRE_TOOL_USE,
+        OPENSSL_CONF=str(house.root / "openssl.cnf"), SSL_CERT_FILE="/agents/ca.pem",
+    )  # fmt: skip
+
+    assert house.stores.journal.recent(1)[0].hooks[0]["stderr"].strip() == "|/agents/ca.pem"
+
+
+def test_what_is_ours_of_an_environment_is_places_and_language() -> None:
+    environment = {"HOME": "/me", "LC_ALL": "C", "OPENAI_API_KEY": "x", "HTTPS_PROXY": "p", "LD_PRELOAD": "l"}
+    environment |= {"SSL_CERT_DIR": "d", "HOSTALIASES": "a", "HOOKTRAY_HOME": "/h", "STARCHILD_SHELL_HOOKS": "1"}
+    whole = dict(environment)
+
+    assert taken(environment) == whole
+    assert environment == {"HOME": "/me", "LC_ALL": "C", "HOOKTRAY_HOME": "/h"}

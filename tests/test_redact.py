@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import regex
 
-from tray.text import redact, redact_value, shapes
+from tray.text import openings, redact, redact_value, shapes
 
 LOWER = string.ascii_lowercase + string.digits
 BASE62 = string.ascii_letters + string.digits
@@ -400,3 +400,55 @@ def test_no_telling_name_begins_with_what_is_passed_over() -> None:
     passed_over = [pair for pair in pairs if not re.fullmatch(shapes.NAME_BEGINS, pair, re.I)]
 
     assert not [pair for pair in passed_over if regex.fullmatch(shapes.NAMES, pair, regex.I, partial=True)]
+
+
+def _mixed(seed: int) -> str:
+    """Tokens, names and what only begins like one, side by side and inside each other."""
+    chance = random.Random(seed)
+    names = ["passWord", "api_key", "authAccessKEY", "keykey", "sshkey", "OTP", "pin", "spin", "tokenpwd", "nonce"]
+    begins = [*openings.TOKEN_BEGINS, *openings.NAME_BEGINS, ":AA", "M", "12345678"]
+    parts = (
+        [make(chance) for make in SHAPES.values()]
+        + names
+        + begins
+        + ["é", "\u017fecret", "\\n", "%3D", "=", "/", "K"]
+    )
+    return "".join(f"{chance.choice(parts)}{chance.choice(['', ' ', '_', '.', '-'])}" for _ in range(400))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_looking_for_beginnings_finds_what_the_patterns_find(seed: int) -> None:
+    text = _mixed(seed)
+
+    tokens = [(found.span(), found.lastgroup) for found in openings.tokens(text)]
+    names = [(found.span(), found["strong"]) for found in openings.names(text, openings.folded(text))]
+
+    assert tokens == [(found.span(), found.lastgroup) for found in shapes.TOKEN.finditer(text)]
+    assert names == [(found.span(), found["strong"]) for found in shapes.NAME.finditer(text)]
+
+
+def test_text_that_grows_when_folded_is_searched_all_the_same() -> None:
+    assert "hunter22" not in redact("İ password=hunter22").text
+
+
+@pytest.mark.parametrize(("keep", "count"), [(8, 1), (20, 1), (60, 1), (66, 2), (100, 2)])
+def test_a_secret_at_the_border_of_what_is_kept_is_masked_whole(keep: int, count: int) -> None:
+    secret = SHAPES["github"](random.Random(7))
+    text = f"use {secret} and then password=hunter2222 and no more"
+
+    kept = redact(text, keep)
+
+    assert secret[:12] not in kept.text
+    assert "hunter" not in kept.text
+    assert len(kept.masks) == count
+
+
+def test_many_masks_before_the_border_bring_nothing_in_from_behind_it() -> None:
+    """Masks are shorter than long secrets: what was only looked at must not slip into what is kept."""
+    secret, last = SHAPES["anthropic"](random.Random(8)), SHAPES["xai"](random.Random(9))
+    text = " ".join([secret] * 100)
+
+    kept = redact(f"{text} {last[:30]}", len(text))
+
+    assert last[:20] not in kept.text
+    assert kept.text.count("[masked anthropic") == 100

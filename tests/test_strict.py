@@ -87,7 +87,7 @@ BAD_YAML: list[tuple[str, str | bytes, Mark, str]] = [
     ("lone surrogate", "a: \ud800\n", Mark(1, 4), "'\\ud800'"),
     ("not UTF-8", b"a: 1\nb: \xc3\xa9\xff\n", Mark(2, 5), "0xff"),
     ("UTF-16", "a: 1".encode("utf-16"), Mark(1, 1), "not UTF-8"),
-    ("tab", "a:\n\tb: 1\n", Mark(2, 1), "cannot start any token"),
+    ("tab", "a:\n\tb: 1\n", Mark(2, 1), "a tab cannot indent"),
     ("unclosed quote", 'a: "x\n', Mark(2, 1), "unexpected end"),
     ("unclosed list", "a: [x\nb: 1\n", Mark(2, 2), "',' or ']'"),
     ("colon in text", "a: b: c\n", Mark(1, 5), "not allowed"),
@@ -212,7 +212,9 @@ def test_a_fully_grown_alias_bomb_costs_nothing() -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("shape", ["a: [" + "1," * 99_000 + "]", "".join(f"k{n}: 1\n" for n in range(45_000))])
+@pytest.mark.parametrize(
+    "shape", ["a: [" + "1," * 99_000 + "]", "".join(f"k{n}: 1\n" for n in range(45_000))], ids=["a list", "a mapping"]
+)
 def test_the_largest_file_allowed_stays_small_in_memory(shape: str) -> None:
     tracemalloc.start()
     load_yaml(shape, "c.yaml")

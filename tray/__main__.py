@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,9 +17,12 @@ def main() -> int:
 
         return relay(argv[1:])
     if argv[:1] == ["once"]:
+        from tray.surroundings import taken
+
+        environment = taken(os.environ)  # before anything else is imported: libraries look there as they are
         from tray.once import main as once
 
-        return once(argv[1:])
+        return once(argv[1:], environment)
     if argv in RUN or (argv[:1] == ["--home"] and argv[2:] in RUN):
         return _run(argv)
     from tray.cli import main as cli

@@ -15,17 +15,22 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray import __version__
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, Knock
-from tray.paths import locate
+from tray.paths import Paths, locate
 from tray.store.journal import Journal
 from tray.store.writer import Committed
+
+if TYPE_CHECKING:
+    from tray.app import Stores
+    from tray.settings import Llm
 
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
 
@@ -109,8 +114,11 @@ class Afterwards:
         """Nobody looks."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11)."""
+def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11).
+
+    `environment` is the agent's, which hooks get; our own process has little of it.
+    """
     from tray.dialects import neutral
 
     call, body, after = parse(argv), b"", Afterwards()
@@ -118,7 +126,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         _log_to(locate(call.home).logs / "hooktray.log")
         body = sys.stdin.buffer.read()
-        answer = _answer(call, body, after)
+        answer = _answer(call, body, environment, after)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
         answer = neutral(call.agent, call.event, body)
@@ -158,8 +166,8 @@ def parse(argv: Sequence[str]) -> Call:
     )
 
 
-def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
-    from tray.app import engine, llm, stores
+def _answer(call: Call, body: bytes, environment: Mapping[str, str], after: Afterwards) -> Answer:
+    from tray.app import engine, stores
 
     started = time.monotonic()
     paths = locate(call.home)
@@ -168,11 +176,21 @@ def _answer(call: Call, body: bytes, after: Afterwards) -> Answer:
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
     after.journal = kept.journal
-    model = functools.partial(llm, paths, kept)
+    model = functools.partial(_model, paths, kept, environment)
     judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
-    begun = judge.begin(_knock(call, body), spent=call.spent + time.monotonic() - started)
+    begun = judge.begin(_knock(call, body, environment), spent=call.spent + time.monotonic() - started)
     said = begun(_relay(call)) if callable(begun) else begun
     return said if isinstance(said, Answer) else said.unasked()  # without the tray nobody can be asked
+
+
+def _model(paths: Paths, kept: Stores, environment: Mapping[str, str]) -> Llm | None:
+    """The model that a person confirmed, with the key that this setting names, and nothing else of the agent's."""
+    from tray.app import llm
+
+    found = llm(paths, kept)
+    if found is not None and found.api_key_env in environment:
+        os.environ[found.api_key_env] = environment[found.api_key_env]
+    return found
 
 
 def _relay(call: Call) -> Relay | None:
@@ -182,7 +200,7 @@ def _relay(call: Call) -> Relay | None:
     return Relay() if stat.S_ISFIFO(os.fstat(1).st_mode) else None
 
 
-def _knock(call: Call, body: bytes) -> Knock:
+def _knock(call: Call, body: bytes, environment: Mapping[str, str]) -> Knock:
     from tray.engine.ancestry import ancestors
 
     relay = os.getppid()
@@ -195,7 +213,7 @@ def _knock(call: Call, body: bytes) -> Knock:
         id=call.id,
         body=b"" if too_long else body,
         cwd=_cwd(),
-        environment=dict(os.environ),
+        environment=environment,
         pid=relay,
         parent=above.pid if above else 0,
         problem=too_long,

@@ -10,7 +10,7 @@ import msgspec
 
 from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.strict import Document, nearest
+from tray.strict import Document, meant, nearest
 from tray.text import sanitise
 
 T = TypeVar("T")
@@ -32,6 +32,7 @@ CLASSES = (
     "switched",
     "information",
 )
+SOUNDS = ("alarm", "bell", "chime", "fall", "low", "tick")  # our own, in tray/alerts/sounds
 
 
 class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -142,11 +143,8 @@ def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], 
 
 def unknown(document: Document, at: tuple[Any, ...], key: str, known: Any) -> ConfigError:
     """The error for a key nobody knows, with the nearest one that is known."""
-    likely = nearest(key, known)
-    hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)
-    return ConfigError(
-        f"{document.where((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`", hint=hint
-    )
+    what = f"{document.where((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`"
+    return ConfigError(what, hint=meant(key, known))
 
 
 def wrong(document: Document, at: tuple[Any, ...], what: str, hint: str) -> ConfigError:
@@ -174,7 +172,8 @@ def _explained(
     if "missing required field" in message:
         key = message.split("`")[1]
         return wrong(document, (*at, *inner), f"the key `{key}` is missing", f"add `{key}:` here")
-    return wrong(document, (*at, *inner), f"{_plain(expected)}, got {_shown(found)}", _remedy(expected))
+    remedy = _remedy(expected, str(inner[-1]) if inner else "")
+    return wrong(document, (*at, *inner), f"{_plain(expected)}, got {_shown(found)}", remedy)
 
 
 STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
@@ -219,10 +218,10 @@ def _fields(kind: Any, steps: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple(field.encode_name for field in msgspec.structs.fields(_type(kind, steps)))
 
 
-def _remedy(expected: str) -> str:
+def _remedy(expected: str, key: str) -> str:
     for word, remedy in REMEDIES.items():
         if word in expected:
-            return remedy
+            return remedy or NUMBERS.get(key, f"write seconds, for example `{key}: 10`")
     return "see the settings table in the README"
 
 
@@ -232,11 +231,19 @@ REMEDIES = {
     "<= ": "write a smaller number",
     "`int": "write a whole number",
     "`bool": "write `true` or `false`",
-    "`float": "write seconds, for example `timeout: 10`",
+    "`float": "",  # by its key
     "`array": "write a list: `[a, b]`",
     "`object": "write keys below it, each on a line of its own and indented",
     "matching regex": 'write hours and minutes in quotes: `"22:00"`',
     "`str": "write text; put it in quotes when it begins with a special character",
+}
+
+
+# Numbers that are no seconds.
+NUMBERS = {
+    "days": "write days, for example `days: 90`",
+    "megabytes": "write megabytes, for example `megabytes: 500`",
+    "volume": "write a number from 0 to 1: `volume: 0.5`",
 }
 
 

@@ -1,7 +1,8 @@
 """A notification server that records what it is told; run as `recording_server.py FOLDER [CAPABILITY…]`.
 
 Each call becomes one JSON line in FOLDER/calls. FOLDER/mode says how it answers: nothing = as it should,
-`hang` = never, `refuse` = with an error, `deaf` = it tells its capabilities, and hangs when it is to show something.
+`hang` = never, `refuse` = with an error, `deaf` = it tells its capabilities, and hangs when it is to show something,
+`late` = the same, until it has another mode, `unwilling` = it refuses to show anything more.
 """
 # No `from __future__ import annotations`: dbus-fast reads the annotations as D-Bus signatures.
 # mypy: ignore-errors
@@ -18,16 +19,23 @@ from dbus_fast.aio import MessageBus
 from dbus_fast.constants import PropertyAccess
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
+REFUSED = DBusError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "too many")
 FOLDER = Path(sys.argv[1])
 CAPABILITIES = sys.argv[2:]
 
 
+def told() -> str:
+    return (FOLDER / "mode").read_text() if (FOLDER / "mode").exists() else ""
+
+
 async def obey(*hanging: str) -> None:
-    mode = (FOLDER / "mode").read_text() if (FOLDER / "mode").exists() else ""
+    while told() == "late" in hanging:
+        await asyncio.sleep(0.005)
+    mode = told()
     if mode in hanging:
         await asyncio.Event().wait()
     if mode == "refuse":
-        raise DBusError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "too many")
+        raise REFUSED
 
 
 def record(**call: object) -> None:
@@ -55,7 +63,9 @@ class Server(ServiceInterface):
         self, app: "s", replaces: "u", icon: "s", title: "s", body: "s", actions: "as", hints: "a{sv}", timeout: "i"
     ) -> "u":
         arrived = time.monotonic()
-        await obey("hang", "deaf")
+        await obey("hang", "deaf", "late")
+        if told() == "unwilling":
+            raise REFUSED
         self.last = replaces or self.last + 1
         plain = {key: value.value if isinstance(value, Variant) else value for key, value in hints.items()}
         urgency = plain.get("urgency")
@@ -88,7 +98,7 @@ class Server(ServiceInterface):
 
     @dbus_property(access=PropertyAccess.READ)
     def Inhibited(self) -> "b":
-        return (FOLDER / "mode").exists() and (FOLDER / "mode").read_text() == "inhibited"
+        return told() == "inhibited"
 
     @dbus_signal()
     def NotificationClosed(self, number: "u", reason: "u") -> "uu":

@@ -37,7 +37,8 @@ class Stage:
         self.player = Player()
         self.announcer = Announcer(self.loop, self.notifier, self.player, lambda: self.muted, self.heard)
 
-    def heard(self, record: str, what: str) -> None:
+    def heard(self, records: tuple[str, ...], what: str) -> None:
+        (record,) = records
         if record == self.deaf:
             raise ValueError(record)
         self.told.put((record, what))

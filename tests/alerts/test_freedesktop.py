@@ -21,6 +21,7 @@ from tray.alerts.notifier import Delivery, Manner, Notifier
 
 pytestmark = pytest.mark.desktop
 
+BUS = "org.freedesktop.DBus"
 NAME = "org.freedesktop.Notifications"
 PATH = "/org/freedesktop/Notifications"
 QUESTION = alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
@@ -101,13 +102,15 @@ def test_buttons_are_offered_and_each_counts_once(server: Recorder) -> None:
     assert hand.pids[0] > 1
 
 
-def test_a_server_that_an_agent_started_can_deny_but_not_allow(server: Recorder) -> None:
+def test_a_server_that_an_agent_started_can_deny_but_neither_allow_nor_undo(server: Recorder) -> None:
     hand = Hand(trusted=False)
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)
+        await backend.send(alert(key="s", about="undo-1", buttons=(Button.UNDO,)))
         await tell("Press", "us", 1, "allow")
-        await until(lambda: hand.pids)
+        await tell("Press", "us", 2, "undo")
+        await until(lambda: len(hand.pids) == 2)
         await tell("Press", "us", 1, "deny")
         await until(lambda: hand.pressed)
 
@@ -142,6 +145,79 @@ def test_a_withdrawn_alert_is_closed(server: Recorder) -> None:
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)
         await backend.withdraw("q")
+        await backend.withdraw("q")
+
+    Hand().run(do)
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+
+
+def test_an_alert_and_its_sound_share_one_connection(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        before = await connections()
+        await asyncio.gather(backend.send(QUESTION), backend.manner(), backend.manner())
+        assert len(await connections()) == len(before) + 1
+
+    Hand().run(do)
+
+
+async def connections() -> list[str]:
+    bus = await MessageBus().connect()
+    reply = await bus.call(Message(destination=BUS, path="/org/freedesktop/DBus", interface=BUS, member="ListNames"))
+    bus.disconnect()
+    assert reply is not None
+    return [name for name in reply.body[0] if name.startswith(":") and name != bus.unique_name]
+
+
+def test_an_alert_that_took_too_long_leaves_the_others_alone_and_is_ours_once_it_is_shown(server: Recorder) -> None:
+    hand = Hand()
+    late = alert(key="late", about="q2", buttons=(Button.DENY,))
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        server.mode("late")
+        assert await Notifier([backend], 0.2).send(late) is Delivery.FAILED
+        server.mode("")
+        await until(lambda: len(server.calls()) == 2)
+        await until_pressed(2, "deny", hand)
+        await tell("Press", "us", 1, "deny")
+        await until(lambda: len(hand.pressed) == 2)
+        await backend.withdraw("late")
+        await backend.withdraw("q")
+
+    hand.run(do)
+
+    assert hand.pressed == [("q2", Button.DENY), ("q1", Button.DENY)]
+    assert [call["id"] for call in server.calls("Close")] == [2, 1]
+
+
+async def until_pressed(number: int, key: str, hand: Hand) -> None:
+    """Pressed again until it counts: the server's word on which number it gave is still on its way."""
+    async with asyncio.timeout(20):
+        while not hand.pressed:
+            await tell("Press", "us", number, key)
+
+
+def test_an_alert_that_is_taken_back_before_it_is_there_goes_as_soon_as_it_is(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        server.mode("late")
+        assert await Notifier([backend], 0.2).send(QUESTION) is Delivery.FAILED
+        await backend.withdraw("q")
+        server.mode("")
+        await until(lambda: server.calls("Close"))
+
+    Hand().run(do)
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+
+
+def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        await backend.manner()
+        server.mode("unwilling")
+        assert await Notifier([backend]).send(QUESTION) is Delivery.FAILED
+        server.mode("")
         await backend.withdraw("q")
 
     Hand().run(do)

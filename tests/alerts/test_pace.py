@@ -135,10 +135,12 @@ def test_what_answers_the_user_is_shown_at_once_but_silent_while_it_is_quiet(pac
 class Announced:
     def __init__(self) -> None:
         self.alerts: list[Alert] = []
-        self.heard: list[tuple[str, str]] = []
+        self.records: list[tuple[str, ...]] = []
+        self.heard: list[tuple[tuple[str, ...], str]] = []
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
         self.alerts += alerts
+        self.records.append(records)
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         raise AssertionError(keys)
@@ -154,13 +156,18 @@ def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come(
     pacing = Pacing(pace, announced, later, lambda *heard: announced.heard.append(heard))
     pacing.snooze(600)
     pacing.announce((ended("api"),), "r1")
-    assert announced.heard == [("r1", "held")]
+    pacing.announce((ended("web"),), "r2")
+    pacing.look()
+    assert announced.heard == [(("r1",), "held"), (("r2",), "held")]
+    assert announced.records == []
     seconds, work = timers[-1]
 
     clock.now += seconds
     work()
+    pacing.announce((ended("shop"),), "r3")
 
-    assert [one.project for one in announced.alerts] == ["api"]
+    assert [one.body for one in announced.alerts] == ["2 turns ended: api, web", "Turn ended"]
+    assert announced.records == [("r1", "r2"), ("r3",)]
     assert pacing.held == ()
 
 

@@ -16,6 +16,7 @@ from house import House
 from live import Live
 from plain import Plain
 
+from tray.app.care import Care
 from tray.app.doctor import CHECKS, Finding, Health, broken_hooks, examine, told, troubled
 from tray.app.doctor.samples import sample
 from tray.errors import HooktrayError
@@ -137,7 +138,17 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     copy.write_text("#!/bin/sh\nexit 2\n")
 
     assert [row[0] for row in of(house, "guard", static=True)] == ["attention", "broken"]
-    assert broken_hooks(house.paths, house.stores, house.roster) == 1
+    assert broken_hooks(house.paths, house.stores, house.roster) == {"guard"}
+
+
+def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:
+    for name in ("lost", "guard"):
+        house.hook(name, on="tool_before", command="./nowhere.sh", approved=False)
+    care = Care(house.paths, house.stores, house.roster, dict)
+    care.look()
+
+    assert care.troubled(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}
+    assert care.troubled(frozenset()) == care.trouble
 
 
 def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House) -> None:
@@ -320,7 +331,7 @@ def test_people_read_what_is_broken_first_and_the_counts_last() -> None:
         "ok         relay: native",
         "1 broken, 0 attention, 1 ok",
     ]
-    assert troubled([good, bad, bad]) == 1
+    assert troubled([good, bad, bad]) == {"guard"}
     assert next(iter(CHECKS)) == "tray"
 
 

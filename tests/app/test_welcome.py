@@ -42,7 +42,7 @@ def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live,
     said = output(fresh)
     assert said.count("Welcome to Hooktray") == 1
     assert str(fresh.config) in said
-    assert "hooktray connect claude-code" in said
+    assert "agents found here        claude-code\n  connect agents           hooktray connect" in said
     assert fresh.config.read_text() == TEXT
     assert fresh.config.with_name("hooktray.schema.json").exists()
     assert list((tmp_path / ".claude").iterdir()) == []

@@ -21,7 +21,7 @@ from tray.cli.filters import moment
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
-from tray.store.sums import percentile
+from tray.store.statistics import percentile
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GUARD = """case $(cat) in
@@ -93,6 +93,10 @@ def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
     lived: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said(lived, capsys, "log", "--hook", "other") == "No decision matches.\n"
+
+
+def test_an_empty_journal_says_that_nothing_was_decided_yet(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(house, capsys, "log") == "No decisions yet.\n"
 
 
 def test_a_row_that_is_no_terminals_stands_on_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,7 +228,7 @@ def test_a_replay_asks_the_hooks_in_force_and_writes_nothing(
     assert [hook["name"] for hook in row["hooks"]] == ["guard", "guard2"]
     assert row["now"]["reason"] == "guard: no secrets\nguard2: two"
     assert lived.stores.journal.count() == 3
-    assert "yours stands for it" in row["inexact"][0]
+    assert "stands for it" in row["inexact"][0]
 
 
 def test_a_replay_of_a_masked_row_says_that_it_is_inexact(house: House, capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,9 +125,10 @@ def test_a_list_of_sources_keeps_its_other_lines(person: Person, file: Path) -> 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"hooks": {}}', "no hook in it can be adopted"),
+        ('{"hooks": {}}', "no hook of yours is in it"),
         (f'{{"hooks": {{"Stop": [{ASKED}]}}}}', "no hook in it can be adopted"),
-        ("", "there is no hook"),
+        ("", "no hook of yours is in it"),
+        ("\ufeff\n", "no hook of yours is in it"),
         ('{"disableAllHooks": true, "hooks": {}}', "runs none of its hooks"),
         ('{"hooks": {} // mine\n}', "runs none of its hooks"),
         ('{"hooks": {},}', ":1:13:"),
@@ -150,21 +151,6 @@ def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, 
 
     assert "hooktray connect shelley" in caught.value.hint
     assert "hooktray disconnect shelley" in caught.value.hint
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_for_x_codes_plugins_it_is_said_what_to_write(person: Person, named: bool) -> None:
-    register = person.home / ".x-code" / "plugins" / "installed_plugins.json"
-    register.parent.mkdir(parents=True)
-    record = {"id": "lint@market", "name": "lint", "marketplace": "market", "version": "2"}
-    register.write_text(json.dumps({"plugins": [record] if named else []}))
-
-    with pytest.raises(HooktrayError, match="not moved by this command") as caught:
-        adopting.adopt(person.site, "x-code")
-
-    folder = register.parent / "cache" / "market" / "lint" / "2" if named else "FOLDER"
-    assert f"`- {{x-code: {folder}, agent: x-code}}`" in caught.value.hint
-    assert f"/plugin disable {'lint@market' if named else 'NAME'}" in caught.value.hint
 
 
 def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: Path) -> None:

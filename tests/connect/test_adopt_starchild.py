@@ -111,8 +111,8 @@ def test_release_finds_the_workspace_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "there is no hook"),
-        ("hooks: []\n", "no hook in it can be adopted"),
+        ("", "no hook of yours is in it"),
+        ("hooks: []\n", "no hook of yours is in it"),
         (f"hooks:\n  - {BESIDE}", "no hook in it can be adopted"),
         ("hooks:\n  - {event: tomorrow, command: /x}\n", "no hook in it can be adopted"),
         ("hooks:\n  - {event: on_stop, command: /x, matcher: '('}\n", "no hook in it can be adopted"),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 
 from tray.connect import claude_code, write
 from tray.connect.claude_sheet import handlers, put, without
-from tray.connect.edit import diff
+from tray.connect.difference import diff
 from tray.connect.json_text import BOM, JsonText
 from tray.dialects import DIALECTS
 from tray.errors import ConfigError, HooktrayError
@@ -62,6 +65,10 @@ GOOD = {
     "who mentions us": WITH_HOOKS % FOREIGN.replace("peon.sh", "echo hooktray-relay claude-code"),
     "keys in an odd order": '{\n "z": 1,\n "hooks": {"Stop": [' + FOREIGN + ']},\n "a": {"hooks": {"Stop": 1}}\n}',
     "uneven indentation": '{\n "a": 1,\n      "b": {\n  "c": 2 },\n"d":\n3\n}\n',
+    "CR": PLAIN.replace("\n", "\r"),
+    "CR and hooks": (WITH_HOOKS % FOREIGN).replace("\n", "\r"),
+    "a very long line": '{"permissions": {"allow": ["' + "x" * 1_000_000 + '"]},\n "hooks": {}}',
+    "hooks elsewhere, twice": '{\n  "a": {"hooks": {"Stop": 1}, "hooks": [{"hooks": 2, "hooks": 3}]}\n}\n',
     "duplicate keys elsewhere": '{\n  "env": {"A": "1", "A": "2"}\n}\n',
     "five megabytes": BIG,
     "deep": '{"a": ' + "[" * 500 + "]" * 500 + "}",
@@ -83,6 +90,9 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "not a number": ('{"a": NaN}', ":1:1:"),
     "Latin-1": (b'{\n  "a": "\xe9"\n}\n', ":2:9:"),
     "UTF-16": ('{"a": 1}'.encode("utf-16"), ":1:1:"),
+    "NUL in a text": ('{"a": "b\0c"}', ":1:9:"),
+    "NUL behind it": ('{"a": 1}\n\0', ":2:1:"),
+    "hooks of a group given twice": ('{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', ":1:35:"),
     "a tab in a text": ('{"a": "b\tc"}', ":1:9:"),
 }
 
@@ -268,6 +278,38 @@ def test_owner_and_attributes_stay(person: Person, file: Path) -> None:
     person.connect()
 
     assert (file.stat().st_uid, file.stat().st_gid, os.getxattr(file, "user.note")) == (1234, 1235, b"mine")
+    person.disconnect()
+    assert (file.stat().st_uid, file.stat().st_gid, os.getxattr(file, "user.note")) == (1234, 1235, b"mine")
+
+
+LOCKED = {  # how the system is told, in a mount namespace of the shell's own, and what it answers then
+    "immutable": ("chattr +i {file} && trap 'chattr -i {file}' EXIT", "not permitted"),
+    "read-only": ("mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}", "Read-only file system"),
+}
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_what_the_system_does_not_let_us_write_is_refused(person: Person, file: Path, name: str) -> None:
+    file.write_text(PLAIN)
+    before = tree(person.home)
+    told, why = LOCKED[name]
+    prepare = told.format(file=file, folder=file.parent)
+    if in_namespace(person, prepare).returncode:
+        pytest.skip(f"this machine lets nobody make a file {name}")
+    tool = [sys.executable, "-I", "-m", "tray", "--home", person.site.paths.home, "connect", "claude-code", "--yes"]
+
+    done = in_namespace(person, f"{prepare} && {shlex.join(map(str, tool))}")
+
+    assert done.returncode == 1
+    assert why in done.stderr
+    assert "nothing was written" in done.stderr
+    assert tree(person.home) == before
+
+
+def in_namespace(person: Person, line: str) -> subprocess.CompletedProcess[str]:
+    environment = {"HOME": str(person.home), "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
+    argv = ["unshare", "-m", "sh", "-c", line]
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_somebody_elses_edit_in_between_is_noticed(person: Person, file: Path) -> None:
@@ -326,6 +368,42 @@ def test_another_relay_touches_no_byte_around_it(
     assert file.read_bytes() == direct
     person.disconnect()
     assert file.read_bytes() == GOOD[name].encode()
+
+
+@pytest.mark.parametrize("name", ["two spaces", "CR", "tabs", "CRLF"])
+def test_comments_between_our_entries_stay(person: Person, file: Path, name: str) -> None:
+    file.write_bytes(GOOD[name].encode())
+    person.connect()
+    text = file.read_bytes().decode()
+    end = next(sign for sign in ("\r\n", "\n", "\r") if sign in text)
+    at = text.index('"PreToolUse"')
+    inside = text[at:].replace("[", f"[ /* in */{end}", 1)
+    file.write_bytes(f"{text[:at]}// before{end}{inside}".encode())
+    assert person.connect() == 0
+
+    person.disconnect()
+
+    left = file.read_bytes().decode()
+    assert "// before" in left
+    assert "/* in */" in left
+    assert "hooktray" not in left
+    value = JsonText(left.encode(), "f").value
+    assert {**value, "hooks": _filled(value)} == {**json.loads(GOOD[name]), "hooks": {}}
+
+
+def test_two_at_once_make_one_entry_and_lose_no_notes(person: Person, file: Path) -> None:
+    file.write_text(PLAIN)
+    plans = [claude_code.connect(person.site) for _ in range(2)]
+    other = claude_code.connect(replace(person.site, relay=("/other/hooktray-relay",)))
+
+    for plan in plans:
+        write(person.site, "claude-code", plan)
+    with pytest.raises(HooktrayError, match="changed by somebody else"):
+        write(person.site, "claude-code", other)
+
+    assert [wire.event for wire in person.wires()].count("Stop") == 1
+    person.disconnect()
+    assert file.read_text() == PLAIN
 
 
 def test_in_a_group_with_somebody_elses_only_ours_is_touched(person: Person, file: Path) -> None:

@@ -286,6 +286,23 @@ def test_starchilds_hooks_come_and_go(starchild: Person, name: str, forgotten: b
         assert {**new, "hooks": new.get("hooks") or []} == {**old, "hooks": old.get("hooks") or []}
 
 
+@pytest.mark.parametrize("text", ["", "a: 1\n", "hooks:\n" + ENTRY])
+def test_a_comment_between_our_entries_stays(starchild: Person, text: str) -> None:
+    file = starchild.home / "workspace" / "config" / "shell_hooks.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    starchild.connect()
+    file.write_text(file.read_text().replace("  - event: on_stop", "  # mine: not to be lost\n  - event: on_stop"))
+    assert starchild.connect() == 0
+
+    starchild.disconnect()
+
+    left = file.read_text()
+    assert "  # mine: not to be lost\n" in left
+    old, new = (load_yaml(one.encode() or b"{}", "f").value for one in (text, left))
+    assert {**new, "hooks": new.get("hooks")} == {**old, "hooks": old.get("hooks")}
+
+
 @pytest.mark.parametrize("name", BROKEN_SHEETS)
 def test_a_sheet_that_cannot_be_edited_is_refused(starchild: Person, name: str) -> None:
     text, place = BROKEN_SHEETS[name]

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from connect.claude import Terminal
-from connect.trays import by_person, installed, started
+from connect.sites import tree
+from connect.trays import approve_all, by_person, installed, started
 from desk import wait
 from dialects.hosts import taken
 from live import PYTHON, Live
@@ -57,6 +58,12 @@ def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
     return {row["agent"]: row for row in live.cli_json("connections", *argv)}
 
 
+def examination(live: Live) -> dict[str, dict[str, str]]:
+    """What the doctor finds of each agent."""
+    rows = [json.loads(line) for line in live.cli("doctor", "--json").stdout.splitlines()]
+    return {row["name"]: row for row in rows if row["check"] == "agent"}
+
+
 def test_the_difference_is_shown_and_nothing_written_before_somebody_says_yes(live: Live, settings: Path) -> None:
     before = settings.read_bytes()
 
@@ -85,7 +92,7 @@ def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, t
         "claude-code: connected.",
         "x-code: connected.",
     ]
-    assert again.stdout.decode().count("is connected already, nothing to write.") == 2
+    assert again.stdout.decode().count("already connected; nothing to write.") == 2
     assert gone.stdout.decode().count("disconnected.") == 2
     assert settings.read_bytes() == before
     assert list((tmp_path / ".x-code").iterdir()) == []
@@ -98,7 +105,7 @@ def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, t
         (["connect", "claude"], 1, "did you mean `claude-code`?"),
         (["connect", "claude-code", "--scope", "world"], 1, "unknown scope `world`"),
         (["connect", "--nonsense"], 2, "--nonsense"),
-        (["adopt", "x-code"], 1, "/plugin disable"),
+        (["adopt", "x-code"], 1, "no plugin is named in"),
         (["adopt", "shelley"], 1, "hooktray connect shelley"),
         (["release", "claude-code"], 1, "nothing to put back"),
     ],
@@ -158,7 +165,9 @@ def test_a_file_that_cannot_be_read_is_named_with_its_place(live: Live, settings
 
 
 def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, settings: Path, tmp_path: Path) -> None:
-    (tmp_path / "workspace" / "config").mkdir(parents=True)
+    switch = tmp_path / "workspace" / "config" / "agent.yaml"
+    switch.parent.mkdir(parents=True)
+    switch.write_text("shell_hooks: {enabled: true}\n")
     done = running.cli("connect", *CONNECTORS, "--yes")
     assert done.returncode == 0, done.stderr.decode()
 
@@ -168,8 +177,69 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     assert stand == dict.fromkeys(CONNECTORS, (True, True, None))
     assert [row["missing"] for row in rows.values()] == [[]] * 4
     assert all("never heard of" in row["advice"][-1] for row in rows.values())
-    assert "/hooks on" in rows["starchild"]["advice"][0]
     assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
+    examined = examination(running)
+    assert {name: one["health"] for name, one in examined.items()} == dict.fromkeys(CONNECTORS, "attention")
+    assert all(", firing, last heard of: never" in one["said"] for one in examined.values())
+
+
+SWITCHES = {
+    "claude-code": (".claude/settings.local.json", '{"disableAllHooks": true}', "take `disableAllHooks` out of"),
+    "starchild": ("workspace/config/agent.yaml", "shell_hooks: {enabled: false}", "type `/hooks on` in Starchild"),
+    "x-code": (
+        ".x-code/settings.json",
+        '{"enabledPlugins": {"hooktray@local": false}}',
+        "type `/plugin enable hooktray@local`",
+    ),
+}
+
+
+def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(running: Live, tmp_path: Path) -> None:
+    running.cli("connect", *CONNECTORS, "--yes")
+    for name, text, _ in SWITCHES.values():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    rows = by_agent(running, "--try")
+    examined = examination(running)
+
+    for agent, (_, _, advice) in SWITCHES.items():
+        assert (rows[agent]["firing"], rows[agent]["problem"]) == (False, "")
+        assert advice in rows[agent]["advice"][0]
+        assert "never heard of" not in str(rows[agent]["advice"])
+        assert "not trusted, not firing" in examined[agent]["said"]
+        assert (examined[agent]["health"], advice in examined[agent]["remedy"]) == ("attention", True)
+    assert rows["shelley"]["firing"] is True
+    told = running.cli("connections").stdout.decode().splitlines()
+    assert [line.split()[4:7] for line in told if line.startswith(("claude-code ", "x-code "))] == [
+        ["no", "not", "tried"]
+    ] * 2
+
+
+def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: Path, tmp_path: Path) -> None:
+    live.cli("connect", "claude-code", "--yes")
+    project = {"hasTrustDialogAccepted": False}
+    (tmp_path / ".claude.json").write_text(json.dumps({"projects": {str(tmp_path): project}}))
+
+    row = by_agent(live)["claude-code"]
+
+    assert row["trust"].startswith("asks: ")
+    assert row["advice"] == [f"start `claude` in {tmp_path} and say that you trust it: until then no hook runs"]
+
+
+def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings: Path, tmp_path: Path) -> None:
+    live.cli("connect", "claude-code", "--yes")
+    stopped = examination(live)["claude-code"]
+    live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
+    elsewhere = examination(live)["claude-code"]
+    live.cli("connect", "claude-code", "--yes")
+    settings.write_text(settings.read_text().replace("/tray/", "/gone/tray/"))
+    gone = examination(live)["claude-code"]
+
+    assert [one["health"] for one in (stopped, elsewhere, gone)] == ["broken"] * 3
+    assert "start the tray (`hooktray run`)" in stopped["remedy"]
+    assert "lead to another Hooktray; hooktray connect claude-code leads them here" in elsewhere["remedy"]
+    assert "is not there any more" in gone["remedy"]
 
 
 @pytest.mark.parametrize("agent", [agent for agent in CONNECTORS if agent != "claude-code"])
@@ -190,6 +260,50 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, t
         "tool_before",
     } & came.keys()
     assert len(came) == len([name for name in DIALECTS[agent].EVENTS if "<" not in name])
+
+
+def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live, tmp_path: Path) -> None:
+    own = tmp_path / ".config" / "shelley" / "hooks" / "chat-message"
+    own.parent.mkdir(parents=True)
+    own.write_text('#!/bin/sh\ncat >/dev/null\necho \'{"message": "from my own"}\'\n')
+    own.chmod(0o755)
+    text = own.read_bytes()
+    message = {
+        "message": "hi",
+        "readonly": {"conversation_id": "c", "model": "m", "reasoning_level": "", "queued": False},
+    }
+
+    live.cli("connect", "shelley", "--yes")
+    assert live.states() == {"chat-message": "pending"}
+    approve_all(live)
+    live.start("--headless")
+    try:
+        done = live.place.run([own], input=json.dumps(message).encode())
+        assert (done.returncode, json.loads(done.stdout)) == (0, {"message": "from my own"})
+        assert [hook["name"] for hook in live.wait_log(1)[0]["hooks"]] == ["chat-message"]
+    finally:
+        assert isinstance(live.place, Plain)
+        live.place.close()
+    live.cli("disconnect", "shelley", "--yes")
+    assert own.read_bytes() == text
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "shelley"])
+def test_two_commands_at_once_make_one_entry_and_one_disconnect_takes_all_out(
+    live: Live, settings: Path, tmp_path: Path, agent: str
+) -> None:
+    before = tree(tmp_path / ".claude"), (tmp_path / ".config").exists()
+    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect", agent, "--yes"]
+    both = [subprocess.Popen(argv, env=live.place.environment, stdout=subprocess.PIPE) for _ in range(2)]
+
+    told = [process.communicate(timeout=60)[0].decode().splitlines()[-1] for process in both]
+
+    row = by_agent(live)[agent]
+    assert [process.returncode for process in both] == [0, 0]
+    assert set(told) <= {f"{agent}: connected.", f"{agent}: already connected; nothing to write."}
+    assert len(row["events"]) == len(set(row["events"]))
+    assert live.cli("disconnect", agent, "--yes").returncode == 0
+    assert (tree(tmp_path / ".claude"), (tmp_path / ".config").exists()) == before
 
 
 def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
@@ -227,7 +341,7 @@ def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path
     row = by_agent(live, "--try")["claude-code"]
 
     assert (row["connected"], row["firing"]) == (True, False)
-    assert "nothing arrived" in row["problem"]
+    assert row["problem"] == f"{settings}: nothing can arrive"
     assert "/gone/tray/" in row["advice"][0]
     assert row["advice"][0].endswith(
         "is not there any more, so its lines do nothing; hooktray connect claude-code mends them"

@@ -40,7 +40,7 @@ def opened() -> list[Path]:
 def wiring(home: Path, opened: list[Path]) -> Wiring:
     paths = locate(str(home / "h"))
     paths.prepare()
-    return Wiring(paths, lambda agent: 7.0 if agent == "claude-code" else None, opened.append)
+    return Wiring(paths, lambda agent: 7.0 if agent == "claude-code" else None, opened.append, lambda session: False)
 
 
 def states(wiring: Wiring) -> dict[str, tuple[bool, bool, float | None]]:
@@ -52,7 +52,9 @@ def test_what_is_shown_is_written_and_taken_back(wiring: Wiring, file: Path, ope
     assert states(wiring)["x-code"] == (False, False, None)
 
     offer = wiring.review("claude-code", connect=True)
-    assert opened[0].read_text() == offer.text
+    head, text = opened[0].read_text().split("\n\n", 1)
+    assert text == offer.text
+    assert head.splitlines()[1].endswith(f"Settings, Agents, Claude Code, {offer.digest[:8]}")
     assert offer.text.startswith(f"--- {file}\n+++ {file}\n@@")
     assert file.read_text() == TEXT
     wiring.take(offer)

@@ -25,6 +25,7 @@ PATHS = {  # template in config/ -> where it stands below the desk's folder
     "notifyd.xml": "config/xfce4/xfconf/xfce-perchannel-xml/xfce4-notifyd.xml",
     "openbox.xml": "config/openbox/rc.xml",
     "panel.xml": "config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml",
+    "pick": "pick",
     "pulse.pa": "pulse.pa",
     "record": "record",
     "tint2rc": "config/tint2/tint2rc",
@@ -65,7 +66,8 @@ def furnish(folder: Path, *, dark: bool = True) -> None:
         for one, other in () if dark else LIGHT.items():
             text = text.replace(one, other)
         target.write_text(text.replace("@FOLDER@", str(folder)).replace("@RUN@", str(folder / "run")))
-    (folder / "record").chmod(0o700)
+    for program in ("record", "pick"):
+        (folder / program).chmod(0o700)
     shutil.copy("/usr/share/dbus-1/services/org.xfce.Xfconf.service", folder / "services")
 
 

@@ -56,6 +56,10 @@ class Screen:
         """The open menus, from the lowest to the uppermost; a submenu may first appear below its parent."""
         return [box for window in self._root.query_tree().children if (box := self._popup(window))]
 
+    def named(self, name: str) -> list[Box]:
+        """The windows of this class on the screen, without those that only hold something."""
+        return [box for window in self._root.query_tree().children if (box := self._of(window, name))]
+
     def tray(self) -> Box | None:
         """The panel's tray; None as long as it has no place."""
         found = [box for window in self._windows(self._root, 5) if (box := self._tray(window))]
@@ -98,6 +102,16 @@ class Screen:
             kinds = window.get_full_property(self._display.intern_atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType)
             return self._box(window) if kinds and self._types.intersection(kinds.value) else None
         except (BadWindow, BadDrawable):  # closed while we looked
+            return None
+
+    def _of(self, window: Any, name: str) -> Box | None:
+        try:
+            known = window.get_wm_class()
+            if not known or known[1] != name or window.get_attributes().map_state != X.IsViewable:
+                return None
+            box = self._box(window)
+            return box if box.width > 20 and box.height > 20 else None
+        except (BadWindow, BadDrawable):
             return None
 
     def _tray(self, window: Any) -> Box | None:

@@ -37,7 +37,7 @@ class Hall:
             switch=house.stores.switch,
             consent=house.consent,
             roster=house.roster,
-            switched=lambda what, way: None,
+            switched=lambda what, way, back: None,
             changed=lambda: None,
         )
         self.face = Face(

@@ -12,7 +12,6 @@ from desktop.test_face import RECORD, Hall, labels
 from tray.desktop.extras import Extras
 from tray.desktop.menu import (
     Answer,
-    Connect,
     Doctor,
     HeedQuiet,
     Held,
@@ -20,15 +19,20 @@ from tray.desktop.menu import (
     OpenConfiguration,
     OpenPage,
     Pause,
+    Probe,
     Question,
     Reason,
     Resume,
+    ReviewWiring,
+    ShowAgents,
     Snooze,
     StartAtLogin,
     Tell,
     Telling,
     TogglePause,
     Wake,
+    Wired,
+    Write,
 )
 from tray.errors import HooktrayError
 
@@ -47,6 +51,27 @@ class Others:
         if self.asked[-1:] == ["refuse"]:
             raise HooktrayError("it could not be set", hint="check the permissions there")
         self.on = on
+
+    # ---- agents
+
+    def rows(self) -> tuple[Wired, ...]:
+        return (Wired(agent="shelley", name="Shelley", installed=True, connect="1a2b"),)
+
+    def look(self) -> None:
+        self.asked.append("look")
+
+    def review(self, agent: str, *, connect: bool) -> None:
+        self.asked.append(("review", agent, connect))
+
+    def take(self, agent: str, digest: str) -> str:
+        self.asked.append(("take", agent, digest))
+        return "Shelley is connected"
+
+    def probe(self, agent: str) -> None:
+        self.asked.append(("probe", agent))
+
+    def show(self) -> None:
+        self.asked.append("agents")
 
     def decision(self, id: str) -> None:
         if self.asked[-1:] == ["refuse"]:
@@ -67,7 +92,7 @@ class Others:
             open_configuration=lambda: note("configuration"),
             open_page=lambda: note("page"),
             open_decision=self.decision,
-            connect=lambda: note("connect"),
+            agents=self,
             doctor=lambda: note("doctor"),
         )
 
@@ -152,7 +177,9 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
         (Held(), "held"),
         (OpenConfiguration(), "configuration"),
         (OpenPage(), "page"),
-        (Connect(), "connect"),
+        (ShowAgents(), "agents"),
+        (ReviewWiring("shelley", connect=True), ("review", "shelley", True)),
+        (Probe("shelley"), ("probe", "shelley")),
         (Doctor(), "doctor"),
     ],
 )
@@ -160,6 +187,28 @@ def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action:
     hall.hand.act(action)  # type: ignore[arg-type]
 
     assert others.asked == [asked]
+
+
+def test_what_was_shown_of_an_agent_is_written_by_a_click_of_its_own_and_told(hall: Hall, others: Others) -> None:
+    hall.click("Settings", "Agents", "Shelley", "Write what was shown: 1a2b")
+
+    assert others.asked == [("take", "shelley", "1a2b")]
+    assert hall.told == [("", "Shelley is connected")]
+
+
+def test_a_fresh_look_at_agents_is_taken_when_the_menu_opens(hall: Hall, others: Others) -> None:
+    hall.face.opened()
+
+    assert others.asked == ["look"]
+
+
+def test_without_agents_their_rows_do_nothing(house: House) -> None:
+    hall = Hall(house)
+
+    hall.hand.act(Write("shelley", "1a2b"))
+
+    assert hall.told == []
+    hall.face.close()
 
 
 def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(hall: Hall, others: Others) -> None:

@@ -27,6 +27,7 @@ from tray.desktop.menu import (
     MenuState,
     Offers,
     Pause,
+    Probe,
     Problem,
     Question,
     Quit,
@@ -34,15 +35,18 @@ from tray.desktop.menu import (
     Request,
     Resume,
     Review,
+    ReviewWiring,
     Revoke,
     Running,
     StartAtLogin,
     Tell,
     Telling,
     Toggle,
+    Wired,
+    Write,
     menu,
 )
-from tray.desktop.words import clock, mark
+from tray.desktop.words import SIGNS, clock
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 from tray.settings import CLASSES
@@ -65,6 +69,7 @@ PENDING = Approval(
 )
 CHANGED = replace(PENDING, state=State.CHANGED)
 LABEL_LIMIT = 120  # characters that no row exceeds
+CLAUDE = Wired(agent="claude-code", name="Claude Code", installed=True, connected=True)
 OFF = Request(id="q1", what="Switch hooks off", who="claude-code, pid 812")
 
 
@@ -208,7 +213,7 @@ def test_at_most_ten_recent_rows_are_shown_newest_first() -> None:
     ],
 )
 def test_each_verdict_has_a_mark_of_its_own(record: Record, sign: str) -> None:
-    assert mark(record) == sign
+    assert SIGNS[record.mark] == sign
 
 
 def test_an_approval_offers_review_approve_with_the_digest_and_deny() -> None:
@@ -405,16 +410,86 @@ def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching(
 def test_settings_have_rows_for_what_is_there() -> None:
     assert labels(find(MenuState(now=NOON), "settings")) == ["Open configuration"]
 
-    offers = Offers(at_login=True, page=True, connect=True, doctor=True)
+    offers = Offers(at_login=True, page=True, doctor=True)
     hooks = (Running(key="k", name="guard", event="tool_before", enabled=False),)
-    state = MenuState(now=NOON, offers=offers, hooks=hooks)
+    state = MenuState(now=NOON, offers=offers, hooks=hooks, wired=(CLAUDE,))
 
     assert labels(find(state, "settings")) == [
-        "Start at login", "Hooks", "Open configuration", "Open page", "Connect agents", "Doctor",
+        "Start at login", "Hooks", "Open configuration", "Open page", "Agents", "Doctor",
     ]  # fmt: skip
     assert find(state, "settings/login").action == StartAtLogin(False)
     (hook,) = find(state, "settings/hooks").children
     assert (hook.label, hook.checked, hook.action) == ("guard · tool_before", False, Hooking("k", on=True))
+
+
+@pytest.mark.parametrize(
+    ("one", "shown"),
+    [
+        (replace(CLAUDE, installed=False, connected=False), "Claude Code · not installed"),
+        (replace(CLAUDE, connected=False), "Claude Code · not connected"),
+        (CLAUDE, "Claude Code · connected · never heard of"),
+        (replace(CLAUDE, trusted=True, firing=True), "Claude Code · connected · trusted · firing · never heard of"),
+        (
+            replace(CLAUDE, trusted=False, firing=False, heard=NOON - 120),
+            "Claude Code · connected · not trusted · not firing · last heard of 2 min ago",
+        ),
+    ],
+)
+def test_an_agent_is_told_in_the_words_of_connections(one: Wired, shown: str) -> None:
+    state = MenuState(now=NOON, wired=(one,))
+
+    assert labels(find(state, "settings/agents")) == [shown, "Show all"]
+
+
+def test_connecting_is_shown_first_and_what_was_shown_is_written_by_another_click() -> None:
+    fresh = replace(CLAUDE, connected=False)
+    shown = replace(fresh, connect="1a2b3c4d5e")
+
+    rows = [
+        find(MenuState(now=NOON, agents=1, wired=(one,)), "settings/agents/claude-code") for one in (fresh, shown)
+    ]
+
+    assert labels(rows[0]) == ["Connect Claude Code…"]
+    assert [(row.label, row.action) for row in rows[1].children] == [
+        ("Connect Claude Code…", ReviewWiring("claude-code", connect=True)),
+        ("Write what was shown: 1a2b3c4d", Write("claude-code", "1a2b3c4d5e")),
+    ]
+
+
+def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_lines_are_old() -> None:
+    one = replace(CLAUDE, stale=True, advice="its lines are old", disconnect="5e4d3c2b1a")
+
+    row = find(MenuState(now=NOON, wired=(one,)), "settings/agents/claude-code")
+
+    assert [(child.label, child.action) for child in row.children] == [
+        ("its lines are old", None),
+        ("Connect Claude Code anew…", ReviewWiring("claude-code", connect=True)),
+        ("Disconnect Claude Code…", ReviewWiring("claude-code", connect=False)),
+        ("Write what was shown: 5e4d3c2b", Write("claude-code", "5e4d3c2b1a")),
+        ("Try it", Probe("claude-code")),
+    ]
+    assert "Connect Claude Code anew…" not in labels(
+        find(MenuState(now=NOON, wired=(CLAUDE,)), "settings/agents/claude-code")
+    )
+
+
+def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_found() -> None:
+    claude = replace(CLAUDE, connected=False)
+    gone = replace(claude, agent="shelley", name="Shelley", installed=False)
+    state = MenuState(now=NOON, wired=(claude, gone))
+
+    assert labels(find(state, "offer")) == ["Connect Claude Code…"]
+    assert find(state, "offer").label == "No agent is connected"
+    assert len([row for row in menu(state) if row.kind is not Kind.SEPARATOR]) == 9
+    for other in (replace(state, agents=1), replace(state, wired=(CLAUDE, gone)), replace(state, wired=(gone,))):
+        assert find(other, "status").kind is Kind.LABEL
+
+
+def test_the_first_row_names_the_connected_agent_that_does_not_run_its_lines() -> None:
+    mute = replace(CLAUDE, trusted=False)
+
+    assert find(MenuState(now=NOON, wired=(mute,)), "status").label == "Claude Code is not firing"
+    assert find(MenuState(now=NOON, wired=(CLAUDE,)), "status").label == "No event yet"
 
 
 def test_what_was_done_at_a_terminal_can_be_undone() -> None:
@@ -468,6 +543,22 @@ states = st.builds(
     questions=st.lists(st.builds(Question, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),
     requests=st.lists(st.builds(Request, id=texts, what=texts, who=texts, done=st.booleans()), max_size=8).map(tuple),
+    wired=st.lists(
+        st.builds(
+            Wired,
+            agent=texts,
+            name=texts,
+            installed=st.booleans(),
+            connected=st.booleans(),
+            trusted=st.booleans() | st.none(),
+            stale=st.booleans(),
+            heard=moments,
+            advice=texts,
+            connect=texts,
+            disconnect=texts,
+        ),
+        max_size=4,
+    ).map(tuple),
     hooks=st.lists(st.builds(Running, key=texts, name=texts, event=texts, enabled=st.booleans()), max_size=22).map(
         tuple
     ),
@@ -480,9 +571,7 @@ states = st.builds(
         quiet_heeded=st.booleans(),
         held=st.integers(-1, 10**6),
     ),
-    offers=st.builds(
-        Offers, at_login=st.none() | st.booleans(), page=st.booleans(), connect=st.booleans(), doctor=st.booleans()
-    ),
+    offers=st.builds(Offers, at_login=st.none() | st.booleans(), page=st.booleans(), doctor=st.booleans()),
 )
 
 

@@ -100,10 +100,11 @@ def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path)
     assert house.standing("guard").state is State.PENDING
 
 
-def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ['"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh', ".claude/hooks/guard.sh"])
+def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path: Path, line: str) -> None:
     project = tmp_path / "api"
     write(project / ".claude" / "hooks" / "guard.sh", REFUSE, executable=True)
-    path = claude(project / ".claude", '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh')
+    path = claude(project / ".claude", line)
     declare(house, {"claude-code": str(path)})
 
     here = house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.engine import account
 from tray.engine.masks import Masks
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -66,3 +68,31 @@ def test_a_row_says_by_which_approvals_it_was_judged_and_where_its_time_went(hou
     assert 50 <= row.asked <= row.ms
     assert 0 <= row.queued <= row.ms - row.asked + 0.01
     assert row.cwd == "/"
+
+
+def test_a_large_payload_with_many_secrets_and_keys_is_accounted_for_in_little_time() -> None:
+    """Each key and each mask once, not each with each: 2,000 keys took seconds."""
+    text = json.dumps({f"key {n}": [f"password=hunter{n}x{n}"] for n in range(2000)})
+    masks = Masks()
+    started = time.process_time()
+
+    masks.redact(text, "payload", inside=True)
+
+    assert len(masks.found) == 2000
+    assert masks.found[1999]["place"] == "payload.key 1999[0]"
+    assert time.process_time() - started < 1.0
+
+
+def test_a_secret_at_the_end_of_what_a_row_keeps_of_a_payload_is_masked(house: House) -> None:
+    body = json.dumps(
+        PRE_TOOL_USE | {"tool_input": {"command": "x" * (account.PAYLOAD - 250) + f" {SECRET} " + "y" * 99999}}
+    )
+    at = body.index(SECRET)
+    body = body.replace("x" * 300, "x" * (300 + account.PAYLOAD - 20 - at), 1)
+
+    house.knock("claude-code", "PreToolUse", json.loads(body))
+
+    row = house.last
+    assert SECRET[:12] not in row.payload
+    assert "[masked github" in row.payload
+    assert f"of {len(json.dumps(json.loads(body)).encode())} bytes" in row.payload

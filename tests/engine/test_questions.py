@@ -11,7 +11,8 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.engine import confirming
-from tray.engine.questions import MOST, End, Ending, Parked, explained
+from tray.engine.questions import MOST, End, Ending, Parked
+from tray.engine.telling import explained
 from tray.model.decision import Answer, Verdict
 from tray.settings import Ask, Settings
 

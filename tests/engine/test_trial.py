@@ -28,13 +28,16 @@ SAID = {"HOOKTRAY_TEST": "1"}
 def test_an_event_is_a_test_when_hooktray_test_started_its_relay(
     environment: dict[str, str], command: str, is_test: bool
 ) -> None:
-    assert from_test(7, environment, lambda pid: [Ancestor(5, tuple(command.split()))]) is is_test
+    line = [Ancestor(5, tuple(command.split()))]
+
+    assert from_test(7, environment, lambda pid: line, lambda pid: True) is is_test
+    assert not from_test(7, environment, lambda pid: line, lambda pid: False)  # it only calls itself so
 
 
 def test_a_grandparent_does_not_make_a_test() -> None:
     line = [Ancestor(5, ("claude",)), Ancestor(4, ("python3", "hooktray", "test", "Stop"))]
 
-    assert not from_test(7, SAID, lambda pid: line)
+    assert not from_test(7, SAID, lambda pid: line, lambda pid: True)
 
 
 def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:

@@ -14,7 +14,7 @@ def controls(house: House) -> Controls:
         switch=house.stores.switch,
         consent=house.consent,
         roster=house.roster,
-        switched=lambda what, way: None,
+        switched=lambda what, way, back: None,
         changed=lambda: None,
     )
 

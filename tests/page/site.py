@@ -10,6 +10,12 @@ from pathlib import Path
 
 from house import House
 
+from tray.app.choices import choices, choose
+from tray.app.page import replaying
+from tray.desktop.extras import Extras
+from tray.desktop.face import Face
+from tray.desktop.hand import Hand
+from tray.desktop.menu import Telling
 from tray.engine.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
@@ -33,14 +39,22 @@ class Site:
         self.trusted = True
         self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
+        self.snoozed: list[float | None] = []
         self.loop = Loop()
         self.controls = Controls(
             switch=house.stores.switch,
             consent=house.consent,
             roster=house.roster,
-            switched=lambda what, way: self.said.append((what, way)),
+            switched=lambda what, way, back: self.said.append((what, way)),
             changed=lambda: None,
         )
+        extras = Extras(telling=lambda: Telling(snoozable=True), snooze=self.snoozed.append)
+        self.face = Face(controls=self.controls, roster=house.roster, recent=(), soon=lambda do: do(), extras=extras)
+        self.hand = Hand(
+            face=self.face, controls=self.controls, roster=house.roster, copies=house.stores.copies,
+            reviews=house.paths.state / "reviews", tell=lambda *said: None, open_file=self.opened.append,
+            extras=extras,
+        )  # fmt: skip
         self.parts = Parts(
             journal=house.stores.journal,
             statistics=Statistics(house.stores.database),
@@ -49,6 +63,9 @@ class Site:
             controls=self.controls,
             look=self._look,
             trusts=lambda pid: self.trusted,
+            replay=replaying(house.paths, house.stores, house.roster, None),
+            choices=lambda: choices(self.face),
+            choose=lambda id, on: choose(self.face, self.hand, id, on),
         )
         self.page = Page(self.loop.loop, self.parts, house.paths.state, self.opened.append)
 

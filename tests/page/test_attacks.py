@@ -42,7 +42,7 @@ def hits(page: Page, attacker: Attacker, host: str, port: int, writes: Callable[
     return found
 
 
-def mutes(site: Site) -> int:
+def switched(site: Site) -> int:
     with site.house.stores.database.connect() as connection:
         return int(connection.execute("SELECT count(*) FROM switch_log").fetchone()[0])
 
@@ -57,7 +57,7 @@ def test_no_other_site_can_do_or_read_anything(site: Site, chromium: Chromium, a
         page.wait(f"document.body.innerText.includes({SECRET!r})", "the owner sees it")
         port = int(link.split(":")[2].split("/")[0])
 
-        assert hits(page, attacker, host, port, lambda: mutes(site)) == set()
+        assert hits(page, attacker, host, port, lambda: switched(site)) == set()
 
         page.go(f"http://127.0.0.1:{port}/")
         assert SECRET in page.text()

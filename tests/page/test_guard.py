@@ -25,7 +25,7 @@ def knocker(site: Site) -> Iterator[Knocker]:
         yield knocker
 
 
-def mutes(site: Site) -> int:
+def switched(site: Site) -> int:
     with site.house.stores.database.connect() as connection:
         return int(connection.execute("SELECT count(*) FROM switch_log").fetchone()[0])
 
@@ -35,7 +35,7 @@ def test_of_2304_ways_to_write_one_counts(site: Site, knocker: Knocker) -> None:
 
     assert len(answers) == 2304
     assert {variant for variant, (code, _) in answers.items() if code < 400} == {LEGAL}
-    assert mutes(site) == 1
+    assert switched(site) == 1
     assert not any(b"evil" in body for _, body in answers.values())
 
 
@@ -75,8 +75,8 @@ RAW = {
     "websocket": b"GET /live HTTP/1.1\r\n" + READ + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     "frame": b"GET / HTTP/1.1\r\n" + READ + b"Sec-Fetch-Dest: iframe\r\n\r\n",
     "service worker": b"GET /static/page.js HTTP/1.1\r\n" + READ + b"Sec-Fetch-Dest: serviceworker\r\n\r\n",
-    "chunked": b"POST /do HTTP/1.1\r\n" + WRITE + b"Transfer-Encoding: chunked\r\n\r\n8\r\nact=mute\r\n0\r\n\r\n",
-    "too large": b"POST /do HTTP/1.1\r\n" + WRITE + b"Content-Length: 99999999\r\n\r\nact=mute",
+    "chunked": b"POST /do HTTP/1.1\r\n" + WRITE + b"Transfer-Encoding: chunked\r\n\r\n6\r\nact=on\r\n0\r\n\r\n",
+    "too large": b"POST /do HTTP/1.1\r\n" + WRITE + b"Content-Length: 99999999\r\n\r\nact=on",
     "a body on GET": b"GET / HTTP/1.1\r\n" + READ + b"Content-Length: 4\r\n\r\nevil",
     "no HTTP": b"evil\r\n\r\n",
     "a long line": b"GET /" + b"e" * 9000 + b" HTTP/1.1\r\n" + READ + b"\r\n",
@@ -96,7 +96,7 @@ def test_odd_requests_get_an_error_that_says_nothing_back(site: Site, request_by
     assert 400 <= status(answer) < 500
     assert b"evil" not in answer
     assert b"eeee" not in answer
-    assert mutes(site) == 0
+    assert switched(site) == 0
 
 
 def first(port: int, request: bytes) -> bytes:
@@ -165,7 +165,7 @@ def test_a_form_of_another_kind_of_content_is_refused(site: Site) -> None:
     site.enter()
 
     answer = site.ask(
-        "POST", "/do", {**site.own, "Cookie": site.cookie, "Content-Type": f"{FORM}; charset=utf-7"}, b"act=mute"
+        "POST", "/do", {**site.own, "Cookie": site.cookie, "Content-Type": f"{FORM}; charset=utf-7"}, b"act=on"
     )
 
     assert status(answer) == 415

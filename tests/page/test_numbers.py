@@ -57,7 +57,7 @@ def in_journal(found: list[Record], wanted: filters.Filter) -> list[str]:
         connection.executescript(";".join(MIGRATIONS))
         connection.executemany(rows.INSERT, map(rows.values, found))
         words: dict[str, object] = {**wanted.words}
-        words |= {"verdict": wanted.verdicts}
+        words["mark"] = words.pop("verdict", "")
         return [row["id"] for row in connection.execute(*rows.query(50, words))][::-1]
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from chromium import Chromium, Page
-from page.site import ROW, Site
+from desk import wait
+from page.site import ROW, Site, status
 
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
@@ -179,9 +180,6 @@ def focus(page: Page, word: str) -> None:
 
 def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
     page.go(address(site, "/switch"))
-    page.follow("button", "Mute")
-    assert site.controls.state.muted
-
     page.follow(".button", "30 minutes")
     page.follow(".confirm button", "Pause")
     assert site.controls.state.paused_until
@@ -191,6 +189,47 @@ def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
     page.follow(".confirm button", "Switch off")
     assert not site.controls.state.enabled
     page.follow("button", "Switch on")
+    assert site.controls.state.enabled
+
+
+def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, page: Page) -> None:
+    page.go(address(site, "/switch"))
+    page.run("window.before = true")
+
+    focus(page, "Mute sounds")
+    page.key("Enter", 13, "\r")
+    page.wait("document.activeElement.getAttribute('aria-checked') === 'true'", "it is ticked and keeps the focus")
+    assert site.controls.state.muted
+    page.click(".tick", "Turn ended")
+    page.wait("[...document.querySelectorAll('.tick')].find((one) => one.innerText.includes('Turn ended'))"
+              ".getAttribute('aria-checked') === 'false'")  # fmt: skip
+    page.click("button", "1 hour")
+    wait(lambda: site.snoozed == [3600.0], 20, "alerts are snoozed")
+
+    assert site.controls.state.untold == {"turn_end"}
+    assert page.run("window.before")
+
+
+def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:
+    standing = site.house.hook("guard", on="tool_before", script=DENYING)
+    page.go(address(site, f"/hooks/{name(standing.key)}"))
+
+    page.follow("a.button", "Switch off")
+    page.follow(".confirm button", "Switch off")
+    assert site.house.tool("mkfs /dev/sda") == {}
+    page.follow(".hook a", "guard")
+    page.follow("a.button", "Switch on")
+    page.follow(".confirm button", "Switch on")
+    assert "hookSpecificOutput" in site.house.tool("mkfs /dev/sda")
+
+
+@pytest.mark.parametrize(
+    "form", ["", "choice=quit", "choice=settings", "choice=enabled&turn=off", "choice=alerts/line"]
+)
+def test_only_settings_are_chosen_so(site: Site, form: str) -> None:
+    site.enter()
+
+    assert status(site.post("/choose", form)) == 404
     assert site.controls.state.enabled
 
 

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-BODY = b"act=mute"
+BODY = b"act=on"
 HOSTS = ("own", "no port", "other port", "localhost", "evil", "none", "twice", "own and evil")
 ORIGINS = ("own", "none", "null", "evil", "localhost", "https")
 SITES = ("same-origin", "same-site", "cross-site", "")

@@ -204,7 +204,7 @@ def test_a_row_that_json_cannot_hold_is_dropped_alone_and_counted(database: Data
 
 def test_what_became_of_an_alert_is_noted(journal: Journal) -> None:
     journal.append(PLAIN, commit=False)
-    journal.alerted("e0", "sent")
+    journal.alerted(["e0", "e1"], "sent")
     fill(journal)
 
     assert [record.alerted for record in journal.recent()] == ["", "sent"]
@@ -313,7 +313,17 @@ def test_lost_rows_are_counted_once_also_when_the_database_took_none_of_them(dat
             again.tidy()
             fill(again)
         assert Journal(database).dropped == 4
-    assert list(database.path.parent.glob("*.lost*")) == []
+    assert [(file.name, file.read_bytes().strip()) for file in database.path.parent.glob("*.lost*")] == [
+        ("hooktray.db.lost", b"")
+    ]
+
+
+def test_the_count_of_lost_rows_has_its_place_on_the_disk_before_that_is_full(database: Database) -> None:
+    with closing(Journal(database, wait=10.0)) as journal:
+        fill(journal)
+
+    assert database.path.with_name("hooktray.db.lost").stat().st_size > 0
+    assert Journal(database).dropped == 0
 
 
 def until(true: Callable[[], bool]) -> None:

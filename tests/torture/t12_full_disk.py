@@ -1,94 +1,128 @@
-"""T12: from the N-th page on no write succeeds: decisions are answered, and every row is accounted for."""
+"""T12: the N-th write fails, or nothing more fits: decisions are answered, and every row is accounted for."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import subprocess
 import sys
-import time
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from torture.frame import Tally
-from torture.rows import ROW, child, rest, whole
-from tray.store.db import Database, open_db
+from torture.rows import whole
+from torture.shims import shim
+from tray.store.db import open_db
 from tray.store.journal import Journal
 
-if sys.platform != "win32":
-    import resource
-
 TITLE = "a full disk and failing writes"
-PAGE = 4096
+HERE = Path(__file__).parent
 FULL = "max_page_count"
+WRITES = ("one write", "writes to the end")
+PAGES = ("size", "size to the end", "full")
+MENDED = ("one write", "size")
+
+
+@dataclass(frozen=True, slots=True)
+class Sufferers:
+    """One process that makes journals suffer, one after another."""
+
+    process: subprocess.Popen[str]
+
+    def suffer(self, path: Path, way: str, number: int, events: int) -> dict[str, Any]:
+        assert self.process.stdin
+        assert self.process.stdout
+        job = {"path": str(path), "way": way, "number": number, "events": events}
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        return dict(json.loads(self.process.stdout.readline() or "{}"))
 
 
 def torture(tally: Tally) -> None:
     if sys.platform == "win32":
         tally.not_run.append("no limit of a file's size here")
         return
-    events = tally.many(60, 1000)
-    for number in range(1, 501, tally.many(45, 1)):
-        for way in ("write error", "full", "write error to the end"):
-            _attack(tally, number if tally.full else number // 12 + 1, way, events)
-    tally.not_run += ["a folder that nobody may write to: root may"] if os.getuid() == 0 else []
+    library = shim(tally, "fault", "faults at exactly the N-th write")
+    with _sufferers(library) as sufferers:
+        if library:
+            for number in range(1, 501) if tally.full else range(1, 121, 12):
+                for way in WRITES:
+                    _attack(tally, sufferers, way, number)
+            tally.measured.append(_never_armed(tally, sufferers))
+        for pages in range(1, 51, 1 if tally.full else 24):
+            for way in PAGES:
+                _attack(tally, sufferers, way, pages)
+        _closed_folder(tally, sufferers)
     _control(tally)
 
 
-def _attack(tally: Tally, pages: int, way: str, events: int) -> None:
-    path = tally.folder / f"{way}-{pages}.db".replace(" ", "-")
-    with child(lambda out: _suffer(path, pages, way, events, out)) as (_, reading):
-        said: dict[str, Any] = json.loads(rest(reading) or b"{}")
-    name = f"{way} from page {pages} on"
+def _attack(tally: Tally, sufferers: Sufferers, way: str, number: int) -> None:
+    events = tally.many(60, 1000)
+    folder = tally.folder / f"{way}-{number}".replace(" ", "-")
+    folder.mkdir(mode=0o700)
+    said = sufferers.suffer(folder / "hooktray.db", way, number, events)
+    _judge(tally, f"{way}, number {number}", folder / "hooktray.db", way, events, said)
+    shutil.rmtree(folder)
+
+
+def _judge(tally: Tally, name: str, path: Path, way: str, events: int, said: dict[str, Any]) -> None:
     if said.get("answered") != events:
         tally.wrong.append(f"{name}: {said.get('answered')} of {events} answered")
         return
     database = open_db(path, migrate=True)
     kept, dropped = Journal(database).count() - 1, Journal(database).dropped
+    causes = [
+        text for text in said["told"] if "too long" not in text
+    ]  # that an answer left early may be told besides
     tally.inputs += events
-    tally.attack(f"{name}: {kept} kept and {dropped} dropped of {events}", kept + dropped == events)
-    tally.keep(f"{name}: {said['told']}", len(_causes(said["told"])) == 1 and len(said["told"]) <= 2)
+    exact = kept + dropped == events and (way not in MENDED or dropped == 0)
+    tally.attack(f"{name}: {kept} kept and {dropped} dropped of {events}", exact)
+    tally.keep(f"{name}: the fault was met", said["met"])
+    once = len(causes) <= 1 if way == "one write" else len(causes) == 1
+    tally.keep(f"{name}: told {said['told']}", once and len(said["told"]) <= 2)
     tally.keep(f"{name}: the file is whole", whole(path) and database.damaged is None)
-    for part in tally.folder.glob(f"{path.name}*"):
-        part.unlink()
 
 
-def _causes(told: list[str]) -> list[str]:
-    """What is wrong, told once by whatever words; that an answer left before its row may be told besides."""
-    return [text for text in told if "too long" not in text]
+def _closed_folder(tally: Tally, sufferers: Sufferers) -> None:
+    """A folder that nobody may write to; root may, so nobody it is."""
+    events = tally.many(60, 1000)
+    folder = tally.folder / "folder"
+    folder.mkdir(mode=0o700)
+    if os.getuid() == 0:
+        tally.folder.chmod(0o711)
+        os.chown(folder, 65534, 65534)
+    said = sufferers.suffer(folder / "hooktray.db", "folder", 1, events)
+    folder.chmod(0o700)
+    for part in (folder, *folder.iterdir()):
+        os.chown(part, os.getuid(), os.getgid())
+    _judge(tally, "a folder that nobody may write to", folder / "hooktray.db", "folder", events, said)
 
 
-def _suffer(path: Path, pages: int, way: str, events: int, out: int) -> None:
-    """In a process of its own, for such a limit holds for all of it."""
-    database = open_db(path, migrate=True)
-    told: list[str] = []
-    with closing(Journal(database, wait=30.0)) as journal:
-        journal.append(replace(ROW, id="before"), commit=True)
-    with database.connect() as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        size = connection.execute("PRAGMA page_count").fetchone()[0] + pages
-    if way == "full":
-        database = Database(path, pragmas=(f"{FULL} = {size}",))
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    journal = Journal(database, trouble=told.append)
-    if way != "full":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (pages * (PAGE + 24) + 32, hard))
-    answered = 0
-    for number in range(events):
-        journal.append(replace(ROW, id=f"e{number}", payload="x" * 3000), commit=number % 10 == 0)
-        answered += 1
-    until = time.monotonic() + 30
-    while not _causes(told) and time.monotonic() < until:  # the writer has to have met the fault
-        time.sleep(0.005)
-    if way == "write error":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-        journal.close(limit=20.0)
-    else:
-        journal.close(limit=0.3)  # what could not be written by then is lost, and counted
-    said = {"answered": answered, "told": [text for text in told if "before the end" not in text]}
-    os.write(out, json.dumps(said).encode())
+def _never_armed(tally: Tally, sufferers: Sufferers) -> str:
+    """The same without a fault: what the shim counts are the database's writes, and it breaks none by itself."""
+    folder = tally.folder / "unarmed"
+    folder.mkdir(mode=0o700)
+    said = sufferers.suffer(folder / "hooktray.db", "one write", 10_000_000, 60)
+    whole_journal = Journal(open_db(folder / "hooktray.db", migrate=True)).count() == 61
+    tally.keep(f"without a fault all is kept: {said}", whole_journal and said["told"] == [] and not said["met"])
+    return "faults at exactly the N-th write of the database, by a preloaded shim"
+
+
+@contextmanager
+def _sufferers(library: Path | None) -> Iterator[Sufferers]:
+    environment = (
+        {**os.environ, "LD_PRELOAD": str(library), "FAULT_SHIM": str(library)} if library else dict(os.environ)
+    )
+    argv = [sys.executable, str(HERE / "sufferer.py")]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        yield Sufferers(process)
+        assert process.stdin
+        process.stdin.close()
 
 
 def _control(tally: Tally) -> None:

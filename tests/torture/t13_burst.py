@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import statistics
 import threading
 import time
 from collections import Counter, deque
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ TITLE = "a burst while the journal's writer is blocked"
 SENDERS = 8
 PAYLOAD = "x" * 2000
 MEMORY = 250_000_000  # bytes: what may wait, twice, and the process's own ups and downs
+PATIENCE = 0.05  # seconds that a careless journal waits for the file
 MEAN = 0.01  # seconds that a blocking answer may wait on the average; the first one waits 0.05
 
 
@@ -81,20 +83,46 @@ def _burst(journal: Journal, events: int) -> tuple[Counter[Committed], list[floa
 
 
 def _controls(tally: Tally) -> None:
-    """A queue that forgets in silence, and a writer for whom everybody waits again and again."""
-    queue: deque[int] = deque(maxlen=ROWS)
-    accepted = 0
-    for number in range(ROWS + 500):
-        queue.append(number)
-        accepted += 1
-    tally.control("a queue that forgets", len(queue) != accepted)
-    written = threading.Event()
+    """A journal whose queue forgets in silence, and one that everybody waits for: both with a real, locked file."""
+    database = open_db(tally.folder / "control.db", migrate=True)
+    forgetful = Forgetful(database)
+    with locked(database):
+        accepted = sum(forgetful.append(f"f{number}") for number in range(ROWS + 500))
+    forgetful.close()
+    tally.control("a queue that forgets", Journal(database).count() < accepted)
     waits = []
-    for _ in range(10):
-        started = time.monotonic()
-        written.wait(0.05)
-        waits.append(time.monotonic() - started)
+    with locked(database), closing(database.open(busy=PATIENCE)) as connection:
+        for number in range(10):
+            started = time.monotonic()
+            with suppress(sqlite3.OperationalError):
+                connection.execute(rows.INSERT, rows.values(replace(ROW, id=f"w{number}")))
+            waits.append(time.monotonic() - started)
     tally.control("everybody waits", statistics.fmean(waits) >= MEAN)
+
+
+class Forgetful:
+    """What one writes first: a bounded queue, and a thread that empties it when the file is free."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queue: deque[str] = deque(maxlen=ROWS)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+        self._thread.start()
+
+    def append(self, id: str) -> bool:
+        self._queue.append(id)
+        return True
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        self._over.wait()  # the file is locked for all the burst
+        with self._database.write() as connection:
+            for id in self._queue:
+                connection.execute(rows.INSERT, rows.values(replace(ROW, id=id)))
 
 
 def _latest(tally: Tally, path: Path) -> None:

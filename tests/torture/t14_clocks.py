@@ -1,4 +1,7 @@
-"""T14: clocks that jump, and a machine that sleeps: the journal keeps its order and throws nothing young away."""
+"""T14: clocks that jump, and a machine that sleeps.
+
+The journal keeps its order and throws nothing young away; no hook is ended too early or too late.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from torture.deadlines import Deadlines
 from torture.frame import Tally
 from torture.rows import ROW, child, ids, rest
 from tray.store.db import open_db
@@ -18,7 +23,7 @@ from tray.store.journal import Journal
 from tray.store.retention import DAY, Limits, Retention
 from tray.store.writer import Committed
 
-TITLE = "clocks that jump and a process that sleeps (the journal's part)"
+TITLE = "clocks that jump and a process that sleeps"
 JUMPS = (1.0, 60.0, 3600.0, DAY, 30 * DAY, 365 * DAY, 10 * 365 * DAY)
 START = 1_800_000_000.0
 
@@ -31,6 +36,17 @@ def torture(tally: Tally) -> None:
         return
     for number in range(tally.many(4, 50)):
         _sleep(tally, tally.folder / f"sleep{number}.db", tally.many(1, 10) / 10)
+    _deadlines(tally)
+
+
+def _deadlines(tally: Tally) -> None:
+    with closing(Deadlines(tally)) as deadlines:
+        for _ in range(tally.many(1, 10)):
+            deadlines.round("the clock jumps", lambda: deadlines.jump(20))
+        for seconds in (*(50 * [1.0]), 3.0, 30.0) if tally.full else (3.0,):
+            deadlines.round(f"stopped for {seconds:.0f} s", partial(deadlines.stop, seconds))
+        deadlines.control()
+        tally.measured.append(f"hooks were ended at most {deadlines.latest * 1000:.0f} ms late")
 
 
 def _jumps(tally: Tally) -> None:

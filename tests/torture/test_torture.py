@@ -23,3 +23,4 @@ def test_everything_holds_and_every_control_falls(program: Program) -> None:
 
 def test_the_table_in_the_docs_is_made_of_the_results() -> None:
     assert table.PAGE.read_text(encoding="utf-8") == table.page()
+    assert table.line() in table.README.read_text(encoding="utf-8")

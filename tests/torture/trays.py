@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 
 from desk import wait
 from house import House
@@ -28,17 +29,20 @@ RELAYS = {"portable": relays.portable()} | ({} if relays.trouble() else {"native
 class Tray:
     """One home, filled beforehand, and the process that serves it while it lives."""
 
-    def __init__(self, folder: Path, fill: Callable[[House], object]) -> None:
+    def __init__(
+        self, folder: Path, fill: Callable[[House], object], environment: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         house = House(folder)
         fill(house)
         house.close()
         self.paths, self.home = house.paths, str(house.paths.home)
+        self.environment = {**ENVIRONMENT, **environment}
         self.start()
 
     def start(self) -> None:
         argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, "run", "--headless"]
         quiet = subprocess.DEVNULL
-        self.process = subprocess.Popen(argv, env=ENVIRONMENT, stdin=quiet, stdout=quiet, stderr=quiet)
+        self.process = subprocess.Popen(argv, env=self.environment, stdin=quiet, stdout=quiet, stderr=quiet)
         wait(self._open, LONG, "the tray opens its door")
 
     def _open(self) -> bool:

@@ -42,7 +42,7 @@ class Urgency(enum.IntEnum):
 
 
 class Button(enum.StrEnum):
-    """What can be pressed on an alert; the value is the key under which a server tells it. None loosens a gate."""
+    """What can be pressed on an alert; the value is the key under which a server tells it. None approves a hook."""
 
     DEFAULT = "default"  # a click on the alert itself
     ALLOW = "allow"
@@ -50,6 +50,10 @@ class Button(enum.StrEnum):
     REVIEW = "review"
     DETAILS = "details"
     SNOOZE = "snooze"
+    UNDO = "undo"
+
+
+GRANTS = frozenset({Button.ALLOW, Button.UNDO})  # count only from a process that no agent and no hook has started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +114,7 @@ LABELS: Mapping[Button, str] = {
     Button.REVIEW: phrase("Review"),
     Button.DETAILS: phrase("Details"),
     Button.SNOOZE: phrase("Snooze"),
+    Button.UNDO: phrase("Undo"),
 }
 
 # One and many, for a summary.

@@ -19,7 +19,7 @@ CLOSING = 3.0  # seconds for what still waits when the tray ends
 
 log = logging.getLogger(__name__)
 
-Heard = Callable[[str, str], None]
+Heard = Callable[[tuple[str, ...], str], None]
 
 
 class Ways(Protocol):
@@ -38,7 +38,7 @@ class Sounds(Protocol):
 
 
 class Announcer:
-    """One announcement after the other is sent; `heard(record, "sent" | "failed")` is called on the loop."""
+    """One announcement after the other is sent; `heard(records, "sent" | "failed")` is called on the loop."""
 
     def __init__(
         self,
@@ -53,27 +53,27 @@ class Announcer:
         self._player = player
         self._muted = muted
         self._heard = heard
-        self._queue: deque[tuple[tuple[Alert, ...], str, tuple[str, ...]]] = deque()
+        self._queue: deque[tuple[tuple[Alert, ...], tuple[str, ...], tuple[str, ...]]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._sounding: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
-        """Returns at once, whatever becomes of the alerts; `record` is the journal's row that they belong to."""
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
+        """Returns at once, whatever becomes of the alerts; `records` are the journal's rows that they tell."""
         if not alerts:
             return
         if self._muted():
             alerts = tuple(replace(alert, sound="", sound_name="") for alert in alerts)
         try:
-            self._loop.call_soon_threadsafe(self._take, alerts, record)
+            self._loop.call_soon_threadsafe(self._take, alerts, records)
         except RuntimeError:  # the loop has ended
-            self._tell(record, Delivery.FAILED)
+            self._tell(records, Delivery.FAILED)
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         """Take alerts back whose cause is gone; returns at once."""
         if not self._closed:
             with contextlib.suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._take, (), "", keys)
+                self._loop.call_soon_threadsafe(self._take, (), (), keys)
 
     def close(self, deadline: float = CLOSING) -> None:
         """Send what waits, for at most `deadline` seconds, then disconnect; not to be called on the loop."""
@@ -89,13 +89,13 @@ class Announcer:
 
     # ---- on the loop ----
 
-    def _take(self, alerts: tuple[Alert, ...], record: str, stale: tuple[str, ...] = ()) -> None:
+    def _take(self, alerts: tuple[Alert, ...], records: tuple[str, ...], stale: tuple[str, ...] = ()) -> None:
         if self._closed:
-            self._tell(record, Delivery.FAILED)
+            self._tell(records, Delivery.FAILED)
             return
         if loudest(alerts):
             self._keep(self._loop.create_task(self._sound(alerts), name="hooktray-sound"))
-        self._queue.append((alerts, record, stale))
+        self._queue.append((alerts, records, stale))
         if len(self._queue) > WAITING:
             self._tell(self._queue.popleft()[1], Delivery.FAILED)
         if self._task is None:
@@ -120,22 +120,22 @@ class Announcer:
     async def _drain(self) -> None:
         try:
             while self._queue:
-                alerts, record, stale = self._queue.popleft()
+                alerts, records, stale = self._queue.popleft()
                 for key in stale:
                     await self._notifier.withdraw(key)
-                await self._deliver(alerts, record)
+                await self._deliver(alerts, records)
         finally:
             self._task = None
             if self._queue and not self._closed:  # `heard` failed for one: the others are still due
                 self._start()
 
-    async def _deliver(self, alerts: tuple[Alert, ...], record: str) -> None:
+    async def _deliver(self, alerts: tuple[Alert, ...], records: tuple[str, ...]) -> None:
         delivery = Delivery.FAILED
         try:
             sent = [await self._notifier.send(alert) for alert in alerts if alert.notify]
             delivery = Delivery.FAILED if Delivery.FAILED in sent else Delivery.SENT
         finally:
-            self._tell(record, delivery)
+            self._tell(records, delivery)
 
     async def _finish(self, deadline: float) -> None:
         self._closed = True  # not earlier: what was announced before is on its way to the loop
@@ -149,9 +149,9 @@ class Announcer:
             self._tell(self._queue.popleft()[1], Delivery.FAILED)
         await self._notifier.close()
 
-    def _tell(self, record: str, delivery: Delivery) -> None:
-        if record:
-            self._heard(record, delivery.value)
+    def _tell(self, records: tuple[str, ...], delivery: Delivery) -> None:
+        if known := tuple(filter(None, records)):
+            self._heard(known, delivery.value)
 
 
 def loudest(alerts: tuple[Alert, ...]) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import html
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tray.alerts.alert import APP, LABELS, Alert, Button
+from tray.alerts.alert import APP, GRANTS, LABELS, Alert, Button
 from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.server import BUS, NAME, PATH, Server, call, disturbing, pid, survey
 from tray.bus import patient
@@ -35,8 +35,8 @@ Pressed = Callable[[Alert, Button], None]
 class Shown:
     """An alert on the screen, and which of its buttons have been pressed."""
 
-    number: int
     alert: Alert
+    number: int = 0  # the server's; 0 until it has said so
     pressed: set[Button] = field(default_factory=set)
 
 
@@ -49,66 +49,109 @@ class FreedesktopBackend:
         self._pressed = pressed
         self._trusts = trusts
         self._bus: MessageBus | None = None
-        self._owner = ""  # of the server's name; a new server knows nothing of our earlier alerts
+        self._connecting = asyncio.Lock()
+        self._server: Server | None = None  # the last one; a new one knows nothing of our earlier alerts
         self._shown: dict[str, Shown] = {}
-        self._checks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def send(self, alert: Alert) -> None:
-        try:
-            bus, server = await self._ready()
-            earlier = self._shown.pop(alert.key, None)
-            number = await self._notify(bus, server, alert, earlier.number if earlier else 0)
-        except BaseException:  # also when the time is up: the next attempt starts with a new connection
-            await self.close()
-            raise
-        self._shown[alert.key] = Shown(number, alert)
-        if len(self._shown) > KEYS:
-            self._shown.pop(next(iter(self._shown)))
+        """Who gives up waiting ends nothing: a server that shows the alert later is still heard."""
+        bus, server = await self._ready()
+        await asyncio.shield(self._keep(self._show(bus, server, alert)))
 
     async def withdraw(self, key: str) -> None:
         shown = self._shown.pop(key, None)
-        if shown is not None and self._bus is not None:
-            await call(self._bus, (self._owner, PATH, NAME, "CloseNotification", "u", [shown.number]))
+        if shown is not None and shown.number and self._bus is not None:
+            await self._close(self._bus, shown.number)
 
     async def manner(self) -> Manner:
         bus, server = await self._ready()
-        return Manner(disturbing=await disturbing(bus), sounds=server.sounds)
+        return Manner(disturbing=await disturbing(bus, server), sounds=server.sounds)
 
     async def close(self) -> None:
         bus, self._bus = self._bus, None
-        self._owner = ""
+        self._server = None
         self._shown.clear()
-        for check in self._checks:
-            check.cancel()
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if bus is not None:
             bus.disconnect()
 
     async def _ready(self) -> tuple[MessageBus, Server]:
-        if self._bus is None or not self._bus.connected:
-            self._bus = await self._connect()
-        server = await survey(self._bus)
+        async with self._connecting:  # an alert and its sound ask at the same moment
+            if self._bus is None or not self._bus.connected:
+                self._bus = await self._connect()
+            bus = self._bus
+        server = await survey(bus, self._server)
         if server.owner != self._owner:
             self._shown.clear()
-            self._owner = server.owner
-        return self._bus, server
+            self._server = server
+        return bus, server
+
+    @property
+    def _owner(self) -> str:
+        """Of the server's name."""
+        return self._server.owner if self._server else ""
 
     async def _connect(self) -> MessageBus:
         from dbus_fast.aio import MessageBus
 
+        bus = MessageBus()
         try:
-            bus = patient(await MessageBus().connect())
-        except (OSError, ValueError, EOFError) as error:
-            raise NotifierError(f"no session bus: {error}") from error
-        bus.add_message_handler(self._heard)
-        await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [MATCH]))
+            patient(await bus.connect())
+            bus.add_message_handler(self._heard)
+            await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [MATCH]))
+        except BaseException as error:  # also when the time is up: nothing stays half open
+            bus.disconnect()
+            if isinstance(error, OSError | ValueError | EOFError):
+                raise NotifierError(f"no session bus: {error}") from error
+            raise
         return bus
+
+    async def _show(self, bus: MessageBus, server: Server, alert: Alert) -> None:
+        """In the place of the earlier one, which stays what it was when the server refuses."""
+        earlier, shown = self._shown.pop(alert.key, None), Shown(alert)
+        self._shown[alert.key] = shown
+        try:
+            number = await self._notify(bus, server, alert, earlier.number if earlier else 0)
+        except BaseException:
+            if self._shown.get(alert.key) is shown:
+                self._restore(alert.key, earlier)
+            raise
+        shown.number = number
+        if self._shown.get(alert.key) is not shown:  # taken back, or replaced, before it was there
+            await self._close(bus, number)
+        if len(self._shown) > KEYS:
+            self._shown.pop(next(iter(self._shown)))
+
+    def _restore(self, key: str, earlier: Shown | None) -> None:
+        del self._shown[key]
+        if earlier is not None:
+            self._shown[key] = earlier
+
+    async def _close(self, bus: MessageBus, number: int) -> None:
+        await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
 
     async def _notify(self, bus: MessageBus, server: Server, alert: Alert, replaces: int) -> int:
         body = html.escape(alert.body, quote=False) if server.markup else alert.body
-        actions = _actions(alert) if server.actions and self._pressed else []
+        actions = _actions(server, alert) if server.actions and self._pressed else []
         words = [APP, replaces, "", alert.title or APP, body, actions, _hints(server, alert), -1]
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
         return int(reply[0])
+
+    def _keep(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Nobody may wait for it any more: how it ends is then nobody's business either."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     def _heard(self, message: Message) -> None:
         """Signals of the server; what anybody else sends under its name is not even looked at."""
@@ -128,29 +171,29 @@ class FreedesktopBackend:
         if self._pressed is None or button not in _offered(shown.alert) or button in shown.pressed:
             return
         shown.pressed.add(button)
-        if button is not Button.ALLOW:
+        if button in GRANTS:
+            self._keep(self._granted(shown.alert, button))
+        else:
             self._pressed(shown.alert, button)
-            return
-        check = asyncio.get_running_loop().create_task(self._granted(shown.alert))
-        self._checks.add(check)
-        check.add_done_callback(self._checks.discard)
 
-    async def _granted(self, alert: Alert) -> None:
+    async def _granted(self, alert: Alert, button: Button) -> None:
         """What allows something counts only from a server that no agent and no hook has started."""
         bus, owner = self._bus, self._owner
         process = await pid(bus, owner) if bus is not None else 0
         if process == 0 or not self._trusts(process):
             log.warning("a button of process %d was not heeded: an agent or a hook is above it", process)
         elif self._pressed is not None:
-            self._pressed(alert, Button.ALLOW)
+            self._pressed(alert, button)
 
 
 def _offered(alert: Alert) -> tuple[Button, ...]:
     return (Button.DEFAULT, *alert.buttons) if alert.url or alert.about else alert.buttons
 
 
-def _actions(alert: Alert) -> list[str]:
-    return [word for button in _offered(alert) for word in (button.value, say(LABELS[button]))]
+def _actions(server: Server, alert: Alert) -> list[str]:
+    """Where a click on the alert is drawn as a button, it is left out beside those that say more."""
+    offered = alert.buttons if server.draws_clicks and alert.buttons else _offered(alert)
+    return [word for button in offered for word in (button.value, say(LABELS[button]))]
 
 
 def _hints(server: Server, alert: Alert) -> dict[str, Any]:

@@ -46,7 +46,7 @@ WAITING = 512  # events whose hooks still run and whose own alert is already out
 class Announces(Protocol):
     """What the herald needs of an Announcer."""
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None: ...
+    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
@@ -76,6 +76,10 @@ class Herald:
     def troubles(self) -> tuple[Trouble, ...]:
         """The hooks that were in trouble when they were last asked."""
         return self._troubles.hooks
+
+    def runs(self, id: str) -> bool:
+        """Whether hooks of an event that was told already still have their turn."""
+        return id in self._early
 
     def arrived(self, event: Event) -> None:
         """An event that waits for no answer is told at once, however long its hooks will take."""
@@ -123,8 +127,8 @@ class Herald:
         if stale:
             self._announcer.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
-    def switched(self, what: str, way: str) -> None:
-        self._announce([switched(what, way, self._rules())])
+    def switched(self, what: str, way: str, undo: str = "") -> None:
+        self._announce([switched(what, way, self._rules(), undo=undo)])
 
     def broken(self, problem: str) -> None:
         self._announce([config_broken(problem.split("\n")[0], self._rules())])

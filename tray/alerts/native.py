@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tray.alerts.alert import APP, LABELS, Alert, Button, Urgency
+from tray.alerts.alert import APP, GRANTS, LABELS, Alert, Button, Urgency
 from tray.alerts.notifier import Manner, NotifierError
 from tray.alerts.server import survey
 from tray.bus import patient
@@ -63,7 +63,7 @@ class DesktopNotifierBackend:
 
         if self._pressed is None:
             return ()
-        offered = (one for one in alert.buttons if one is not Button.ALLOW)
+        offered = (one for one in alert.buttons if one not in GRANTS)
         return tuple(Theirs(title=say(LABELS[one]), on_pressed=partial(self._pressed, alert, one)) for one in offered)
 
     async def withdraw(self, key: str) -> None:

@@ -14,7 +14,7 @@ HELD = "held"
 class Announces(Protocol):
     """What it needs of an Announcer."""
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None: ...
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
@@ -26,12 +26,13 @@ class Pacing:
         pace: Pace,
         announcer: Announces,
         later: Callable[[float, Callable[[], None]], None],
-        heard: Callable[[str, str], None],
+        heard: Callable[[tuple[str, ...], str], None],
     ) -> None:
         self._pace = pace
         self._announcer = announcer
         self._later = later
         self._heard = heard
+        self._waiting: list[str] = []  # records whose alert is held back
 
     @property
     def held(self) -> tuple[Held, ...]:
@@ -51,7 +52,8 @@ class Pacing:
         if shown:
             self._announcer.announce(shown, record)
         elif record and alerts:
-            self._heard(record, HELD)
+            self._waiting.append(record)
+            self._heard((record,), HELD)
         self._wait()
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
@@ -67,7 +69,9 @@ class Pacing:
         self._release()
 
     def _release(self) -> None:
-        self._announcer.announce(self._pace.release())
+        if told := self._pace.release():
+            records, self._waiting = self._waiting, []
+            self._announcer.announce(told, *records)
         self._wait()
 
     def _wait(self) -> None:

@@ -245,13 +245,15 @@ def changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = 
     return replace(_ours(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
 
 
-def switched(what: str, who: str, rules: Rules = NO_RULES) -> Alert:
-    """Someone turned hooks on or off, paused them, or approved from elsewhere."""
+def switched(what: str, who: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
+    """Someone turned hooks on or off, paused them, or approved; `undo` names the way back, if there is one."""
     by = say(WAYS[who]) if who in WAYS else who
     body = say("{what}, by {who}", what=what, who=by) if who else what
     if who == UNDOABLE:
         body = f"{body} · {say('undo it under Approvals')}"
-    return replace(_ours(AlertClass.SWITCHED, body, rules), reply=True)
+    return replace(
+        _ours(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()
+    )
 
 
 def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:

@@ -32,26 +32,43 @@ QUIET: dict[str, Call] = {
 }
 
 
+DRAWN = frozenset({"Xfce Notify Daemon"})  # these draw a button for a click on the alert itself, too
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     owner: str  # its unique name on the bus; another one after a restart
     markup: bool
     actions: bool = False
     sounds: bool = False
+    name: str = ""  # as it calls itself
+
+    @property
+    def draws_clicks(self) -> bool:
+        return self.name in DRAWN
 
 
-async def survey(bus: MessageBus) -> Server:
-    """The server behind the bus; NotifierError when there is none."""
+async def survey(bus: MessageBus, known: Server | None = None) -> Server:
+    """The server behind the bus, asked for its name only when it is another one; NotifierError when there is none."""
     sender, body = await call(bus, (NAME, PATH, NAME, "GetCapabilities", "", []))
+    if known is not None and known.owner == sender:
+        return known
     can = body[0]
-    return Server(sender, "body-markup" in can, "actions" in can, "sound" in can)
+    return Server(sender, "body-markup" in can, "actions" in can, "sound" in can, await _name(bus))
 
 
-async def disturbing(bus: MessageBus) -> bool:
-    """False when the desktop says that nobody wants to be disturbed; who says nothing does not mind."""
+async def _name(bus: MessageBus) -> str:
     try:
         _, body = await call(bus, (NAME, PATH, NAME, "GetServerInformation", "", []))
-        _, value = await call(bus, QUIET.get(str(body[0]), KDE))
+    except NotifierError:
+        return ""
+    return str(body[0])
+
+
+async def disturbing(bus: MessageBus, server: Server) -> bool:
+    """False when the desktop says that nobody wants to be disturbed; who says nothing does not mind."""
+    try:
+        _, value = await call(bus, QUIET.get(server.name, KDE))
     except NotifierError:
         return True
     return getattr(value[0], "value", value[0]) is not True

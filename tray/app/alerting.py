@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 import time
 import webbrowser
@@ -21,9 +22,13 @@ from tray.alerts.osascript import OsascriptBackend
 from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
-from tray.engine.controls import tomorrow
-from tray.engine.questions import Ending, Question, Questions, explained
+from tray.engine.controls import Back, tomorrow
+from tray.engine.questions import Ending, Question, Questions
+from tray.engine.telling import explained
+from tray.errors import HooktrayError
 from tray.language import say
+from tray.model.decision import Decision, Record
+from tray.model.event import Event
 from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds that the button on an alert stands for
@@ -43,7 +48,7 @@ class Alerting:
         settings: Callable[[], Settings],
         asking: Callable[[], Collection[str]],
         muted: Callable[[], bool],
-        heard: Callable[[str, str], None],
+        heard: Callable[[tuple[str, ...], str], None],
         seen: Callable[[], bool],
         trusts: Callable[[int], bool],
     ) -> None:
@@ -51,6 +56,9 @@ class Alerting:
         self._do = do
         self._settings = settings
         self._heeds = True
+        self._numbers = itertools.count(1)
+        self._back: dict[str, Back] = {}  # what the last alert's Undo takes back
+        self._wanted = ""  # the decision whose page was asked for last, before its hooks had ended
         self._timer: asyncio.TimerHandle | None = None
         self.review: Callable[[str, str], None] = lambda key, digest: None
         self.reason: Callable[[str], None] = lambda record: None
@@ -95,9 +103,9 @@ class Alerting:
         return self._heeds
 
     @property
-    def trouble(self) -> int:
-        """How many hooks were in trouble when they were last asked."""
-        return len(self.herald.troubles)
+    def trouble(self) -> frozenset[str]:
+        """The hooks that were in trouble when they were last asked."""
+        return frozenset(one.hook for one in self.herald.troubles)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -144,6 +152,10 @@ class Alerting:
                 self.answer(alert.about, button is Button.ALLOW, WAY)
             case Button.SNOOZE:
                 self.snooze(SNOOZE)
+            case Button.UNDO:
+                self._undo(alert.about)
+            case _ if Button.UNDO in alert.buttons:
+                self.reason("")
             case Button.REVIEW:
                 self.review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
@@ -152,8 +164,38 @@ class Alerting:
                 self.show_text(f"question-{asked.id[:8]}", explained(asked))
             case _ if alert.digest:
                 self.review(alert.about, alert.digest)
+            case _ if self.herald.runs(alert.about):
+                self._wanted = alert.about
+                self.herald.tell("", say("Its hooks still run; the page opens when they have ended"))
             case _:
                 self.reason(alert.about)
+
+    def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        """Tell it; who asked for its details before there were any gets them now."""
+        self.herald.decided(event, decision, record)
+        if record.id == self._wanted:
+            self._wanted = ""
+            self.reason(record.id)
+
+    def switched(self, what: str, way: str, back: Back | None) -> None:
+        """From any thread: say what was done, with the button that takes it back."""
+
+        def work() -> None:
+            number = f"undo-{next(self._numbers)}" if back else ""
+            self._back = {number: back} if back else {}
+            self.herald.switched(what, way, number)
+
+        self._do(work)
+
+    def _undo(self, number: str) -> None:
+        """Only the last thing that was done: what came before it may be what it rests on."""
+        back = self._back.pop(number, None)
+        try:
+            if back is None:
+                raise HooktrayError(say("It can no longer be taken back"))
+            back()
+        except HooktrayError as error:
+            self.herald.tell(error.message, error.hint)
 
     def close(self) -> None:
         self._announcer.close()

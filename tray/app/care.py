@@ -1,4 +1,4 @@
-"""The examination inside the running tray: how many hooks are broken, and the whole of it as a text to read."""
+"""The examination inside the running tray: which hooks are broken, and the whole of it as a text to read."""
 
 from __future__ import annotations
 
@@ -29,17 +29,21 @@ class Care:
         self._roster = roster
         self._vitals = vitals
         self._seen: tuple[Standing, ...] | None = None
-        self.trouble = 0
+        self.trouble: frozenset[str] = frozenset()
 
     def look(self) -> None:
-        """Count again, if any hook stands otherwise than the last time."""
+        """Look again, if any hook stands otherwise than the last time."""
         standings = self._roster.standings
         if standings is self._seen:
             return
         from tray.app.doctor import hooks, troubled
 
         self._seen = standings
-        self.trouble = troubled(hooks.check(self._case())) if standings else 0
+        self.trouble = troubled(hooks.check(self._case())) if standings else frozenset()
+
+    def troubled(self, asked: frozenset[str]) -> frozenset[str]:
+        """The hooks in trouble: by looking at them, and when they were `asked`, of those that are still there."""
+        return self.trouble | (asked & {one.hook.name for one in self._roster.standings})
 
     def summary(self) -> str:
         """What is broken or deserves a look, for whoever typed `/hooks doctor`."""

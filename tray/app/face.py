@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from tray.app import Stores
+from tray.app.agents import Agents
 from tray.app.alerting import Alerting
+from tray.app.offering import Wiring
+from tray.app.wiring import heard
 from tray.desktop.autostart import autostart
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
@@ -28,13 +31,20 @@ def face(
     *,
     soon: Callable[[Callable[[], None]], None],
     open_page: Callable[[str], None],
-    trouble: Callable[[], int],
+    trouble: Callable[[], Collection[str]],
+    spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
+    agents = Agents(
+        Wiring(paths, heard(kept.journal), open_file, lambda session: bool(kept.journal.recent(1, session=session))),
+        spawn=spawn,
+        changed=lambda: soon(shown.show),
+        tell=lambda title, text: soon(lambda: alerting.herald.tell(title, text)),
+    )
     extras = Extras(
         telling=lambda: _telling(alerting),
-        trouble=lambda: max(alerting.trouble, trouble()),  # when last asked, and by looking: often the same hooks
+        trouble=lambda: len(trouble()),
         lost=lambda: kept.journal.dropped,
         questions=lambda: tuple(_question(one) for one in alerting.open),
         answer=alerting.answer,
@@ -47,7 +57,7 @@ def face(
         open_page=lambda: open_page(""),
         open_decision=open_page,
         doctor=examine,
-        connect=partial(_show_agents, paths, kept),
+        agents=agents,
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(
@@ -61,13 +71,6 @@ def face(
         extras=extras,
     )
     return shown, hand
-
-
-def _show_agents(paths: Paths, kept: Stores) -> None:
-    from tray.app.offering import Wiring  # not needed to start
-    from tray.app.wiring import heard
-
-    Wiring(paths, heard(kept.journal), open_file).show()
 
 
 def _telling(alerting: Alerting) -> Telling:

@@ -95,13 +95,14 @@ class App:
         self._make_alerts()
         self._make_engine()
         threads = (self._loop, self._chores)
-        self._page = page(paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts)
+        self._page = page(
+            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending,
+            lambda: (self._face, self._hand),
+        )  # fmt: skip
         self._make_face(headless=headless)
         self._terminals = Terminals(lambda pid: not self._trusts(pid))
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(
-            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals
-        )  # fmt: skip
+        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals)
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -132,7 +133,7 @@ class App:
             switch=self._kept.switch,
             consent=Consent(self._kept.ledger, self._roster),
             roster=self._roster,
-            switched=self._herald.switched,
+            switched=self._alerting.switched,
             changed=self._changed,
         )
 
@@ -145,7 +146,8 @@ class App:
             self._alerting,
             soon=self._chores.do,
             open_page=self._page.open,
-            trouble=lambda: self._care.trouble,
+            trouble=self._troubled,
+            spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
         )
         reviews = self._paths.state / "reviews"
@@ -156,7 +158,7 @@ class App:
         self._icon: Icon = choose(
             self._loop.loop,
             self._act,
-            self._changed,
+            self._opened,
             headless=headless,
             environment=os.environ,
             trusts=self._trusts,
@@ -164,9 +166,8 @@ class App:
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
-        relay_conf.write(
-            self._paths, self._roster.when_down()
-        )  # before anybody can rely on us: we may be killed at any moment
+        # Before anybody can rely on us: we may be killed at any moment.
+        relay_conf.write(self._paths, self._roster.when_down())
         self._listener.start()
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
@@ -193,12 +194,12 @@ class App:
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
 
-    def _alerted(self, id: str, word: str) -> None:
+    def _alerted(self, ids: tuple[str, ...], word: str) -> None:
         """An alert may be out before its event has a row: hooks that nobody waits for may still run."""
         if len(self._words) > 1000:
             self._words.clear()
-        self._words[id] = word
-        self._kept.journal.alerted(id, word)
+        self._words.update(dict.fromkeys(ids, word))
+        self._kept.journal.alerted(ids, word)
 
     def arrived(self, event: Event, *, answered: bool) -> None:
         """From any thread: rounds and what follows them are counted from here, not from the end of their hooks."""
@@ -209,7 +210,7 @@ class App:
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """From any thread, before the answer leaves: only hand over (law 7)."""
         if word := self._words.pop(event.id, ""):
-            self._kept.journal.alerted(event.id, word)
+            self._kept.journal.alerted((event.id,), word)
         self._chores.do(lambda: self._news(event, decision, record))
 
     def running(self, turn: str, text: str) -> None:
@@ -220,18 +221,19 @@ class App:
         self._chores.do(lambda: self._face.ended(turn))
 
     def _news(self, event: Event, decision: Decision, record: Record) -> None:
-        self._herald.decided(event, decision, record)
         self._face.add(record)
         self._page.heard(record)
+        self._alerting.decided(event, decision, record)
         self._lately.soon()
 
     def _start(self) -> None:
         self._face.wear(self._icon)
         if self._kept.database.damaged:
             aside = self._kept.database.damaged
-            self._herald.tell("The database was damaged", f"all approvals are gone; the old one is {aside}")
+            told = say("all approvals are gone; the old one is {file}", file=aside)
+            self._herald.tell(say("The database was damaged"), told)
         if self._kept.ledger.book.broken:
-            self._herald.tell("The ledger was altered", self._kept.ledger.book.broken)
+            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         if self._arrives:
@@ -268,6 +270,10 @@ class App:
     def _changed(self) -> None:
         self._chores.do(self._refresh)
 
+    def _opened(self) -> None:
+        self._face.opened()
+        self._changed()
+
     def _trusts(self, pid: int) -> bool:
         """Whether a click from this process can be a person's: no hook and no agent is above it."""
         return not descends_from(pid, os.getpid()) and not self._agents.above(pid)
@@ -285,7 +291,11 @@ class App:
         self._observers.spawn(lambda: self._engine.observe(event))
 
     def _vitals(self) -> Mapping[str, object]:
-        return vitals(self._icon, self._background, self._kept.journal, self._alerting.problems)
+        told = {**self._alerting.problems, "troubled": sorted(self._troubled())}
+        return vitals(self._icon, self._background, self._kept.journal, told)
+
+    def _troubled(self) -> frozenset[str]:
+        return self._care.troubled(self._alerting.trouble)
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app.wiring import site
 from tray.connect import CONNECTORS, undo, write
-from tray.connect.connections import Connection, Heard, connections
-from tray.connect.edit import diff
+from tray.connect.adopt import left
+from tray.connect.connections import Connection, Heard, Seen, connection, connections
+from tray.connect.difference import diff
 from tray.connect.plan import Plan, Site
+from tray.language import say
 from tray.paths import Paths
 from tray.text import printable
 
@@ -29,6 +32,11 @@ class Offer:
     def is_empty(self) -> bool:
         return not self.plan.changes
 
+    @property
+    def digest(self) -> str:
+        """By which a click means this difference and no other."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
 
 class Wiring:
     """Every look is a fresh one. A person opens the offer, reads it, and takes that and nothing else.
@@ -36,24 +44,31 @@ class Wiring:
     Agents are looked for as in the user's own login: with the tray's environment and no project.
     """
 
-    def __init__(self, paths: Paths, heard: Heard, open_file: Callable[[Path], None]) -> None:
+    def __init__(self, paths: Paths, heard: Heard, open_file: Callable[[Path], None], seen: Seen) -> None:
         self._paths = paths
         self._heard = heard
         self._open_file = open_file
+        self._seen = seen
 
     def states(self) -> list[Connection]:
         return connections(self._site(), self._heard)
+
+    def probe(self, agent: str) -> Connection:
+        """How one agent stands, after an event of ours went through its own line."""
+        return connection(self._site(), agent, self._heard, self._seen)
 
     def offer(self, agent: str, *, connect: bool) -> Offer:
         """Raises HooktrayError where nothing can be written, with the place and the cure."""
         one = CONNECTORS[agent]
         plan = one.connect(self._site()) if connect else one.disconnect(self._site())
+        if not connect and (said := left(self._site(), agent)):
+            plan = replace(plan, notes=(*plan.notes, said))
         return Offer(agent=agent, connect=connect, text=_text(plan), plan=plan)
 
     def review(self, agent: str, *, connect: bool) -> Offer:
         """The offer, opened in the user's own viewer."""
         offer = self.offer(agent, connect=connect)
-        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", offer.text)
+        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", f"{_head(offer)}\n\n{offer.text}")
         return offer
 
     def show(self) -> None:
@@ -65,7 +80,7 @@ class Wiring:
             [
                 "installed" if one.installed else "not found here",
                 f"{len(one.events)} events connected" if one.connected else "not connected",
-                *([f"trusted: {one.trust}"] if one.trust else []),
+                *{True: ["trusted"], False: ["not trusted"], None: []}[one.trusted],
                 time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.heard))
                 if one.heard
                 else "never heard of",
@@ -91,6 +106,21 @@ class Wiring:
 
     def _site(self) -> Site:
         return site(self._paths, Path.home())
+
+
+def _head(offer: Offer) -> str:
+    name = CONNECTORS[offer.agent].NAME
+    if offer.is_empty:
+        return say("{agent}: nothing is to be written", agent=name)
+    text = (
+        say("What connecting {agent} would write:")
+        if offer.connect
+        else say("What disconnecting {agent} would write:")
+    )
+    how = say(
+        "To write it: the tray's menu, Settings, Agents, {agent}, {digest}", agent=name, digest=offer.digest[:8]
+    )
+    return f"{text.format(agent=name)}\n{how}"
 
 
 def _text(plan: Plan) -> str:

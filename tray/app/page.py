@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import threading
+import contextlib
+import os
+import queue
 from collections.abc import Callable
+from typing import TypeVar
 
-from tray.app import Stores
+from tray.app import Stores, engine, llm
+from tray.app.choices import choices, choose
+from tray.desktop.face import Face
+from tray.desktop.hand import Hand
 from tray.desktop.opener import open_file
 from tray.engine.controls import Controls
+from tray.engine.replay import Twice, twice
 from tray.engine.roster import Roster
+from tray.engine.runners.command import Gone
+from tray.engine.trial import Nobody
+from tray.model.decision import Record
 from tray.page.opening import Page
 from tray.page.parts import Parts
 from tray.paths import Paths
 from tray.store.statistics import Statistics
 from tray.threads import Chores, Loop
 
-LOOKING = 2.0  # seconds that a page waits for a fresh look at the sources
+LOOKING = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
+
+T = TypeVar("T")
 
 
 def page(
@@ -26,7 +38,10 @@ def page(
     threads: tuple[Loop, Chores],
     refresh: Callable[[], None],
     trusts: Callable[[int], bool],
+    ending: Gone,
+    menu: Callable[[], tuple[Face, Hand]],
 ) -> Page:
+    """`ending` becomes readable when the tray ends, and ends what a replay runs; `menu` is there when one looks."""
     loop, chores = threads
     parts = Parts(
         journal=kept.journal,
@@ -34,15 +49,29 @@ def page(
         roster=roster,
         copies=kept.copies,
         controls=controls,
-        look=lambda: _wait(chores, refresh),
+        look=lambda: _there(chores, refresh),
         trusts=trusts,
+        replay=replaying(paths, kept, roster, ending),
+        choices=lambda: _there(chores, lambda: choices(menu()[0])) or (),
+        choose=lambda id, on: bool(_there(chores, lambda: choose(*menu(), id, on))),
     )
     return Page(loop.loop, parts, paths.state, open_file)
 
 
-def _wait(chores: Chores, refresh: Callable[[], None]) -> None:
-    """Look at the sources where their news is told: whoever looks first is the one that tells."""
-    looked = threading.Event()
-    chores.do(refresh)
-    chores.do(looked.set)
-    looked.wait(LOOKING)
+def replaying(paths: Paths, kept: Stores, roster: Roster, ending: Gone | None) -> Callable[[Record], Twice]:
+    """Asks the hooks in force about a recorded event, through an engine that tells nobody and keeps nothing."""
+    nobody = Nobody()
+    judge = engine(
+        kept, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody, ending=ending,
+        exceptions=lambda: roster.exceptions,
+    )  # fmt: skip
+    return lambda record: twice(judge, record, dict(os.environ))
+
+
+def _there(chores: Chores, work: Callable[[], T]) -> T | None:
+    """Work on the thread of the menu and of the sources' news, waited for; None when that took too long."""
+    done: queue.SimpleQueue[T] = queue.SimpleQueue()
+    chores.do(lambda: done.put(work()))
+    with contextlib.suppress(queue.Empty):
+        return done.get(timeout=LOOKING)
+    return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tray.alerts.alert import Alert
 from tray.alerts.policy import information
+from tray.language import say
 from tray.paths import Paths
 from tray.sources import configuration
 
@@ -25,28 +26,27 @@ def arrives(paths: Paths) -> bool:
 
 def alert(found: Sequence[str]) -> Alert:
     """What is to be seen and heard if alerts work here."""
-    return replace(
-        information(f"Hooktray is here · {_next(found)}. This is what an alert looks and sounds like", {}),
-        sound=SOUND,
-        notify=True,
-    )
+    shown = " · ".join((say("Hooktray is here"), _next(found), say("this is what an alert looks and sounds like")))
+    return replace(information(shown, {}), sound=SOUND, notify=True)
 
 
 def text(paths: Paths, found: Sequence[str]) -> str:
     """For the terminal."""
+    connect = "hooktray connect, or the menu's first row   (each shows what it would write, and asks)"
     lines = [
         "Welcome to Hooktray. Nothing is connected or approved yet.",
         f"  your hooks and settings  {paths.config}",
         f"  state and copies         {paths.state}",
         f"  log                      {paths.logs}",
         f"  agents found here        {', '.join(found) or 'none'}",
-        *(f"  to connect it            hooktray connect {agent}" for agent in found),
-        "  is everything well?      hooktray doctor",
+        f"  connect agents           {connect if found else 'hooktray connect AGENT'}",
+        "  start at login           hooktray autostart on",
+        "  no alert seen or heard?  hooktray doctor",
     ]
     return "\n".join(lines)
 
 
 def _next(found: Sequence[str]) -> str:
     if not found:
-        return "no agent was found; `hooktray connect AGENT` wires one"
-    return f"found {', '.join(found)}; `hooktray connect` shows what it would write and asks"
+        return say("no agent was found; `hooktray connect AGENT` connects one")
+    return say("found {agents}; the menu's first row or `hooktray connect` connects them", agents=", ".join(found))

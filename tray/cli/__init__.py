@@ -9,14 +9,23 @@ import traceback
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from tray import __version__
 from tray.errors import HooktrayError
 from tray.paths import Paths, locate
 
+# In the order in which somebody meets them; what is not named comes last.
+ORDER = (
+    "run", "status", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny", "revoke", "connect",
+    "connections", "disconnect", "adopt", "release", "test", "doctor", "stats", "export", "replay", "autostart",
+    "paths", "schema", "completion",
+)  # fmt: skip
+
 app = typer.Typer(
     name="hooktray",
-    help="One tray for every coding agent's hooks.",
+    help="One tray for every coding agent's hooks. Without a command: `run`.",
+    epilog="What an agent runs is `hooktray relay AGENT [EVENT]`, or `hooktray-relay`, which is quicker.",
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -41,8 +50,14 @@ def commands() -> typer.Typer:
         testing,
     )
 
+    app.registered_commands.sort(key=_place)
     completing.prepare()
     return app
+
+
+def _place(command: CommandInfo) -> int:
+    name = command.name or getattr(command.callback, "__name__", "")
+    return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
 def main() -> int:

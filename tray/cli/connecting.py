@@ -178,13 +178,11 @@ def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:
 
 def _known(agents: Sequence[str] | None) -> list[str]:
     from tray.connect import CONNECTORS
-    from tray.strict import nearest
+    from tray.strict import meant
 
     for agent in agents or []:
         if agent not in CONNECTORS:
-            likely = nearest(agent, CONNECTORS)
-            hint = f"did you mean `{likely}`?" if likely else f"known here: {', '.join(CONNECTORS)}"
-            raise HooktrayError(f"unknown agent `{agent}`", hint=hint)
+            raise HooktrayError(f"unknown agent `{agent}`", hint=meant(agent, CONNECTORS))
     return list(dict.fromkeys(agents or []))
 
 
@@ -202,23 +200,31 @@ def _refuse_agents(name: str) -> None:
 
 def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> None:
     """Show, ask, write, say so."""
-    from tray.connect.edit import diff
+    from tray.connect.difference import diff
 
     if not plan.changes:
-        print(f"{name}: is {word} already, nothing to write.")
+        print(f"{name}: already {word}; nothing to write.")
         return
     for change in plan.changes:
         print(diff(change), end="")
     for note in plan.notes:
-        print(f"{name}: {printable(note)}")
+        print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return
     _refuse_agents(name)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
-    if not yes and not typer.confirm(f"Write this for {name}?"):
+    if not yes and not _is_wanted(name, plan):
         print(f"{name}: nothing was written.")
         return
     work()
     print(f"{name}: {word}.")
+
+
+def _is_wanted(name: str, plan: Plan) -> bool:
+    """The difference may be long: what it was about is said once more."""
+    first = plan.changes[0]
+    where = str(first.shown or first.path) if len(plan.changes) == 1 else f"{len(plan.changes)} files"
+    print(printable(f"{name}: this is all that changes, in {where}."))
+    return typer.confirm(f"Write this for {name}?")

@@ -12,7 +12,7 @@ import typer
 
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.strict import nearest
+from tray.strict import meant
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -38,10 +38,10 @@ def filters(
     from tray.dialects import DIALECTS
 
     if agent and agent not in DIALECTS:
-        raise HooktrayError(f"--agent {agent}: there is no such agent", hint=_meant(agent, list(DIALECTS)))
+        raise HooktrayError(f"--agent {agent}: there is no such agent", hint=meant(agent, DIALECTS))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
-        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=_meant(verdict, words))
+        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=meant(verdict, words))
     return {
         "agent": agent,
         "project": project,
@@ -64,8 +64,3 @@ def moment(word: str, clock: Callable[[], float] = time.time) -> float:
     except (ValueError, OverflowError, OSError):
         hint = "write 30m, 2h, 7d, 2026-05-01 or 2026-05-01T14:00"
         raise HooktrayError(f"--since {word}: neither a length of time nor a date", hint=hint) from None
-
-
-def _meant(word: str, known: list[str]) -> str:
-    likely = nearest(word, known)
-    return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)

@@ -54,7 +54,7 @@ def log(
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
         return
-    print_log(rows, filtered=bool(wanted))
+    print_log(rows, filtered=any(value not in ("", None) for value in wanted.values()))
 
 
 @app.command()
@@ -72,12 +72,12 @@ def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") ->
     from tray.app import stores
     from tray.cli.filters import moment
     from tray.cli.sums import print_stats, stats_rows
-    from tray.store.sums import Sums
+    from tray.store.statistics import Statistics
 
     paths = places(context)
     kept = stores(paths, migrate=not paths.database.exists())
     begin = moment(since)
-    rows = stats_rows(Sums(kept.database), begin, kept.journal.dropped)
+    rows = stats_rows(Statistics(kept.database), begin, kept.journal.dropped)
     if as_json:
         for row in rows:
             print(json.dumps(row))

@@ -38,7 +38,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "dropped": kept.journal.dropped,
         "icon": (answer or {}).get("icon") or None,
         "pauses": [asdict(one) for one in state.pauses],
-        "trouble": broken_hooks(paths, kept, proposals),
+        "trouble": len(broken_hooks(paths, kept, proposals) | {*(answer or {}).get("troubled", ())}),
         "agents": [
             {"agent": one.agent, "connected": one.connected, "heard": one.heard}
             for one in standing(paths, kept.journal)

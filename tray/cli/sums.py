@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from tray.cli.views import clock, table
-from tray.store.sums import Sums
+from tray.store.statistics import Statistics
 
 
-def stats_rows(sums: Sums, since: float, lost: int) -> list[dict[str, Any]]:
+def stats_rows(sums: Statistics, since: float, lost: int) -> list[dict[str, Any]]:
     """One row for each hook, one for each agent, and one for what was not written down."""
     hooks = [{"of": "hook", **asdict(one)} for one in sums.hooks(since)]
     agents = [{"of": "agent", "agent": agent, **counts} for agent, counts in sums.agents(since).items()]

@@ -14,7 +14,7 @@ import typer
 from tray.cli import Json, app, places
 from tray.errors import HooktrayError
 from tray.paths import Paths
-from tray.strict import nearest
+from tray.strict import meant
 
 
 @app.command()
@@ -104,7 +104,7 @@ def _native(agent: str, event: str) -> str:
     from tray.dialects import DIALECTS, known
 
     if agent not in DIALECTS:
-        raise HooktrayError(f"unknown agent `{agent}`", hint=did_you_mean(agent, list(DIALECTS)))
+        raise HooktrayError(f"unknown agent `{agent}`", hint=meant(agent, DIALECTS))
     events = DIALECTS[agent].EVENTS
     if known(agent, event):
         return event
@@ -112,9 +112,4 @@ def _native(agent: str, event: str) -> str:
     if by_kind:
         return by_kind[0]
     words = [*events, *sorted({spec.kind.value for spec in events.values()})]
-    raise HooktrayError(f"{agent} has no event `{event}`", hint=did_you_mean(event, words))
-
-
-def did_you_mean(word: str, known: list[str]) -> str:
-    likely = nearest(word, known)
-    return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)
+    raise HooktrayError(f"{agent} has no event `{event}`", hint=meant(event, words))

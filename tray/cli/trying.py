@@ -11,13 +11,13 @@ from typing import Any
 import typer
 
 from tray.app import Stores, engine, llm, roster, stores
-from tray.cli.testing import did_you_mean
 from tray.engine import trial
 from tray.engine.roster import Standing
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.store.ledger import Approved
+from tray.strict import meant
 from tray.text import printable
 
 CURES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
@@ -28,7 +28,7 @@ def try_hook(
 ) -> None:
     """Run it and show what came out; exit 1 when something else was expected."""
     if expect and expect not in trial.WORDS:
-        raise HooktrayError(f"unknown verdict `{expect}`", hint=did_you_mean(expect, list(trial.WORDS)))
+        raise HooktrayError(f"unknown verdict `{expect}`", hint=meant(expect, trial.WORDS))
     if MARK in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own")
     kept = stores(paths, migrate=not paths.database.exists())
@@ -54,16 +54,16 @@ def approved_hook(paths: Paths, kept: Stores, word: str) -> Approved:
     """The hook in force that this word means. Raises HooktrayError, with what to do first."""
     found = roster(paths, kept)
     found.refresh()
-    meant = found.find(word)
-    if not meant:
+    those = found.find(word)
+    if not those:
         names = [one.hook.name for one in found.standings]
-        hint = did_you_mean(word, names) if names else "no hook is declared yet: `hooktray paths` says where"
+        hint = meant(word, names) if names else "no hook is declared yet: `hooktray paths` says where"
         raise HooktrayError(f"no hook is called `{word}`", hint=hint)
-    if len(meant) > 1:
-        raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in meant)}", hint="write one of these")
-    approved = kept.ledger.book.approved.get(meant[0].key)
+    if len(those) > 1:
+        raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in those)}", hint="write one of these")
+    approved = kept.ledger.book.approved.get(those[0].key)
     if approved is None:
-        raise _not_approved(meant[0])
+        raise _not_approved(those[0])
     return approved
 
 

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tray.engine.review import runs
 from tray.model.decision import Record
-from tray.model.hook import Http, Prompt, Rule
-from tray.text import first_line, printable, sanitise
+from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.connect.connections import Connection
-    from tray.engine.roster import Roster, Standing
+    from tray.engine.roster import Roster
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
@@ -38,7 +38,7 @@ def hook_rows(roster: Roster) -> list[dict[str, Any]]:
             "state": one.state.value,
             "enabled": one.hook.enabled,
             "health": one.health or "ok",
-            "runs": _runs(one),
+            "runs": runs(one.hook.action),
             "digest": one.digest,
             "approved": one.approved or None,
         }
@@ -150,8 +150,8 @@ def print_connections(found: Sequence[Connection]) -> None:
             one.agent,
             "yes" if one.installed else "no",
             f"{len(one.events)} events" if one.connected else "no",
-            one.trust.split(":")[0] or "unknown",
-            {True: "yes", False: "no", None: "not tried"}[one.firing],
+            _trusted(one),
+            {True: "yes", False: "no", None: "not tried"}[one.firing] if one.connected else "-",
             clock(one.heard) if one.heard else "never",
         )
         for one in found
@@ -162,6 +162,14 @@ def print_connections(found: Sequence[Connection]) -> None:
             print(f"{one.agent}: {printable(text)}")
 
 
+def _trusted(one: Connection) -> str:
+    if not one.connected:
+        return "-"
+    if one.trusted is None:
+        return one.trust.partition(":")[0] or "unknown"
+    return ("here" if one.trust == "trusted here" else "yes") if one.trusted else "no"
+
+
 def _place(source: str, paths: Paths) -> str:
     """Short, for a table: from our folder on, whose path stands above it, or from the home folder on."""
     near, home = f"{paths.config.parent}{os.sep}", f"{Path.home()}{os.sep}"
@@ -170,17 +178,6 @@ def _place(source: str, paths: Paths) -> str:
 
 def _standing(row: Mapping[str, Any]) -> str:
     return str(row["state"]) if row["health"] == "ok" else f"{row['state']}: {row['health']}"
-
-
-def _runs(one: Standing) -> str:
-    action = one.hook.action
-    if isinstance(action, Rule):
-        return f"rule: {action.verdict.word}"
-    if isinstance(action, Http):
-        return f"POST {action.url}"
-    if isinstance(action, Prompt):
-        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text, 120)}"
-    return action.line
 
 
 def _what(row: Mapping[str, Any]) -> str:

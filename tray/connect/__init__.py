@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 from tray.connect import claude_code, shelley, starchild, x_code
 from tray.connect.book import Book
-from tray.connect.edit import apply, remove_folders
+from tray.connect.edit import apply, look, remove_folders
 from tray.connect.plan import Plan, Site, Wire
+from tray.errors import HooktrayError
+
+PATIENCE = 20.0  # seconds for somebody else's writing to end
 
 
 class Connector(Protocol):
     """What each agent's module offers. Nothing is written by any of it: plans are carried out by `write`.
 
-    `wires` are our entries as they stand in the agent's settings; `trust` says what stands in the way of their being
-    run, or that nothing does, as far as the agent's own files tell ("" when they do not).
+    `wires` are our entries as they stand in the agent's settings. `trust` is what the agent's own files say of their
+    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing. `probe` is
+    the payload with which this agent would tell of an event that no hook is for.
     """
+
+    NAME: str  # as people call it
 
     def is_installed(self, site: Site) -> bool: ...
     def connect(self, site: Site) -> Plan: ...
     def disconnect(self, site: Site) -> Plan: ...
     def wires(self, site: Site) -> tuple[Wire, ...]: ...
     def trust(self, site: Site) -> str: ...
+    def probe(self, session: str, cwd: str) -> Mapping[str, Any]: ...
 
 
 CONNECTORS: dict[str, Connector] = {
@@ -36,23 +44,42 @@ CONNECTORS: dict[str, Connector] = {
 def write(site: Site, agent: str, plan: Plan, book: Book | None = None) -> None:
     """Carry out a plan to connect: what stood there is in our book before anything is touched."""
     book = book or site.book
-    pages = [(change.path, book.get(change.path)) for change in plan.changes]
-    book.keep(agent, plan.changes, ())
-    try:
-        folders = apply(plan.changes)
-    except BaseException:
-        for path, page in pages:
-            book.put(page) if page else book.forget(path)
-        raise
-    book.keep(agent, plan.changes, folders)
+    with _alone(site):
+        if all(look(change.path) == change.after for change in plan.changes):
+            return  # somebody was quicker, with the same in mind
+        pages = [(change.path, book.get(change.path)) for change in plan.changes]
+        book.keep(agent, plan.changes, ())
+        try:
+            folders = apply(plan.changes)
+        except BaseException:
+            for path, page in pages:
+                book.put(page) if page else book.forget(path)
+            raise
+        book.keep(agent, plan.changes, folders)
 
 
 def undo(site: Site, agent: str, plan: Plan, book: Book | None = None) -> None:
     """Carry out a plan to disconnect, and forget what we knew of these files."""
     book = book or site.book
-    folders = [folder for kept in book.of(agent) for folder in kept.folders]
-    apply(plan.changes)
-    with contextlib.suppress(OSError):
-        for change in plan.changes:
-            book.forget(change.path)
-    remove_folders(folders)
+    with _alone(site):
+        if all(look(change.path) == change.after for change in plan.changes):
+            return
+        folders = [folder for kept in book.of(agent) for folder in kept.folders]
+        apply(plan.changes)
+        with contextlib.suppress(OSError):
+            for change in plan.changes:
+                book.forget(change.path)
+        remove_folders(folders)
+
+
+@contextlib.contextmanager
+def _alone(site: Site) -> Iterator[None]:
+    """One at a time, so that nobody's notes of what stood there are lost to another command or the menu."""
+    from filelock import FileLock, Timeout  # not needed to look
+
+    try:
+        with FileLock(site.paths.state / "connections.lock", timeout=PATIENCE):
+            yield
+    except Timeout as error:
+        said = "another `hooktray connect` or `disconnect` is at work"
+        raise HooktrayError(said, hint="wait for its end and try again; nothing was written") from error

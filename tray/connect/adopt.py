@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tray.connect import adopt_claude, adopt_starchild, claude_code, starchild, x_code
+from tray.connect import adopt_claude, adopt_starchild, adopt_x_code, claude_code, starchild
 from tray.connect.book import Book
 from tray.connect.edit import Change, File, look, settled
+from tray.connect.json_text import is_blank
 from tray.connect.plan import Plan, Site, Wire, sourced
 from tray.errors import HooktrayError
 
@@ -66,6 +67,8 @@ def adopted(site: Site, agent: str) -> Path:
 
 def adopt(site: Site, agent: str) -> Plan:
     """Move what can run below us; the rest stays where it is, and is told."""
+    if agent == adopt_x_code.AGENT:
+        return adopt_x_code.adopt(site)
     one, aside = _adopter(site, agent), adopted(site, agent)
     shown = one.settings(site)
     path = settled(shown)
@@ -73,9 +76,10 @@ def adopt(site: Site, agent: str) -> Plan:
     if kept is not None:
         hint = f"`hooktray release {agent}` puts them back first"
         raise HooktrayError(f"{aside}: holds hooks that were adopted before", hint=hint)
-    if not isinstance(now, File) or not now.text.strip():
-        raise HooktrayError(f"{path}: there is no hook in it", hint="nothing was written")
-    stays, goes, moved, left = one.take(site, now.text, path, aside)
+    text = now.text if isinstance(now, File) else b""
+    stays, goes, moved, left = one.take(site, text, path, aside) if not is_blank(text) else (b"", b"", 0, 0)
+    if not isinstance(now, File) or not moved + left:
+        raise HooktrayError(f"{path}: no hook of yours is in it", hint="nothing is to be adopted")
     if not moved:
         hint = "`hooktray list` says of a source what each hook lacks"
         raise HooktrayError(f"{path}: no hook in it can be adopted", hint=hint)
@@ -96,6 +100,8 @@ def adopt(site: Site, agent: str) -> Plan:
 
 def release(site: Site, agent: str) -> Plan:
     """Put them back: the old bytes if nobody edited since, else each hook behind what is there now."""
+    if agent == adopt_x_code.AGENT:
+        return adopt_x_code.release(site, notes(site))
     one, aside = _adopter(site, agent), adopted(site, agent)
     book = notes(site)
     away = next((kept for kept in book.of(agent) if kept.path != aside), None)  # it may be of another folder
@@ -107,7 +113,7 @@ def release(site: Site, agent: str) -> Plan:
     if away and away.after == now and moved and moved.after == own:
         after = away.before
     else:
-        there = now if isinstance(now, File) and now.text.strip() else File(text=one.empty)
+        there = now if isinstance(now, File) and not is_blank(now.text) else File(text=one.empty)
         after = replace(there, text=one.give(there.text, path, own.text, aside))
     changes = [
         Change(path=path, before=now, after=after, shown=shown),
@@ -119,7 +125,8 @@ def release(site: Site, agent: str) -> Plan:
 
 def left(site: Site, agent: str) -> str:
     """What somebody who disconnects should know of adopted hooks; "" when there are none."""
-    if agent in ADOPTERS and adopted(site, agent).exists():
+    there = agent == adopt_x_code.AGENT and adopt_x_code.adopted(site)
+    if there or (agent in ADOPTERS and adopted(site, agent).exists()):
         return f"Your adopted hooks hear nothing then; `hooktray release {agent}` puts them back."
     return ""
 
@@ -127,20 +134,9 @@ def left(site: Site, agent: str) -> str:
 def _adopter(site: Site, agent: str) -> Adopter:
     if agent == "shelley":
         raise HooktrayError("hooks of shelley are not moved by this command", hint=SHELLEY)
-    if agent == "x-code":
-        raise HooktrayError("hooks of x-code are not moved by this command", hint=_plugins(site))
     if site.scope != "user":
         raise HooktrayError("a project's hooks stay with their project", hint="leave out --scope")
     return ADOPTERS[agent]
-
-
-def _plugins(site: Site) -> str:
-    """They cannot leave without a trace: a plugin is on or off as a whole, and what it starts lies in its folder."""
-    found = x_code.plugins(site)
-    each = [f"`- {{x-code: {folder}, agent: x-code}}` and there `/plugin disable {name}`" for name, folder in found]
-    lines = "; ".join(each)
-    what = lines or "the plugin's folder as `- {x-code: FOLDER, agent: x-code}` and there `/plugin disable NAME`"
-    return f"a plugin is switched off as a whole: write under `sources:` of {site.paths.config} {what}"
 
 
 def _entry(site: Site, agent: str) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from typing import Any
 from tray.connect import line
 from tray.connect.claude_sheet import handlers, put, without
 from tray.connect.edit import Change
-from tray.connect.json_text import Edit, JsonText, fresh
-from tray.connect.plan import Plan, Site, Wire, edited, others_written, reading, restored
+from tray.connect.json_text import Edit, JsonText, fresh, is_blank
+from tray.connect.plan import PROBED, Plan, Site, Wire, edited, others_written, reading, restored
 from tray.dialects.claude_events import AGENT, EVENTS
 from tray.errors import HooktrayError
 
+NAME = "Claude Code"
 # A hook there takes the agent's place and has to make the worktree itself: without an opinion there is no answer.
 LEFT_OUT = ("WorktreeCreate",)
 SCOPES = {"user": "settings.json", "project": "settings.json", "local": "settings.local.json"}
@@ -73,7 +75,7 @@ def wires(site: Site) -> tuple[Wire, ...]:
 
 def _wires(path: Path, today: Mapping[str, Any]) -> Iterator[Wire]:
     text = reading(path)
-    for one in handlers(JsonText(text, str(path))) if text.strip() else ():
+    for one in handlers(JsonText(text, str(path))) if not is_blank(text) else ():
         event = one.event.key
         if said := one.line:
             yield Wire(
@@ -87,24 +89,38 @@ def _wires(path: Path, today: Mapping[str, Any]) -> Iterator[Wire]:
 
 
 def trust(site: Site) -> str:
-    """What stands in the way of our lines, or that nothing does, as far as the agent's files say."""
-    text = reading(settings(site))
+    """What stands in the way of our lines, or that nothing does, as far as the agent's files say.
+
+    Its sessions at a terminal hold all hooks back until the folder is trusted; `claude -p` asks nobody.
+    """
     if mute := _comment(settings(site)):
         return f"off: {mute}"
-    if text.strip() and JsonText(text, "settings").value.get("disableAllHooks") is True:
-        return f"off: `disableAllHooks: true` in {settings(site)}"
-    state = reading(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json")
-    projects = JsonText(state, ".claude.json").value.get("projects") if state.strip() else None
-    known = projects if isinstance(projects, dict) else {}
-    above = [known.get(str(folder)) for folder in (site.cwd, *site.cwd.parents)]
-    accepted = any(isinstance(one, dict) and one.get("hasTrustDialogAccepted") is True for one in above)
-    return "trusted here" if accepted else ""
+    for scope in SCOPES:
+        path = settings(replace(site, scope=scope))
+        if _read(path).get("disableAllHooks") is True:
+            return f"off: Claude Code runs no hook: take `disableAllHooks` out of {path}"
+    known = _read(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json").get("projects")
+    above = [known.get(str(folder)) for folder in (site.cwd, *site.cwd.parents)] if isinstance(known, dict) else []
+    answers = {one.get("hasTrustDialogAccepted") for one in above if isinstance(one, dict)}
+    if True in answers:
+        return "trusted here"
+    return f"asks: start `claude` in {site.cwd} and say that you trust it: until then no hook runs" if answers else ""
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    text = reading(path)
+    value = JsonText(text, str(path)).value if not is_blank(text) else {}
+    return value if isinstance(value, dict) else {}
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"session_id": session, "cwd": cwd, "hook_event_name": PROBED}
 
 
 def _comment(path: Path) -> str:
     """Claude Code takes a file with comments for none at all."""
     text = reading(path)
-    at = JsonText(text, str(path)).comment if text.strip(b"\xef\xbb\xbf \t\r\n") else 0
+    at = JsonText(text, str(path)).comment if not is_blank(text) else 0
     return f"Claude Code reads no settings with comments: remove the one in {path}:{at}" if at else ""
 
 

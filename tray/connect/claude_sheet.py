@@ -70,7 +70,10 @@ def put(sheet: JsonText, groups: Groups) -> bytes:
 
 
 def without(sheet: JsonText, gone: Collection[int]) -> bytes:
-    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them."""
+    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them.
+
+    Not where a comment stands in them: that is somebody's.
+    """
     taken: set[Span] = set()
     expected: dict[str, list[Any]] = {}
     for place, one in enumerate(handlers(sheet)):
@@ -80,28 +83,40 @@ def without(sheet: JsonText, gone: Collection[int]) -> bytes:
             expected.setdefault(one.event.key, []).append(one.value)
     if not taken:
         return sheet.edited([])
+    return _checked(sheet, _cuts(sheet, taken), expected)
+
+
+def _cuts(sheet: JsonText, taken: Collection[Span]) -> list[Edit]:
+    """From the outside in: `hooks`, an event, a group, a handler; what goes as a whole needs no cut inside."""
     hooks = _hooks(sheet)
     edits: list[Edit] = []
     empty: list[Span] = []
     for event in sheet.children(hooks.value) if hooks else ():
         groups = sheet.children(event.value)
-        bare: list[Span] = []
-        for group in groups:
-            inner = sheet.member(group.value, "hooks")
-            ours = [one for one in sheet.children(inner.value) if one in taken] if inner else []
-            if inner and ours and len(ours) == len(sheet.children(inner.value)):
-                bare.append(group)
-            elif inner and ours:
-                edits += sheet.remove(inner.value, ours)
-        if bare and len(bare) == len(groups):
+        bare, inside = _bare(sheet, groups, taken)
+        edits += inside
+        if bare and len(bare) == len(groups) and not sheet.is_commented(event, bare):
             empty.append(event)
         elif bare:
             edits += sheet.remove(event.value, bare)
-    if hooks and len(empty) == len(sheet.children(hooks.value)):
-        edits = sheet.remove(sheet.root, [hooks])
-    elif hooks and empty:
-        edits += sheet.remove(hooks.value, empty)
-    return _checked(sheet, edits, expected)
+    if hooks and len(empty) == len(sheet.children(hooks.value)) and not sheet.is_commented(hooks, empty):
+        return sheet.remove(sheet.root, [hooks])
+    return edits + sheet.remove(hooks.value, empty) if hooks and empty else edits
+
+
+def _bare(sheet: JsonText, groups: Sequence[Span], taken: Collection[Span]) -> tuple[list[Span], list[Edit]]:
+    """The groups that are left empty, and the cuts in those that are not."""
+    bare: list[Span] = []
+    edits: list[Edit] = []
+    for group in groups:
+        inner = sheet.member(group.value, "hooks")
+        children = sheet.children(inner.value) if inner else []
+        ours = [one for one in children if one in taken]
+        if ours and len(ours) == len(children) and not sheet.is_commented(group, ours):
+            bare.append(group)
+        elif inner and ours:
+            edits += sheet.remove(inner.value, ours)
+    return bare, edits
 
 
 def _checked(sheet: JsonText, edits: list[Edit], expected: Mapping[str, list[Any]]) -> bytes:

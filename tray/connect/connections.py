@@ -1,6 +1,7 @@
 """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do about it; pure data.
 
-`doctor` and the menu ask here; `try_out` sends a real event through the agent's own configured line.
+In that order: each word says something of its own, and `firing` takes all before it (docs/connect.md). `doctor` and
+the menu ask here; `try_out` sends a real event through the agent's own configured line.
 """
 
 from __future__ import annotations
@@ -8,10 +9,9 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tray.connect import CONNECTORS
 from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
@@ -21,18 +21,23 @@ from tray.errors import HooktrayError
 from tray.model.event import PROBE
 from tray.text import sanitise
 
-EVENT = "HooktrayProbe"  # an event that no hook is for
 PATIENCE = 10.0  # seconds for the line to end
 WRITTEN = 3.0  # seconds until the journal knows of an event that was answered
 PAUSE = 0.05
+OFF, ASKS = "off: ", "asks: "  # how a connector says that the agent does not run our lines, or asks its user first
 
+Fault = tuple[str, str]  # what is not as it should be, and what connecting again does about it
+OLD: Fault = ("its lines are not those of this version", "brings them up to date")
 Heard = Callable[[str], float | None]  # when an agent was last heard of, our own events aside
 Seen = Callable[[str], bool]  # whether the journal knows this session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say."""
+    """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say.
+
+    `stale`: our lines are not those that connecting would write now.
+    """
 
     agent: str
     installed: bool
@@ -40,6 +45,7 @@ class Connection:
     missing: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     trust: str = ""
+    stale: bool = False
     firing: bool | None = None
     heard: float | None = None
     problem: str = ""
@@ -49,13 +55,18 @@ class Connection:
     def connected(self) -> bool:
         return bool(self.events)
 
+    @property
+    def trusted(self) -> bool | None:
+        """Whether the agent runs our lines, as far as its own files tell; None = they do not, or it will ask."""
+        return None if not self.trust or self.trust.startswith(ASKS) else not self.trust.startswith(OFF)
+
 
 def connections(site: Site, heard: Heard, seen: Seen | None = None) -> list[Connection]:
     """All agents; with `seen` each connected one is tried out."""
-    return [_connection(site, agent, heard, seen) for agent in CONNECTORS]
+    return [connection(site, agent, heard, seen) for agent in CONNECTORS]
 
 
-def _connection(site: Site, agent: str, heard: Heard, seen: Seen | None) -> Connection:
+def connection(site: Site, agent: str, heard: Heard, seen: Seen | None = None) -> Connection:
     one = CONNECTORS[agent]
     try:
         wires, trust = one.wires(site), one.trust(site)
@@ -68,7 +79,10 @@ def _connection(site: Site, agent: str, heard: Heard, seen: Seen | None) -> Conn
             advice=tuple(filter(None, (error.hint,))),
         )
     events = tuple(dict.fromkeys(wire.event for wire in wires))
-    failure = try_out(site, agent, wires, seen) if wires and seen else ""
+    astray = _astray(site, wires)
+    failure = ""
+    if wires and seen:
+        failure = f"{wires[0].place}: nothing can arrive" if astray else try_out(site, agent, wires, seen)
     last = heard(agent)
     found = Connection(
         agent=agent,
@@ -77,39 +91,42 @@ def _connection(site: Site, agent: str, heard: Heard, seen: Seen | None) -> Conn
         missing=tuple(event for event in _expected(agent) if event not in events) if wires else (),
         places=tuple(dict.fromkeys(wire.place for wire in wires)),
         trust=trust if wires else "",
-        firing=None if seen is None or not wires else not failure,
+        firing=None if seen is None or not wires else not failure and not trust.startswith(OFF),
         heard=last,
         problem=failure,
     )
-    return replace(found, advice=tuple(_advice(site, found, wires)))
+    is_old = bool(found.missing) or not all(wire.current for wire in wires)
+    stale = astray or (OLD if is_old else None)
+    return replace(found, stale=bool(stale), advice=tuple(_advice(site, found, stale)))
 
 
 def _expected(agent: str) -> list[str]:
     return [event for event in DIALECTS[agent].EVENTS if event not in LEFT_OUT and "<" not in event]
 
 
-def _advice(site: Site, one: Connection, wires: tuple[Wire, ...]) -> list[str]:
-    again = _again(site, one)
-    if not one.connected:
-        return [f"`{again}` connects it"] if one.installed else []
-    said = []
-    needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())
+def _astray(site: Site, wires: tuple[Wire, ...]) -> Fault | None:
+    """Why events of these lines cannot come here; None when they can."""
     needed = dict.fromkeys(path for wire in wires for path in wire.needs if Path(path).is_absolute())
     gone = next((path for path in needed if not Path(path).exists()), "")
     if gone:
-        said.append(f"{gone} is not there any more, so its lines do nothing; {again} mends them")
-    elif {wire.home for wire in wires} != {str(site.paths.home or "")}:
-        said.append(f"its lines lead to another Hooktray; {again} leads them here")
-    elif one.missing or not all(wire.current for wire in wires):
-        said.append(f"its lines are not those of this version; {again} brings them up to date")
-    if one.trust.startswith("off: "):
-        said.append(one.trust.removeprefix("off: "))
-    if one.firing is False:
-        said.append(f"its line does not reach Hooktray; {again}, or see `hooktray log`")
-    if one.heard is None and one.firing is not False:
-        said.append(
-            "never heard of: begin a session, and say yes if it asks whether you trust the folder or the hooks"
-        )
+        return f"{gone} is not there any more, so its lines do nothing", "mends them"
+    if wires and {wire.home for wire in wires} != {str(site.paths.home or "")}:
+        return "its lines lead to another Hooktray", "leads them here"
+    return None
+
+
+def _advice(site: Site, one: Connection, stale: Fault | None) -> list[str]:
+    """What to do first stands first."""
+    if not one.connected:
+        return [f"`{_again(site, one)}` connects it"] if one.installed else []
+    said = [f"{stale[0]}; {_again(site, one)} {stale[1]}"] if stale else []
+    if not one.trusted and one.trust:
+        said.append(one.trust.partition(": ")[2])
+    if one.problem and not stale:
+        said.append(f"start the tray (`hooktray run`) and try again; if that does not help, {_again(site, one)}")
+    if one.heard is None and not one.trust.startswith((OFF, ASKS)) and not one.problem:
+        more = "" if one.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
+        said.append(f"never heard of: begin a session{more}")
     return said
 
 
@@ -134,7 +151,7 @@ def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
     try:
         done = subprocess.run(
             wire.argv,
-            input=json.dumps(_payload(agent, session, str(site.cwd))).encode(),
+            input=json.dumps(CONNECTORS[agent].probe(session, str(site.cwd))).encode(),
             capture_output=True,
             cwd=site.cwd,
             env=dict(site.environment),
@@ -152,13 +169,3 @@ def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
             return f"{wire.place}: {wire.event}: ran, and nothing arrived"
         time.sleep(PAUSE)
     return ""
-
-
-def _payload(agent: str, session: str, cwd: str) -> Mapping[str, Any]:
-    said: dict[str, Mapping[str, Any]] = {
-        "claude-code": {"session_id": session, "cwd": cwd, "hook_event_name": EVENT},
-        "shelley": {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}},
-        "starchild": {"event": EVENT, "session_id": session, "cwd": cwd},
-        "x-code": {"event": EVENT, "session": {"sessionId": session, "cwd": cwd}},
-    }
-    return said[agent]

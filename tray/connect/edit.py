@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import os
-import re
 import stat
 import sys
 import tempfile
@@ -17,8 +15,6 @@ from pathlib import Path
 from tray.errors import HooktrayError
 
 SIZE = 16 * 1024 * 1024  # bytes of a file that we edit
-HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
-AROUND = 3  # lines shown around a difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,50 +121,6 @@ def remove_folders(folders: Sequence[Path]) -> None:
     for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
         with contextlib.suppress(OSError):
             folder.rmdir()
-
-
-def diff(change: Change) -> str:
-    """A unified difference, exact to the byte where the text is UTF-8."""
-    name = str(change.shown or change.path)
-    old, new = _lines(change.before), _lines(change.after)
-    same = _common(old, new)
-    begin = max(same - AROUND, 0)
-    end = max(_common(old[same:][::-1], new[same:][::-1]) - AROUND, 0)
-    hunks = difflib.unified_diff(
-        old[begin : len(old) - end],
-        new[begin : len(new) - end],
-        name if change.before else "/dev/null",
-        name if change.after else "/dev/null",
-        n=AROUND,
-    )
-    return "".join(_visible(_ended(HUNK.sub(lambda header: _shifted(header, begin), line))) for line in hunks)
-
-
-def _visible(line: str) -> str:
-    """No control or direction sign in it does anything to a terminal."""
-    text = line.replace("\r\n", "\n")
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else repr(sign)[1:-1] for sign in text)
-
-
-def _shifted(header: re.Match[str], by: int) -> str:
-    """Lines are counted from the beginning of the file."""
-    return f"@@ -{int(header[1]) + by}{header[2] or ''} +{int(header[3]) + by}"
-
-
-def _ended(line: str) -> str:
-    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    return next(
-        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-
-
-def _lines(there: There) -> list[str]:
-    if isinstance(there, Link):
-        return [f"link to {there.target}\n"]
-    return there.text.decode("utf-8", "backslashreplace").splitlines(keepends=True) if there else []
 
 
 def _folders(folder: Path) -> list[Path]:

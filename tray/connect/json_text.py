@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -60,7 +61,7 @@ class JsonText:
         self.value = self._load()
         self.root = self._skip(0)
         lines = [line for line in self.text.splitlines() if line.strip()]
-        self._newline = "\r\n" if "\r\n" in self.text else "\n"
+        self._newline = next((end for end in ("\r\n", "\n", "\r") if end in self.text), "\n")
         self._is_lined = len(lines) > 1 or self.value in ({}, [])
         indents = [line[: len(line) - len(line.lstrip())] for line in lines[1:]]
         self._unit = next((indent for indent in indents if indent), "  ")
@@ -80,11 +81,22 @@ class JsonText:
         mark = Ruler(self.text).mark(at)
         return ConfigError(f"{self.path}:{mark.line}:{mark.column}: {what}", hint=hint)
 
+    @cached_property
+    def _comments(self) -> tuple[int, ...]:
+        """Where comments begin."""
+        if self._plain == self.text:
+            return ()
+        return tuple(token.start() for token in COMMENT.finditer(self.text) if token[1])
+
     @property
     def comment(self) -> int:
         """The line of the first comment; 0 when there is none."""
-        found = next((token for token in COMMENT.finditer(self.text) if token[1]), None)
-        return Ruler(self.text).mark(found.start()).line if found else 0
+        return Ruler(self.text).mark(self._comments[0]).line if self._comments else 0
+
+    def is_commented(self, span: Span, besides: Collection[Span]) -> bool:
+        """Whether a comment stands in this span, outside of those in it."""
+        inside = [at for at in self._comments if span.begin <= at < span.end]
+        return any(not any(one.begin <= at < one.end for one in besides) for at in inside)
 
     def children(self, at: int) -> list[Span]:
         """What stands in the object or list that opens at `at`."""
@@ -127,7 +139,7 @@ class JsonText:
             return []
         spans, close = self.children(at), self._end(at) - 1
         inside = self.text[at + 1 : close]
-        if not (self._is_lined or "\n" in inside):
+        if not (self._is_lined or self._newline in inside):
             gap = ", " if '": ' in self.text or not spans else ","
             said = gap.join(self._said(entry, None) for entry in entries)
             place = spans[-1].end if spans else close
@@ -139,7 +151,7 @@ class JsonText:
         said = f",{lead}".join(self._said(entry, indent) for entry in entries)
         tail = at + 1 + len(inside.rstrip())
         if not spans:
-            return [(tail, tail, lead + said + ("" if "\n" in inside else self._newline + outer))]
+            return [(tail, tail, lead + said + ("" if self._newline in inside else self._newline + outer))]
         if tail == spans[-1].end:
             return [(tail, tail, f",{lead}{said}")]
         return [(spans[-1].end, spans[-1].end, ","), (tail, tail, lead + said)]
@@ -169,8 +181,8 @@ class JsonText:
     def replace(self, span: Span, value: Any) -> Edit:
         """The edit that puts another value in this place."""
         own = self.source(span)
-        indent = self._indent(span.value) if "\n" in own or self._is_lined else None
-        return (span.value, span.end, self._said((None, value), indent if "\n" in own else None))
+        indent = self._indent(span.value) if self._newline in own else None
+        return (span.value, span.end, self._said((None, value), indent))
 
     def edited(self, edits: Sequence[Edit]) -> bytes:
         """The text with these edits, which do not overlap."""
@@ -225,11 +237,20 @@ class JsonText:
 
     def _is_first(self, at: int) -> bool:
         """Whether nothing but blanks stands before it in its line."""
-        return not self.text[self.text.rfind("\n", 0, at) + 1 : at].strip()
+        return not self.text[self._begin(at) : at].strip()
 
     def _indent(self, at: int) -> str:
-        line = self.text[self.text.rfind("\n", 0, at) + 1 :]
-        return line[: len(line) - len(line.lstrip(" \t"))]
+        found = BLANK.match(self.text, begin := self._begin(at))
+        return self.text[begin : found.end()].split("\r")[0].split("\n")[0] if found else ""
+
+    def _begin(self, at: int) -> int:
+        """Of the line that this stands in."""
+        return max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1
+
+
+def is_blank(text: bytes) -> bool:
+    """Whether nothing stands in a file but a byte order mark and blanks."""
+    return not text.removeprefix(BOM).strip()
 
 
 def fresh(value: Any) -> bytes:

@@ -9,11 +9,13 @@ from typing import Any
 
 from tray.connect.book import Book
 from tray.connect.edit import Change, File, There, look, settled
+from tray.connect.json_text import is_blank
 from tray.connect.yaml_text import append, items, remove
 from tray.errors import HooktrayError
 from tray.paths import Paths
 
 Work = Callable[[bytes], bytes]
+PROBED = "HooktrayProbe"  # an event that no hook is for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ def edited(site: Site, path: Path, fresh: Callable[[], bytes], add: Work, strip:
     """The change that `add` makes to a settings file; None when it says already what it shall."""
     real = settled(path)
     now = bare = look(real)
-    if isinstance(now, File) and now.text.strip(b"\xef\xbb\xbf \t\r\n"):
+    if isinstance(now, File) and not is_blank(now.text):
         text, mode, without = add(now.text), now.mode, strip(now.text)
         bare = now if without == now.text else File(text=without, mode=mode)
     else:
@@ -85,7 +87,7 @@ def restored(site: Site, agent: str, path: Path, strip: Work) -> Change | None:
     now, kept = look(real), site.book.get(real)
     if kept and kept.agent == agent and kept.after == now:
         back: There = kept.before
-    elif isinstance(now, File) and now.text.strip():
+    elif isinstance(now, File) and not is_blank(now.text):
         back = File(text=strip(now.text), mode=now.mode)
     else:
         return None

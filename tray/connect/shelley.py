@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from tray.connect import line
 from tray.connect.edit import Change, File, Link, There, look
@@ -18,6 +19,7 @@ from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
 
 AGENT = "shelley"
+NAME = "Shelley"
 FIXED = tuple(name for name in DIALECTS[AGENT].EVENTS if "/" not in name)
 COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 ECHOED = "system-prompt"  # silence would end the conversation
@@ -44,7 +46,7 @@ def connect(site: Site) -> Plan:
     notes: list[str] = []
     moved = [name for name in _names(site) if _take(site, name, changes, notes)]
     if moved:
-        notes.append(f"Your own {', '.join(moved)} moved to {aside(site)} and run once you have approved them.")
+        notes.append(f"Kept in {aside(site)}, and not run before you have approved it: {', '.join(moved)}.")
         source = sourced(site, _entry(site), there=True)
         changes += [source] if source else []
     return Plan(changes=tuple(changes), notes=tuple(notes))
@@ -94,6 +96,11 @@ def _wires(site: Site) -> Iterator[Wire]:
 
 def trust(site: Site) -> str:
     return "trusted"  # it runs whatever stands there
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    """A new conversation: Shelley's payloads do not say which event they are."""
+    return {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}}
 
 
 def _names(site: Site) -> Iterator[str]:

@@ -6,19 +6,20 @@ hooks: [{event: pre_tool_call, command: "/bin/sh -c '[ -x … ] && exec … star
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tray.connect import line
 from tray.connect.edit import Change
-from tray.connect.plan import Plan, Site, Wire, edited, others_written, reading, restored
+from tray.connect.plan import PROBED, Plan, Site, Wire, edited, others_written, reading, restored
 from tray.connect.yaml_text import append, items, remove
 from tray.dialects import DIALECTS
 from tray.strict import load_yaml
 
 AGENT = "starchild"
+NAME = "Starchild"
 HOOKS = "shell_hooks.yaml"
 SWITCH = "agent.yaml"
 
@@ -91,8 +92,13 @@ def _meant(site: Site) -> tuple[Path, ...]:
 def trust(site: Site) -> str:
     """The host's own switch; which lines its user approved is not to be read from outside."""
     if switch(site) is not True:
-        return f"off: `shell_hooks.enabled` in {SWITCH} is not true; type `/hooks on` there"
+        there = workspace(site) / "config" / SWITCH
+        return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {there} is not true"
     return ""
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"event": PROBED, "session_id": session, "cwd": cwd}
 
 
 def switch(site: Site) -> bool | None:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tray.connect import line
 from tray.connect.edit import Change, File, look, settled
 from tray.connect.json_text import JsonText, fresh
-from tray.connect.plan import Plan, Site, Wire, edited, reading, restored
+from tray.connect.plan import PROBED, Plan, Site, Wire, edited, reading, restored
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
 
 AGENT = "x-code"
+NAME = "X-Code CLI"
 ID = "hooktray@local"
 VERSION = "1.0.0"  # of the plugin's shape: its folder stays the same when Hooktray is updated
 RESTART = "Running sessions take it up with `/plugin refresh`, new ones by themselves."
@@ -34,6 +36,10 @@ def manifest(site: Site) -> Path:
 
 def register(site: Site) -> Path:
     return root(site) / "installed_plugins.json"
+
+
+def settings(site: Site) -> Path:
+    return _home(site) / "settings.json"
 
 
 def is_installed(site: Site) -> bool:
@@ -96,12 +102,16 @@ def _argv(command: str) -> tuple[str, ...]:
 
 def trust(site: Site) -> str:
     """A plugin is on unless the user's or the project's settings switch it off."""
-    for path in (site.cwd / ".x-code" / "settings.local.json", _home(site) / "settings.json"):
+    for path in (site.cwd / ".x-code" / "settings.local.json", settings(site)):
         text = reading(path)
         enabled = JsonText(text, str(path)).value.get("enabledPlugins") if text.strip() else None
         if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
-            return "trusted" if enabled[ID] else f"off: `{ID}` is switched off in {path}"
+            return "trusted" if enabled[ID] else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
     return "trusted"
+
+
+def probe(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"event": PROBED, "session": {"sessionId": session, "cwd": cwd}}
 
 
 def plugins(site: Site) -> list[tuple[str, Path]]:

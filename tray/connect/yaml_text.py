@@ -103,7 +103,7 @@ def _value_of(item: Item) -> Any:
 
 
 def remove(text: bytes, path: str, key: str, ours: Callable[[Any], bool]) -> bytes:
-    """The text without the items that are ours; a list of nothing else goes with them."""
+    """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it."""
     there = items(text, path, key)
     source, bom, _newline = _opened(text)
     found = _value(source, key)
@@ -112,10 +112,18 @@ def remove(text: bytes, path: str, key: str, ours: Callable[[Any], bool]) -> byt
         return text
     cuts = [_cut(source, found, index) for index in gone]
     if len(gone) == len(there):
-        cuts = [_whole(source, key, found)]
+        begin, end = _whole(source, key, found)
+        left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
+        if found.flow_style or not left.partition(":")[2].strip():
+            cuts = [(begin, end)]
+    source = _without(source, cuts)
+    return _checked(text, bom + source.encode(), path, key, [item for item in there if not ours(item)])
+
+
+def _without(source: str, cuts: Sequence[tuple[int, int]]) -> str:
     for begin, end in reversed(cuts):
         source = source[:begin] + source[end:]
-    return _checked(text, bom + source.encode(), path, key, [item for item in there if not ours(item)])
+    return source
 
 
 def _cut(source: str, found: yaml.SequenceNode, index: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tray.desktop.menu.state import Offers, Question, Telling
+from tray.desktop.menu.state import Offers, Question, Telling, Wired
 
 
 class Login(Protocol):
@@ -14,6 +14,21 @@ class Login(Protocol):
 
     def is_on(self) -> bool: ...
     def turn(self, on: bool) -> None: ...
+
+
+class Agents(Protocol):
+    """How agents stand, and connecting them. What cannot be done is raised as HooktrayError.
+
+    `look` sees to it that `rows` are fresh. `take` writes the difference that `review` has shown, found by its
+    digest, and says what was done.
+    """
+
+    def look(self) -> None: ...
+    def rows(self) -> tuple[Wired, ...]: ...
+    def review(self, agent: str, *, connect: bool) -> None: ...
+    def take(self, agent: str, digest: str) -> str: ...
+    def probe(self, agent: str) -> None: ...
+    def show(self) -> None: ...
 
 
 def _nothing(*_: object) -> None:
@@ -37,13 +52,12 @@ class Extras:
     open_configuration: Callable[[], None] = _nothing
     open_page: Callable[[], None] | None = None
     open_decision: Callable[[str], None] | None = None  # the page of the decision with this id
-    connect: Callable[[], None] | None = None
+    agents: Agents | None = None
     doctor: Callable[[], object] | None = None
 
     def offers(self) -> Offers:
         return Offers(
             at_login=self.login.is_on() if self.login else None,
             page=self.open_page is not None,
-            connect=self.connect is not None,
             doctor=self.doctor is not None,
         )

@@ -95,8 +95,14 @@ class Face:
             ),
             hooks=tuple(self._hooks()),
             telling=replace(extras.telling(), off=switch.untold),
+            wired=extras.agents.rows() if extras.agents else (),
             offers=extras.offers(),
         )
+
+    def opened(self) -> None:
+        """Somebody is about to look."""
+        if self._extras.agents:
+            self._extras.agents.look()
 
     def stop(self) -> None:
         """End the tray."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from tray.desktop import menu
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
-from tray.engine.account import said
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.roster import Roster
+from tray.engine.telling import said
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.copies import Copies
@@ -51,7 +51,7 @@ class Hand:
     def act(self, action: menu.Action) -> None:
         """Do what was clicked."""
         try:
-            if not (self._switch(action) or self._answer(action) or self._alert(action)):
+            if not (self._switch(action) or self._answer(action) or self._alert(action) or self._wire(action)):
                 self._set(action)
         except HooktrayError as error:
             self._tell(error.message, error.hint)
@@ -126,6 +126,25 @@ class Hand:
                 return False
         return True
 
+    def _wire(self, action: menu.Action) -> bool:
+        """Nothing is written before it was shown; what is written is told."""
+        agents = self._extras.agents
+        if agents is None:
+            return False
+        match action:
+            case menu.ShowAgents():
+                agents.show()
+            case menu.ReviewWiring(agent, connect):
+                agents.review(agent, connect=connect)
+            case menu.Write(agent, digest):
+                self._tell("", agents.take(agent, digest))
+            case menu.Probe(agent):
+                agents.probe(agent)
+            case _:
+                return False
+        self._face.show()
+        return True
+
     def _set(self, action: menu.Action) -> None:
         extras = self._extras
         match action:
@@ -135,8 +154,6 @@ class Hand:
                 extras.open_configuration()
             case menu.OpenPage() if extras.open_page:
                 extras.open_page()
-            case menu.Connect() if extras.connect:
-                extras.connect()
             case menu.Doctor() if extras.doctor:
                 extras.doctor()
             case menu.Quit():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.errors import HooktrayError
+from tray.language import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ def screen(environment: Mapping[str, str]) -> Screen:
 def open_file(path: Path) -> None:
     """In the user's own viewer, which lives on by itself."""
     if not shutil.which("xdg-open") or not shutil.which("setsid"):
-        raise HooktrayError("no program that opens files was found", hint=f"install xdg-utils, or read {path}")
+        cure = say("install xdg-utils, or read {file}", file=path)
+        raise HooktrayError(say("no program that opens files was found"), hint=cure)
     subprocess.run(
         ["setsid", "--fork", "xdg-open", path],
         stdin=subprocess.DEVNULL,

@@ -8,10 +8,11 @@ import time
 from collections.abc import Mapping
 
 from tray.language import phrase, say
-from tray.model.decision import Record, Status, Verdict
+from tray.model.decision import Record
 from tray.model.event import EventKind
 from tray.text import sanitise
 
+SIGNS = {"deny": "✕", "ask": "?", "trouble": "!", "rewrite": "✎", "allow": "✓", "abstain": "·"}  # no colour is needed
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 PLACE = re.compile(r"(?P<path>.*?)(?P<at>:\d+:\d+): (?P<rest>.*)")  # path:line:column: what is wrong there
 AGES = (
@@ -49,26 +50,13 @@ def clock(at: float, now: float) -> str:
     return time.strftime("%H:%M" if same_day else "%d %b %H:%M", then)
 
 
-def mark(record: Record) -> str:
-    """The verdict by shape, so that no colour is needed."""
-    if record.verdict is Verdict.DENY:
-        return "✕"
-    if record.verdict is Verdict.ASK:
-        return "?"
-    if record.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in record.hooks):
-        return "!"
-    if record.rewrites:
-        return "✎"
-    return "✓" if record.verdict is Verdict.ALLOW else "·"
-
-
 def row(record: Record, now: float) -> str:
     """One recent decision."""
     what = clean(record.event, 30)
     if record.test:
         what = say("{event} (test)", event=what)
     parts = (clean(record.agent, 20), place(record.project, record.session), what, age(record.at, now))
-    sign = mark(record)
+    sign = SIGNS[record.mark]
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 
 

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import claude_answers, claude_events, claude_hooks, claude_samples, outputs, wire
-from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TITLES, TOPICS, told
+from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TITLES, TOPICS
 from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Event, EventSpec, Knock, Tool
+from tray.model.event import Can, Event, EventSpec, Knock, Tool
 
 EVENTS: Mapping[str, EventSpec] = claude_events.EVENTS
+UNHEARD = Can.DENY | Can.STOP | Can.NOTE
 SUBAGENT_EVENTS = ("SubagentStart", "SubagentStop")
 WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
 FORMS = ("Elicitation", "ElicitationResult")
@@ -185,6 +186,10 @@ def _form(decision: Decision) -> dict[str, Any]:
         return {"action": "decline"}
     value = decision.rewrite.value if decision.rewrite else {}
     return {key: value[key] for key in ("action", "content") if key in value}
+
+
+def told(event: Event) -> str:
+    return claude_events.told(event)
 
 
 def stdin(event: Event) -> bytes:

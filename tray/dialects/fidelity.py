@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tray.dialects import DIALECTS, claude_events, shelley_hooks, starchild_hooks, x_code_hooks
+from tray.dialects import DIALECTS
 from tray.dialects.fitting import TARGETS, VERDICTS
 from tray.model.decision import Target, Verdict
 from tray.model.event import Can, Event, EventSpec
@@ -21,21 +21,6 @@ WORDS: dict[str, Can] = {
 # What turns into a refusal where it cannot be carried and a refusal can.
 STRICTER = frozenset({Verdict.ASK.word, "stop", *(f"rewrite {target.value}" for target in Target)})
 
-TOLD: dict[str, Callable[[Event], str]] = {
-    "claude-code": claude_events.told,
-    "shelley": shelley_hooks.told,
-    "starchild": starchild_hooks.told,
-    "x-code": x_code_hooks.told,
-}
-
-
-# What a hook can say of an event that its own agent does not have, and so hears under our name for it.
-UNKNOWN: dict[str, Can] = {
-    "claude-code": Can.DENY | Can.STOP | Can.NOTE,
-    "shelley": Can.NOTHING,
-    "starchild": Can.DENY | Can.NOTE,
-    "x-code": Can.NOTHING,
-}
 # What a hook can say besides what its own agent takes: Starchild's may answer a tool call in Claude Code's form.
 BESIDES: dict[tuple[str, str], Can] = {("starchild", "pre_tool_call"): Can.ALLOW | Can.ASK}
 
@@ -88,7 +73,7 @@ def pairs() -> Iterator[Pair]:
 def sayable(dialect: str, heard: str) -> tuple[str, ...]:
     """The words that a hook of this dialect has for an event of this name."""
     spec = DIALECTS[dialect].EVENTS.get(heard)
-    can = (spec.can if spec else UNKNOWN[dialect]) | BESIDES.get((dialect, heard), Can.NOTHING)
+    can = (spec.can if spec else DIALECTS[dialect].UNHEARD) | BESIDES.get((dialect, heard), Can.NOTHING)
     return tuple(word for word, ability in WORDS.items() if ability in can)
 
 
@@ -103,6 +88,7 @@ def _row(agent: str, name: str, spec: EventSpec) -> Row:
     carried = tuple(word for word, can in WORDS.items() if can in spec.can)
     refusing = Can.DENY in spec.can
     stricter = tuple(word for word in WORDS if word not in carried and refusing and word in STRICTER)
+    heard = Event(id="", agent=agent, name=name, kind=spec.kind)
     return Row(
         agent=agent,
         event=name,
@@ -113,5 +99,5 @@ def _row(agent: str, name: str, spec: EventSpec) -> Row:
         dropped=tuple(word for word in WORDS if word not in carried and word not in stricter),
         extras=spec.extras,
         late=spec.late,
-        heard={dialect: told(Event(id="", agent=agent, name=name, kind=spec.kind)) for dialect, told in TOLD.items()},
+        heard={hook: dialect.told(heard) for hook, dialect in DIALECTS.items()},
     )

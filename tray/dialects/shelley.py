@@ -26,6 +26,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "slash/<command>": EventSpec(kind=EventKind.SLASH_COMMAND, can=REPLACED, timeout=30, subject="command"),
     "system-prompt": EventSpec(kind=EventKind.SYSTEM_PROMPT, can=REPLACED, timeout=30, plain=True),
 }
+UNHEARD = Can.NOTHING
 TITLES = {"end_of_turn": "end-of-turn"}
 
 
@@ -92,6 +93,10 @@ def _conversation(event: Event, decision: Decision, text: str) -> Answer:
     answer = {"prompt": text} if text != event.prompt else {}
     answer |= {name: value for name, value in decision.extra if isinstance(value, str) and value}
     return Answer(stdout=wire.line(answer)) if answer else Answer()
+
+
+def told(event: Event) -> str:
+    return shelley_hooks.told(event)
 
 
 def stdin(event: Event) -> bytes:

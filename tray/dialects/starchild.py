@@ -34,6 +34,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "transform_tool_result": EventSpec(kind=EventKind.TOOL_RESULT, can=Can.NOTE, timeout=20),
 }
 # Each text is replaced under the name that it came in.
+UNHEARD = Can.DENY | Can.NOTE
 REWRITTEN: Mapping[str, str] = {
     "on_outbound_message": "notification",
     "on_response_end": "response",
@@ -94,6 +95,10 @@ def render(event: Event, decision: Decision) -> Answer:
     if Can.NOTE in wire.spec(EVENTS, event.name).can:
         answer |= wire.filled(systemMessage=wire.joined(decision.notes))
     return Answer(stdout=wire.line(answer)) if answer else Answer()
+
+
+def told(event: Event) -> str:
+    return starchild_hooks.told(event)
 
 
 def stdin(event: Event) -> bytes:

@@ -34,6 +34,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "TurnComplete": EventSpec(kind=EventKind.ROUND_END, timeout=30),  # after every model round
     "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Can.DENY | Can.CONTEXT, timeout=30),
 }
+UNHEARD = Can.NOTHING
 
 
 def title(payload: Mapping[str, Any]) -> str:
@@ -90,6 +91,10 @@ def render(event: Event, decision: Decision) -> Answer:
     elif decision.context:
         said = {"decision": "allow", "context": decision.context}
     return Answer(stdout=wire.line(said)) if said else Answer()
+
+
+def told(event: Event) -> str:
+    return x_code_hooks.told(event)
 
 
 def stdin(event: Event) -> bytes:

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 from tray.dialects import DIALECTS
 from tray.door.listener import Peer
 from tray.engine.controls import TERMINAL, Controls
+from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
-from tray.model.hook import Rule, State
+from tray.model.hook import State
 from tray.strict import nearest
 from tray.text import sanitise
 
@@ -175,13 +176,12 @@ class Requests:
         """What exactly it is about; every word of it may be somebody else's."""
         hook = one.hook
         agents = ", ".join(hook.match.agents) or say("every agent")
-        runs = f"rule: {hook.action.verdict.word}" if isinstance(hook.action, Rule) else _runs(one)
         rows = {
             say("hook"): say(
                 "{name}, declared in {source}", name=sanitise(hook.name, 200), source=sanitise(str(hook.source), 500)
             ),
             say("event"): say("{event} of {agents}", event=hook.match.event, agents=agents),
-            say("runs"): sanitise(runs, 1000),
+            say("runs"): sanitise(runs(hook.action), 1000),
             say("digest"): one.digest,
             say("state"): one.state.value + (f"; {sanitise(one.health, 300)}" if one.health else ""),
             say("covers"): sanitise(", ".join(one.covered), 1000) or say("its definition alone"),

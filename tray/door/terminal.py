@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from tray.door.witness import look, started, waits
 from tray.engine.people import judge
 from tray.errors import HooktrayError
+from tray.language import say
 from tray.text import printable
 
 PATIENCE = 60.0  # seconds for an answer
@@ -38,7 +39,7 @@ class Terminals:
     def confirms(self, pid: int, question: str) -> bool:
         """Whether the person there typed the challenge. Raises HooktrayError when nobody could be asked."""
         if not self._one.acquire(blocking=False):
-            raise HooktrayError("another question is open at a terminal", hint="answer that one first")
+            raise HooktrayError(say("another question is open at a terminal"), hint=say("answer that one first"))
         try:
             since = started(pid)
             scene = look(pid, self._untrusted)
@@ -58,7 +59,8 @@ class Terminals:
         """A new challenge each time, and what was typed before it was shown does not count."""
         challenge = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
         _forget_typed(terminal)
-        text = f"{printable(question)}\n\nType {challenge} to do it; anything else leaves all as it is: "
+        wanted = say("Type {letters} to do it; anything else leaves all as it is:", letters=challenge)
+        text = f"{printable(question)}\n\n{wanted} "
         _write(terminal, text)
         typed = self._line(terminal, there)
         right = secrets.compare_digest(typed.strip().encode(), challenge.encode())
@@ -84,14 +86,16 @@ class Terminals:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[int]:
     if sys.platform == "win32":
-        raise HooktrayError("there are no terminals to ask at here", hint="use the tray's menu")
+        raise HooktrayError(say("there are no terminals to ask at here"), hint=say("use the tray's menu"))
     try:
         terminal = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise HooktrayError(f"{path}: cannot ask there: {error.strerror}", hint="use another terminal") from error
+        raise HooktrayError(
+            say("{place}: cannot ask there: {why}", place=path, why=error.strerror), hint=say("use another terminal")
+        ) from error
     try:
         if not os.isatty(terminal):
-            raise HooktrayError(f"{path}: is no terminal", hint="use another one")
+            raise HooktrayError(say("{place}: is no terminal", place=path), hint=say("use another terminal"))
         yield terminal
     finally:
         os.close(terminal)

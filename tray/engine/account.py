@@ -1,4 +1,4 @@
-"""The account of one event for the journal: redacted, bounded, with what was masked; and a line on why."""
+"""The account of one event for the journal: redacted, bounded, with what was masked."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PAYLOAD = 64 * 1024  # characters of a payload that are kept
 NAME = 200  # characters of a name
 PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
+OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secret at the border is known by its end
 
 
 def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
@@ -63,28 +64,11 @@ def _ms(seconds: float) -> float:
     return round(max(seconds, 0.0) * 1000, 3)
 
 
-def said(record: Record) -> str:
-    """One line on why a decision came out as it did."""
-    skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
-    if record.reason:
-        return f"{record.verdict.word}: {record.reason}"
-    if record.problem:
-        return record.problem
-    if skipped and len(skipped) == len(record.hooks):
-        return f"{len(skipped)} hooks skipped: {skipped[0].get('cause', '')}"
-    troubled = [hook for hook in record.hooks if hook.get("cause")]
-    if troubled:
-        return "; ".join(f"{hook['name']}: {hook['cause']}" for hook in troubled)
-    if not record.hooks:
-        return "No hook was asked"
-    return ", ".join(str(hook["name"]) for hook in record.hooks) + " had no objection"
-
-
 def _payload(body: bytes, masks: Masks) -> str:
-    # Redact more than is kept, so that a secret is not cut into something that no rule knows.
-    text = masks.redact(body[: 2 * PAYLOAD].decode("utf-8", "replace"), "payload", inside=True)
-    cut = f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if len(text) > PAYLOAD else ""
-    return text[:PAYLOAD] + cut
+    seen = body[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
+    text = masks.redact(seen, "payload", keep=PAYLOAD, inside=True)
+    is_cut = len(seen) > PAYLOAD or len(body) > PAYLOAD + OVERLAP or len(text) > PAYLOAD
+    return text[:PAYLOAD] + (f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if is_cut else "")
 
 
 def reasons(decision: Decision) -> str:
@@ -122,12 +106,13 @@ def _answer(answer: Answer, masks: Masks) -> Mapping[str, Any]:
 
 
 def _redacted(part: bytes, place: str, masks: Masks) -> str:
-    return masks.redact(part[: 2 * PAYLOAD].decode("utf-8", "replace"), place)[:PAYLOAD]
+    seen = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
+    return masks.redact(seen, place, keep=PAYLOAD)[:PAYLOAD]
 
 
 def _name(text: str, place: str, masks: Masks) -> str:
-    return sanitise(masks.redact(text[: 4 * NAME], place), NAME)
+    return sanitise(masks.redact(text[: 4 * NAME], place, keep=2 * NAME), NAME)
 
 
 def _text(text: str, place: str, masks: Masks) -> str:
-    return printable(masks.redact(text[: 2 * TEXT], place))[:TEXT]
+    return printable(masks.redact(text[: TEXT + OVERLAP], place, keep=TEXT))[:TEXT]

@@ -66,10 +66,35 @@ else:
         except psutil.Error as error:
             raise ProcessLookupError(pid) from error
 
+    def _program(pid: int) -> str:
+        import psutil
 
-def descends_from(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
+        try:
+            return psutil.Process(pid).exe()
+        except psutil.Error as error:
+            raise ProcessLookupError(pid) from error
+
+
+def is_ours(pid: int) -> bool:
+    """Whether it runs the very program that we run: words of a command line are anybody's to choose."""
+    try:
+        if sys.platform == "linux":  # also a program that was replaced since
+            theirs, own = os.stat(f"/proc/{pid}/exe"), os.stat("/proc/self/exe")  # noqa: PTH116
+        else:
+            theirs, own = os.stat(_program(pid)), os.stat(sys.executable)  # noqa: PTH116
+    except OSError:
+        return False
+    return os.path.samestat(theirs, own)
+
+
+def descends_from(
+    pid: int,
+    own: int,
+    above: Callable[[int], Iterable[Ancestor]] = ancestors,
+    ours: Callable[[int], bool] = is_ours,
+) -> bool:
     """Whether the process with the number `own`, or a one-shot engine, is above this one."""
-    return _below(pid, own, above) is not None
+    return _below(pid, own, above, ours) is not None
 
 
 def descends_from_hook(
@@ -77,17 +102,18 @@ def descends_from_hook(
     own: int,
     above: Callable[[int], Iterable[Ancestor]] = ancestors,
     opened: Callable[[int], bool] = lambda pid: carries(pid, OPENED),
+    ours: Callable[[int], bool] = is_ours,
 ) -> bool:
     """Whether a relay was started by a hook: a child of ours, unless we opened it for the person."""
-    below = _below(pid, own, above)
+    below = _below(pid, own, above, ours)
     return below is not None and not opened(below)
 
 
-def _below(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]]) -> int | None:
+def _below(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]], ours: Callable[[int], bool]) -> int | None:
     """The one directly below us on the way down to `pid`."""
     below = pid
     for found in above(pid) if pid > 0 else ():
-        if found.pid == own or found.command[1:5] == ONCE:
+        if found.pid == own or (found.command[1:5] == ONCE and ours(found.pid)):
             return below
         below = found.pid
     return None
@@ -102,12 +128,17 @@ def carries(pid: int, name: str) -> bool:
     return any(one.startswith(f"{name}=".encode()) for one in said.split(b"\0"))
 
 
-def from_test(pid: int, environment: Iterable[str], above: Callable[[int], Iterable[Ancestor]] = ancestors) -> bool:
+def from_test(
+    pid: int,
+    environment: Iterable[str],
+    above: Callable[[int], Iterable[Ancestor]] = ancestors,
+    ours: Callable[[int], bool] = is_ours,
+) -> bool:
     """Whether `hooktray test` started this relay. The variable only saves the look: a project could set it."""
     if TEST not in environment:
         return False
     parent = next(iter(above(pid)), None)
-    return parent is not None and runs(parent.command, "test")
+    return parent is not None and runs(parent.command, "test") and ours(parent.pid)
 
 
 def runs(command: Sequence[str], verb: str) -> bool:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
+from tray.language import phrase, say
 from tray.store.ledger import Act, Ledger
 
+WHERE = phrase("`hooktray list` shows where each hook stands")
 ASKED, UNDOS = 20, 4  # anybody can ask; nobody shall push what can be undone out of sight by asking
 
 
@@ -52,7 +54,7 @@ class Consent:
         """Take the approval back: nothing of this hook runs from here on."""
         standing = next((one for one in self._roster.standings if one.key == key and one.approved), None)
         if standing is None:
-            raise HooktrayError("this hook is not approved", hint="`hooktray list` shows where each hook stands")
+            raise HooktrayError(say("this hook is not approved"), hint=say(WHERE))
         self._ledger.act(
             Act.REVOKE, key, standing.approved, definition="", position=standing.position, way=way
         )  # fmt: skip
@@ -77,13 +79,14 @@ class Consent:
             self.requests = (*asked[1 - ASKED :], request, *(one for one in self.requests if one.done))
             return request
 
-    def done(self, what: str, who: str, undo: Callable[[], None]) -> None:
-        """Put before the user what was done elsewhere, so that it can be taken back."""
+    def done(self, what: str, who: str, undo: Callable[[], None]) -> str:
+        """Put before the user what was done elsewhere, so that it can be taken back; returns the request's id."""
         with self._lock:
             request = Request(id=str(next(self._numbers)), what=what, who=who, grant=undo, done=True)
             others = tuple(one for one in self.requests if not one.done)
             earlier = [one for one in self.requests if one.done and one.what != what]
             self.requests = (*others, *earlier[1 - UNDOS :], request)
+        return request.id
 
     @property
     def version(self) -> int:
@@ -93,7 +96,7 @@ class Consent:
     def undo(self, version: int, way: str) -> None:
         """Take one row of the ledger back."""
         if not self._ledger.undo(version, way):
-            raise HooktrayError("it has been decided anew since", hint="`hooktray list` shows where each hook stands")
+            raise HooktrayError(say("it has been decided anew since"), hint=say(WHERE))
         self._roster.refresh()
 
     def answer(self, id: str, *, yes: bool) -> Request | None:
@@ -110,7 +113,7 @@ class Consent:
         standing = next((one for one in self._roster.standings if one.key == key), None)
         if standing is None or standing.digest != digest or not digest:
             raise HooktrayError(
-                "this hook changed again since you looked at it", hint="open the menu and review it again"
+                say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")
             )
         return standing
 

@@ -17,9 +17,14 @@ from tray.text import sanitise
 TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
 UNDO = "undo"
 
+Back = Callable[[], None]  # takes back what was done; raises HooktrayError when it has been decided anew
+
 
 class Controls:
-    """Does what was decided, then says so: `switched` raises the alert, `changed` redraws the tray."""
+    """Does what was decided, then says so: `switched` raises the alert, `changed` redraws the tray.
+
+    What loosens or takes something away comes with its way back.
+    """
 
     def __init__(
         self,
@@ -27,7 +32,7 @@ class Controls:
         switch: Switch,
         consent: Consent,
         roster: Roster,
-        switched: Callable[[str, str], None],
+        switched: Callable[[str, str, Back | None], None],
         changed: Callable[[], None],
     ) -> None:
         self._switch = switch
@@ -48,7 +53,8 @@ class Controls:
         before = self._switch.state()
         self._switch.turn(on, way)
         said = say("Hooks are on") if on else say("Hooks are off")
-        self._said(said, way, lambda: self._switch.restore(before, UNDO))
+        tightens = on and way != TERMINAL
+        self._said(said, way, None if tightens else lambda: self._switch.restore(before, UNDO))
 
     def toggle(self, way: str) -> None:
         self.turn(not self._switch.state().enabled, way)
@@ -74,7 +80,10 @@ class Controls:
         """Let one approved hook run, or not."""
         self._switch.hook(key, on, way)
         name = next((one.hook.name for one in self._roster.standings if one.key == key), key)
-        self._said(say("{name} runs again", name=name) if on else say("{name} is switched off", name=name), way)
+        if on:
+            self._said(say("{name} runs again", name=name), way)
+        else:
+            self._said(say("{name} is switched off", name=name), way, lambda: self._switch.hook(key, True, UNDO))
 
     def tell(self, cls: str, on: bool) -> None:
         self._switch.tell(cls, on)
@@ -102,11 +111,10 @@ class Controls:
     def deny(self, key: str, digest: str, way: str) -> None:
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, way, yes=False)
+            name = key.removeprefix("setting:")
         else:
-            self._consent.deny(key, digest, way)
-        if way == TERMINAL:
-            self._said(say("{name} is denied", name=key.rpartition("#")[2]), way, self._taking_back())
-        self._changed()
+            name = self._consent.deny(key, digest, way).hook.name
+        self._said(say("{name} is denied", name=name), way, self._taking_back())
 
     def revoke(self, key: str, way: str) -> None:
         standing = self._consent.revoke(key, way)
@@ -127,16 +135,29 @@ class Controls:
     def hooks(self) -> tuple[Standing, ...]:
         return self._roster.standings
 
-    def _taking_back(self) -> Callable[[], None]:
+    def _taking_back(self) -> Back:
         version = self._consent.version
         return lambda: self._consent.undo(version, UNDO)
 
-    def _said(self, what: str, way: str, undo: Callable[[], None] | None = None) -> None:
-        """What was typed at a terminal can be taken back in the menu."""
-        if undo is not None and way == TERMINAL:
-            self._consent.done(what, say("a terminal"), undo)
-        self._switched(what, way)
+    def _said(self, what: str, way: str, undo: Back | None = None) -> None:
+        self._switched(what, way, self._way_back(what, way, undo) if undo else None)
         self._changed()
+
+    def _way_back(self, what: str, way: str, undo: Back) -> Back:
+        """Said once it was gone. What was typed at a terminal stands in the menu, too, and is taken back once."""
+
+        def back() -> None:
+            undo()
+            self._said(say("Taken back: {what}", what=what), "")
+
+        if way != TERMINAL:
+            return back
+        request = self._consent.done(what, say("a terminal"), back)
+        return lambda: self._once(request)
+
+    def _once(self, request: str) -> None:
+        if self._consent.answer(request, yes=True) is None:
+            raise HooktrayError(say("It can no longer be taken back"))
 
 
 def tomorrow(now: float) -> float:

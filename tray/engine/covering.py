@@ -18,9 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tray.engine import lines
-from tray.engine.lines import absolute, must_have_script
 from tray.engine.placeholders import declared, fill
 from tray.engine.runners.script import interprets
+from tray.engine.supplied import SYSTEM, absolute, must_be_here
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError, Unit
@@ -28,8 +28,6 @@ from tray.store.copies import Copies, DamagedError, Unit
 SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 COUNT = 2000
 LINES = 1024  # command lines whose words are remembered: they are asked for at each use
-# Programs of the system are named in the definition and run where they stand: its package manager owns them.
-SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/", "/System/", "/Library/", "C:\\Windows\\")
 NOT_OF_A_PLUGIN = {".git", "__pycache__"}
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 
@@ -155,7 +153,7 @@ def _must_be_there(hook: Hook, command: Command) -> None:
     first, *others = (fill(word, declared(hook, command)) for word in _split(command.line))
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
         raise HooktrayError(f"{first}: there is no such program", hint="write its path, or put it there first")
-    must_have_script([program, *others], command.folder)
+    must_be_here([program, *others], command.folder)
 
 
 def words_of(hook: Hook, command: Command) -> Iterator[Word]:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tray.engine import shell_line
 from tray.engine.placeholders import declared
-from tray.engine.runners.script import runs_module, script_of
+from tray.engine.shell_line import inner
+from tray.engine.supplied import (
+    absolute,
+    interprets_python,
+    line_must_be_here,
+    must_be_here,
+    opens,
+    programs,
+    takes_code_from_stdin,
+)
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 
-SOURCING = frozenset({".", "source"})
 WORDS_OF_THE_SHELL = """
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
@@ -36,33 +44,32 @@ def covered(hook: Hook, command: Command, copies: Mapping[str, str]) -> str:
 
 
 def must_be_there(hook: Hook, command: Command) -> None:
-    """What the line runs by its path has to be here to be read. Raises HooktrayError."""
+    """What the line runs has to be here to be read. Raises HooktrayError."""
+    places = declared(hook, command)
     try:
-        found = _words(hook, command)
+        found, texts = shell_line.read(command.line, places)
+        inside = [
+            one for part in (*(word.raw for word in found if opens(word)), *_open(texts)) for one in inner(part)
+        ]
     except ValueError as error:
         raise HooktrayError(f"{hook.name}: {error}", hint="close the quotes in its command") from error
-    for first, *others in shell_line.commands(found):
-        if not first.plain:
-            _not_of_the_project(first)
-            continue
-        if "/" in first.text and not os.path.isfile(absolute(first.text, command.folder)):  # noqa: PTH113
-            raise HooktrayError(f"{first.text}: there is no such program", hint=f"looked up in {command.folder}")
-        if first.text in SOURCING and others and others[0].plain:
-            _must_be_file(others[0].text, command.folder)
-        known = [word for word in others if word.plain]
-        if len(known) == len(others):
-            must_have_script([first.text, *(word.text for word in others)], command.folder)
-            continue
-        for word in others:
-            if script_of([first.text, *(each.text for each in others)]) == word.text and not word.plain:
-                _not_of_the_project(word)
+    for group in shell_line.commands(found):
+        known = {word.text for word in group if word.plain}
+        must_be_here([word.text for word in group], command.folder, known.__contains__)
+        for place, _ in programs([word.text for word in group], 0):
+            _not_of_the_project(group[place])
+        given = [text.text for text in texts if text.command == group[0].command]
+        _read_by(group, [word for word in found if word.command != group[0].command], given, command.folder)
+    for one in inside:
+        line_must_be_here(one, command.folder)
+    _must_find_programs_elsewhere(found)
 
 
 def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
     """The words of the line that run or name something which the approval does not hold."""
     try:
         found, texts = shell_line.read(command.line, declared(hook, command))
-        inside = [one for text in texts if not text.held for one in shell_line.inner(text.text)]
+        inside = [one for text in texts if not text.held for one in inner(text.text)]
     except ValueError:
         return ()
     names = {
@@ -75,32 +82,43 @@ def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
     return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
 
 
-def must_have_script(argv: Sequence[str], folder: str) -> None:
-    """The script that an interpreter is told to run has to be there. Raises HooktrayError."""
-    if runs_module(argv):
-        raise HooktrayError("python -m runs what the agent's folder holds", hint="name the script, or write -I -m")
-    if script := script_of(argv):
-        _must_be_file(script, folder)
-
-
-def absolute(word: str, folder: str) -> str:
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH118
-
-
 def _there(word: shell_line.Word, command: Command) -> bool:
     """Whether it is covered, or a file of the system's; what is written to is nobody's program."""
     return word.written or os.path.isfile(_path(word, command))  # noqa: PTH113
 
 
-def _must_be_file(script: str, folder: str) -> None:
-    if not os.path.isfile(absolute(script, folder)):  # noqa: PTH113 - Path.is_file raises for some names
-        raise HooktrayError(f"{script}: there is no such file", hint=f"it is looked up in {folder}")
+def _open(texts: Iterable[shell_line.Text]) -> Iterator[str]:
+    return (text.text for text in texts if not text.held)
+
+
+def _read_by(
+    group: Sequence[shell_line.Word], others: Iterable[shell_line.Word], given: Iterable[str], folder: str
+) -> None:
+    """What an interpreter reads as its program: a text behind `<<`, or what the rest of the line gives it."""
+    argv = [word.text for word in group if not word.redirected]
+    if not argv or not takes_code_from_stdin(argv):
+        return
+    for text in given:
+        if interprets_python(argv[0]) and "import" in text and not any("I" in word for word in argv[1:]):
+            raise HooktrayError("python imports from the agent's folder first", hint="write python3 -I -")
+        if not interprets_python(argv[0]):
+            line_must_be_here(text, folder)
+    for word in (*others, *(word for word in group if word.redirected == "<")):
+        if word.plain and "/" in word.text and "://" not in word.text and not word.written:
+            must_be_here((".", word.text), folder)
+
+
+def _must_find_programs_elsewhere(found: Iterable[shell_line.Word]) -> None:
+    for word in found:
+        name, _, value = word.text.partition("=")
+        if name in ("PATH", "PATH+") and any(part[:1] not in ("/", "$", "~") for part in value.split(":")):
+            raise HooktrayError(f"{word.raw}: programs would come from the agent's folder", hint="write whole paths")
 
 
 def _not_of_the_project(word: shell_line.Word) -> None:
     """The user's own settings may not run what any project puts there: nobody approved that."""
     for name in ("CLAUDE_PROJECT_DIR", "cwd", "PWD"):
-        if any(text in word.raw for text in (f"${{{name}}}", f"${name}")):
+        if not word.plain and any(text in word.raw for text in (f"${{{name}}}", f"${name}")):
             raise HooktrayError(
                 f"{word.raw}: each project would bring its own program",
                 hint="name the file by its path, or declare the hook in the project's own settings",

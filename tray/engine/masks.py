@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,10 @@ from tray.text import Redacted, masked, redact, sanitise
 
 LIMIT = 200  # masks that are listed; all of them are masked
 PLACE = 200  # characters
+MARK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
+A_KEY = " (a key)"
+
+Steps = tuple["Steps", str | int] | None  # the last one first, so that a step down copies nothing
 
 
 class Masks:
@@ -18,11 +23,11 @@ class Masks:
     def __init__(self) -> None:
         self.found: list[Mapping[str, Any]] = []
 
-    def redact(self, text: str, place: str, *, inside: bool = False) -> str:
+    def redact(self, text: str, place: str, *, keep: int | None = None, inside: bool = False) -> str:
         """The text without its secrets. With `inside` it may be JSON, and its keys then say where they were."""
         if not text:
             return ""
-        redacted = redact(text)
+        redacted = redact(text, keep)
         if redacted.masks:
             places = _places(redacted, place) if inside else {}
             for kind, fingerprint in zip(redacted.masks, redacted.fingerprints, strict=True):
@@ -47,21 +52,32 @@ def _places(redacted: Redacted, place: str) -> dict[str, list[str]]:
         return {}
     marks = {masked(*pair) for pair in zip(redacted.masks, redacted.fingerprints, strict=True)}
     places: dict[str, list[str]] = {}
-    for path, text in _texts(value, place):
-        for mark in marks:
-            places.setdefault(mark, []).extend([path] * text.count(mark))
+    for steps, text in _texts(value):
+        found = [mark for mark in MARK.findall(text) if mark in marks] if "[masked " in text else []
+        path = _path(place, steps) if found else ""
+        for mark in found:
+            places.setdefault(mark, []).append(path)
     return places
 
 
-def _texts(value: object, place: str) -> Iterator[tuple[str, str]]:
-    """Every text, keys too, with its path; walked without recursion, for depth comes from outside."""
-    waiting = [(place, value)]
+def _texts(value: object) -> Iterator[tuple[Steps, str]]:
+    """Every text, keys too, with the way to it; walked without recursion, for depth comes from outside."""
+    waiting: list[tuple[Steps, object]] = [(None, value)]
     while waiting:
-        path, one = waiting.pop()
+        steps, one = waiting.pop()
         if isinstance(one, str):
-            yield path, one
+            yield steps, one
         elif isinstance(one, dict):
-            waiting += [(f"{path}.{redact(key).text}", inner) for key, inner in reversed(one.items())]
-            waiting += [(f"{path} (a key)", key) for key in one]
+            waiting += [((steps, key), inner) for key, inner in reversed(one.items())]
+            waiting += [((steps, A_KEY), key) for key in one]
         elif isinstance(one, list):
-            waiting += [(f"{path}[{n}]", inner) for n, inner in reversed(list(enumerate(one)))]
+            waiting += [((steps, n), inner) for n, inner in reversed(list(enumerate(one)))]
+
+
+def _path(place: str, steps: Steps) -> str:
+    """`payload.tool_input.lines[2]`; a key may hide a secret of its own."""
+    parts: list[str] = []
+    while steps is not None:
+        steps, step = steps
+        parts.append(f"[{step}]" if isinstance(step, int) else A_KEY if step is A_KEY else f".{redact(step).text}")
+    return place + "".join(reversed(parts))

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from tray.language import say
+
 
 def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -87,8 +89,8 @@ def judge(scene: Scene) -> str:
 
 def _visible(scene: Scene) -> str:
     if not scene.caller:
-        return "the system does not show who asks"
-    return "the caller lives in a container of its own" if scene.elsewhere else ""
+        return say("the system does not show who asks")
+    return say("the caller lives in a container of its own") if scene.elsewhere else ""
 
 
 def _no_agent(scene: Scene) -> str:
@@ -97,12 +99,12 @@ def _no_agent(scene: Scene) -> str:
 
 def _agent(one: Seen, scene: Scene) -> str:
     if one.pid in scene.known:
-        return f"{_called(one)} belongs to an agent or a hook"
+        return say("{who} belongs to an agent or a hook", who=_called(one))
     spoken = {PurePath(word).name for word in one.words[:2]} | {one.name}
     if spoken & AGENTS:
-        return f"{_called(one)} is an agent"
+        return say("{who} is an agent", who=_called(one))
     marks = sorted((one.environment or frozenset()) & MARKERS)
-    return f"{_called(one)} was started by an agent: {marks[0]} is set" if marks else ""
+    return say("{who} was started by an agent: {name} is set", who=_called(one), name=marks[0]) if marks else ""
 
 
 def _seen_through(scene: Scene) -> str:
@@ -111,34 +113,34 @@ def _seen_through(scene: Scene) -> str:
     hidden = next((one for one in ours if one.environment is None), None)
     if hidden is None or _login(hidden, scene.caller):
         return ""
-    return f"{_called(hidden)} hides what it is"
+    return say("{who} hides what it is", who=_called(hidden))
 
 
 def _at_terminal(scene: Scene) -> str:
     if scene.terminal is None:
-        return "it has no terminal"
+        return say("it has no terminal")
     if not scene.terminal.ours:
-        return f"{scene.terminal.path} belongs to another user"
+        return say("{place} belongs to another user", place=scene.terminal.path)
     caller = scene.caller[0]
-    return "" if caller.group == caller.foreground else "it runs in the background of its terminal"
+    return "" if caller.group == caller.foreground else say("it runs in the background of its terminal")
 
 
 def _alone(scene: Scene) -> str:
-    return f"an agent sits at the same terminal: {scene.beside[0]}" if scene.beside else ""
+    return say("an agent sits at the same terminal: {who}", who=scene.beside[0]) if scene.beside else ""
 
 
 def _led(scene: Scene) -> str:
     """The session begins with a shell whose parent holds the terminal, or logged the user in."""
     leader = next((one for one in scene.caller if one.pid == one.session), None)
     if leader is None or leader.session != scene.caller[0].session:
-        return "its session has lost its first process"
+        return say("its session has lost its first process")
     above = next((one for one in scene.caller if one.pid == leader.parent), None)
     if above is None:
-        return "the system does not show who began its session"
+        return say("the system does not show who began its session")
     holders = scene.terminal.holders if scene.terminal else ()
     if _login(above, scene.caller) or any(above.pid == chain[0].pid for chain in holders):
         return ""
-    return f"its session was begun by {_called(above)}, which does not hold the terminal"
+    return say("its session was begun by {who}, which does not hold the terminal", who=_called(above))
 
 
 def _held(scene: Scene) -> str:
@@ -147,7 +149,7 @@ def _held(scene: Scene) -> str:
     if terminal.console:
         return ""
     if not terminal.holders:
-        return "" if _logged_in(scene) else "the system does not show who holds the other end of its terminal"
+        return "" if _logged_in(scene) else say("the system does not show who holds the other end of its terminal")
     return next((reason for chain in terminal.holders if (reason := _holder(chain, scene))), "")
 
 
@@ -156,11 +158,15 @@ def _holder(chain: tuple[Seen, ...], scene: Scene) -> str:
     if _login(one, chain):
         return ""
     if one.name in MULTIPLEXERS:
-        return f"{_called(one)} lets every program of yours type into its terminals; use one outside of it"
+        return say(
+            "{who} lets every program of yours type into its terminals; use one outside of it", who=_called(one)
+        )
     if one.name not in EMULATORS or not one.system:
-        return f"the other end of its terminal is held by {_called(one)}, which is no terminal that we know"
+        return say(
+            "the other end of its terminal is held by {who}, which is no terminal that we know", who=_called(one)
+        )
     if one.environment is None or one.environment & INJECTIONS:
-        return f"{_called(one)} runs with code that is not its own"
+        return say("{who} runs with code that is not its own", who=_called(one))
     return next((reason for above in chain if (reason := _agent(above, scene))), "")
 
 
@@ -169,7 +175,7 @@ def _from_afar(scene: Scene) -> str:
     for one in scene.caller:
         client, *_, server = [*one.origin.split(), "", ""][:3] if one.origin else ("", "")
         if client and (client == server or client.startswith("127.") or client == "::1"):
-            return "it logged in from this machine itself"
+            return say("it logged in from this machine itself")
     return ""
 
 

@@ -198,7 +198,7 @@ class Engine:
         """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
         hooks = [one for one in self._plan(event, self._ledger.book) if may(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
-        return self.decide(event, hooks, deadline, None, self._own(event))
+        return self.decide(event, hooks, deadline, self._ending, self._own(event))
 
     def busy(self, knock: Knock) -> Answer:
         """Too many events at once: rules still speak, what would need a process has failed."""

@@ -7,7 +7,6 @@ for permission. It ends once: answered here, answered elsewhere, the agent gone,
 from __future__ import annotations
 
 import enum
-import json
 import logging
 import os
 import threading
@@ -18,7 +17,6 @@ from tray.dialects import spec
 from tray.engine.runners.errand import CANCELLED
 from tray.model.decision import Answer, Decision, Gate, Verdict
 from tray.model.event import Can, Event, EventKind
-from tray.text import printable, redact
 
 MOST = 256  # open at once; beyond it nobody is asked, as if nobody had answered
 
@@ -203,22 +201,3 @@ def _same_call(event: Event, asked: Event) -> bool:
     if event.tool.call and asked.tool.call:
         return event.tool.call == asked.tool.call
     return (event.tool.name, event.tool.input) == (asked.tool.name, asked.tool.input)
-
-
-def explained(question: Question) -> str:
-    """All that can be said of it, for a person who wants to see what would run; secrets are masked."""
-    event, decision = question.event, question.decision
-    rows = {
-        "agent": event.agent,
-        "project": event.cwd or event.project,
-        "event": event.name,
-        "session": event.session,
-    }
-    lines = [f"{name:<8} {value}" for name, value in rows.items() if value]
-    lines += [
-        f"{outcome.hook:<8} {outcome.reading.reason}" for outcome in decision.outcomes if outcome.reading.reason
-    ]
-    if event.tool is not None:
-        said = json.dumps(dict(event.tool.input), indent=2, ensure_ascii=False, default=str)
-        lines += ["", f"{event.tool.name}:", said]
-    return printable(redact("\n".join(lines)).text) + "\n"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.dialects import parse, render
+from tray.engine.account import account
 from tray.engine.pipeline import Engine
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Outcome, Record, Status
@@ -27,6 +29,15 @@ class Replay:
 
     decision: Decision
     answer: Answer
+    inexact: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twice:
+    """One event: the row of what came out then, and a row, which nobody keeps, of what comes out now."""
+
+    then: Record
+    now: Record
     inexact: tuple[str, ...]
 
 
@@ -50,7 +61,7 @@ def recorded(record: Record, environment: Mapping[str, str]) -> Event:
 def inexact(record: Record) -> tuple[str, ...]:
     """Why this is not the very event that came in (RULINGS 31)."""
     masked = (f"{record.masked} values masked",) if record.masked else ()
-    return (*masked, "the agent's environment was not recorded: yours stands for it")
+    return (*masked, "the agent's environment was not recorded: that of this program stands for it")
 
 
 def run(engine: Engine, event: Event, record: Record) -> Replay:
@@ -69,6 +80,16 @@ def run(engine: Engine, event: Event, record: Record) -> Replay:
     if quiet:
         reasons = (*reasons, f"not asked, for a replay sends nothing: {', '.join(quiet)}")
     return Replay(decision=decision, answer=render(event, decision), inexact=reasons)
+
+
+def twice(engine: Engine, record: Record, environment: Mapping[str, str]) -> Twice:
+    """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded` does."""
+    event = recorded(record, environment)
+    started, at = time.monotonic(), time.time()
+    found = run(engine, event, record)
+    ms = (time.monotonic() - started) * 1000
+    now = account(event, found.decision, found.answer, at=at, ms=ms, offline=False)
+    return Twice(then=record, now=now, inexact=found.inexact)
 
 
 def sends(hook: Hook) -> bool:

@@ -12,9 +12,9 @@ from tray.engine.roster import REMOVED, Standing
 from tray.engine.runners.environment import clean, mentioned
 from tray.language import say
 from tray.model.decision import Verdict
-from tray.model.hook import Command, Hook, Rule
+from tray.model.hook import Action, Command, Hook, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
-from tray.text import printable
+from tray.text import first_line, printable
 
 LIMIT = 4_000_000  # characters: what is approved is shown whole
 
@@ -31,6 +31,17 @@ def written(standing: Standing, copies: Copies, environment: Mapping[str, str], 
     path = folder / f"{standing.hook.name.replace('/', '-')[:60]}-{standing.digest[:8]}.txt"
     path.write_text(review(standing, copies, environment), encoding="utf-8")
     return path
+
+
+def runs(action: Action) -> str:
+    """What it does, in one line."""
+    if isinstance(action, Rule):
+        return f"rule: {action.verdict.word}"
+    if isinstance(action, Http):
+        return f"POST {action.url}"
+    if isinstance(action, Prompt):
+        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text, 120)}"
+    return action.line
 
 
 def _lines(standing: Standing, copies: Copies) -> Iterator[str]:

@@ -167,3 +167,12 @@ class Record:
     queued: float = 0.0  # of `ms`, until the first hook could start
     asked: float = 0.0  # of `ms`, while hooks ran
     masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload
+
+    @property
+    def mark(self) -> str:
+        """What it is shown as, everywhere: deny, ask, trouble (a hook failed), rewrite, allow or abstain."""
+        if self.verdict in {Verdict.DENY, Verdict.ASK}:
+            return self.verdict.word
+        if self.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in self.hooks):
+            return "trouble"
+        return "rewrite" if self.rewrites else self.verdict.word

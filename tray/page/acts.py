@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from tray.engine.confirming import Setting
@@ -15,6 +15,7 @@ from tray.errors import HooktrayError
 from tray.page.changes import Change, changes, name
 from tray.page.parts import Parts
 from tray.page.passes import Passes
+from tray.page.words import sentence
 
 WAY = "page"
 READING = 900.0  # seconds that a confirmation stays good: long enough to read a script
@@ -61,7 +62,8 @@ class Acts:
         """The question before an act; None when there is no such act or nothing to do it to."""
         if act in HOOKS:
             one = self.standing(target)
-            return self._about_hook(act, one) if one and act in possible(one) else self._about_setting(act, target)
+            possible_now = possible(one, self._parts.controls.state.off) if one else ()
+            return self._about_hook(act, one) if one and act in possible_now else self._about_setting(act, target)
         if act in SWITCH:
             return self._about_switch(act, target)
         if act in REQUESTS:
@@ -92,13 +94,14 @@ class Acts:
         return tuple(one for one in self._parts.roster.settings() if one.waiting)
 
     def _about_hook(self, act: str, one: Standing) -> Question:
-        wish = Wish(act=act, key=one.key, digest="" if act == "revoke" else one.digest)
-        words = _removal(act) if one.digest == REMOVED else HOOKS[act]
-        text = review(one, self._parts.copies, os.environ) if one.digest and act != "revoke" else ""
+        reads = act in ("approve", "deny")
+        wish = Wish(act=act, key=one.key, digest=one.digest if reads else "")
+        words = _removal(act) if reads and one.digest == REMOVED else HOOKS[act]
+        text = review(one, self._parts.copies, os.environ) if one.digest and reads else ""
         return self._question(
             wish, f"{words[0]} {one.hook.name}?", words[1], back=f"/hooks/{name(one.key)}", text=text,
-            notes=(words[2], *([_sentence(one.health)] if one.health else [])),
-            changes=changes(one, self._parts.copies),
+            notes=(words[2], *([sentence(one.health)] if one.health else [])),
+            changes=changes(one, self._parts.copies) if reads else (),
         )  # fmt: skip
 
     def _about_switch(self, act: str, target: str) -> Question | None:
@@ -117,7 +120,7 @@ class Acts:
 
     def _about_setting(self, act: str, target: str) -> Question | None:
         one = next((one for one in self.settings() if name(one.key) == target), None)
-        if one is None or act == "revoke":
+        if one is None or act not in ("approve", "deny"):
             return None
         word = HOOKS[act][1]
         return self._question(
@@ -151,8 +154,8 @@ class Acts:
         )  # fmt: skip
 
 
-def possible(one: Standing) -> tuple[str, ...]:
-    """What can be done about a hook as it stands, as in the menu."""
+def possible(one: Standing, off: Collection[str] = ()) -> tuple[str, ...]:
+    """What can be done about a hook as it stands, as in the menu; `off` are those that were switched off."""
     proposed = one.digest not in ("", one.approved)
     words = []
     if proposed:
@@ -161,11 +164,9 @@ def possible(one: Standing) -> tuple[str, ...]:
         words.append("deny")
     if one.approved and one.digest != REMOVED:
         words.append("revoke")
+    if one.approved:
+        words.append("enable" if one.key in off else "disable")
     return tuple(words)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _removal(act: str) -> tuple[str, str, str]:
@@ -180,10 +181,12 @@ def _asked(request: Request) -> tuple[str, ...]:
     return (f"Asked by {request.who}. Allow it only if that was you.",)
 
 
-GRAVE = frozenset({"revoke", "deny", "off", "pause", "allow"})
+GRAVE = frozenset({"revoke", "deny", "disable", "off", "pause", "allow"})
 HOOKS = {
     "approve": ("Approve", "Approve", "What runs is a private copy of exactly these bytes."),
     "deny": ("Deny", "Deny", "What was approved before goes on running; a new hook stays out."),
+    "disable": ("Switch off", "Switch off", "It stays approved, but is not asked until you switch it on again."),
+    "enable": ("Switch on", "Switch on", "Its approved copy is asked again from then on."),
     "revoke": ("Revoke", "Revoke", "Nothing of this hook runs from then on."),
 }
 REQUESTS = {"allow": ("Allow", "Undo"), "dismiss": ("Dismiss", "Keep")}  # what was asked for, what was done already
@@ -192,13 +195,14 @@ PERFORM: Mapping[str, Callable[[Controls, Wish], object]] = {
     "allow": lambda controls, wish: controls.answer(wish.key, yes=True),
     "approve": lambda controls, wish: controls.approve(wish.key, wish.digest, WAY),
     "deny": lambda controls, wish: controls.deny(wish.key, wish.digest, WAY),
+    "disable": lambda controls, wish: controls.hook(wish.key, False, WAY),
     "dismiss": lambda controls, wish: controls.answer(wish.key, yes=False),
+    "enable": lambda controls, wish: controls.hook(wish.key, True, WAY),
     "off": lambda controls, wish: controls.turn(False, WAY),
     "pause": lambda controls, wish: controls.pause(wish.seconds, WAY),
     "revoke": lambda controls, wish: controls.revoke(wish.key, WAY),
 }
 AT_ONCE: Mapping[str, Callable[[Controls], object]] = {
-    "mute": lambda controls: controls.mute(),
     "on": lambda controls: controls.turn(True, WAY),
     "resume": lambda controls: controls.resume(WAY),
 }

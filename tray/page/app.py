@@ -183,6 +183,17 @@ class Server:
         act = str((await request.post()).get("act", ""))
         return wire.moved("/switch") if await self._aside(self._acts.at_once, act) else self._refuse(MISSING)
 
+    async def _choose(self, request: web.BaseRequest) -> web.Response:
+        form = await request.post()
+        on = {"on": True, "off": False}.get(str(form.get("turn", "")))
+        done = await self._aside(self._parts.choose, str(form.get("choice", "")), on)
+        return wire.moved("/switch") if done else self._refuse(MISSING)
+
+    async def _replay(self, request: web.BaseRequest) -> web.Response:
+        target = str((await request.post()).get("id", ""))
+        html = await self._aside(self._views.replayed, target) if DECISION.fullmatch(target) else None
+        return self._page(html) if html is not None else self._refuse(MISSING)
+
     async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
         """Decisions as they come, each as the row that the list would show."""
         if self._stream.full:
@@ -220,7 +231,9 @@ class Server:
 
 
 POSTS: Mapping[str, Callable[[Server, web.BaseRequest], Awaitable[web.Response]]] = {
+    "/choose": Server._choose,
     "/confirm": Server._confirm,
     "/do": Server._at_once,
     "/enter": Server._enter,
+    "/replay": Server._replay,
 }

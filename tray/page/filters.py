@@ -6,16 +6,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from tray.model.decision import Record, Verdict
+from tray.model.decision import Record
+from tray.page.words import VERDICTS
 from tray.store.rows import KINDS
 
 LENGTH = 200  # characters of one filter
-VERDICTS = {verdict.word: verdict for verdict in Verdict}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Empty = does not count. `event` is a canonical name or an agent's own."""
+    """Empty = does not count. `event` is a canonical name or an agent's own, `verdict` what a row is shown as."""
 
     agent: str = ""
     project: str = ""
@@ -30,17 +30,13 @@ class Filter:
         """The filters that count."""
         return {name: value for name, value in asdict(self).items() if value}
 
-    @property
-    def verdicts(self) -> Verdict | None:
-        return VERDICTS.get(self.verdict)
-
     def matches(self, record: Record) -> bool:
         return (
             self.agent in ("", record.agent)
             and self.project in ("", record.project)
             and self.session in ("", record.session)
             and self.event in ("", record.kind if self.event in KINDS else record.event)
-            and self.verdict in ("", record.verdict.word)
+            and self.verdict in ("", record.mark)
             and (not self.hook or any(hook.get("name") == self.hook for hook in record.hooks))
             and (not self.text or _lower(self.text) in _lower(_searched(record)))
         )

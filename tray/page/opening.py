@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.errors import HooktrayError
+from tray.language import say
 from tray.model.decision import Record
 from tray.page.parts import Parts
 
@@ -69,8 +70,8 @@ class Page:
         except HooktrayError as error:
             _remove(path)
             raise HooktrayError(
-                "nothing here can open a browser",
-                hint="install a browser and xdg-utils; the tray's menu and the command line do without the page",
+                say("nothing here can open a browser"),
+                hint=say("install a browser and xdg-utils; the tray's menu and the command line do without the page"),
             ) from error
 
     def _start(self) -> Server:
@@ -82,7 +83,15 @@ class Page:
             return server
 
         self._life = PASS_LIFE
-        self._server = asyncio.run_coroutine_threadsafe(start(), self._loop).result(START)
+        starting = asyncio.run_coroutine_threadsafe(start(), self._loop)
+        try:
+            self._server = starting.result(START)
+        except (TimeoutError, OSError) as error:
+            starting.cancel()
+            why = str(error) or f"not within {START:g} s"
+            raise HooktrayError(
+                say("the page could not be started: {why}", why=why), hint=say("try it once more")
+            ) from error
         return self._server
 
     def _write(self, server: Server, decision: str) -> Path:

@@ -6,15 +6,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tray.engine.controls import Controls
+from tray.engine.replay import Twice
 from tray.engine.roster import Roster
+from tray.model.decision import Record
 from tray.store.copies import Copies
 from tray.store.journal import Journal
 from tray.store.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A row of the menu's settings: a tick that is on or off, a thing to do (None), or a heading for `choices`."""
+
+    id: str
+    text: str
+    on: bool | None = None
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click."""
+    """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click.
+
+    `choices` are the settings that the menu has now; `choose` clicks one, unless it is as it should be already.
+    `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
+    """
 
     journal: Journal
     statistics: Statistics
@@ -23,3 +39,6 @@ class Parts:
     controls: Controls
     look: Callable[[], None]
     trusts: Callable[[int], bool]
+    replay: Callable[[Record], Twice]
+    choices: Callable[[], tuple[Choice, ...]]
+    choose: Callable[[str, bool | None], bool]

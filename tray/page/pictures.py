@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import localtime, strftime
 
 from tray.model.decision import Verdict
-from tray.store.statistics import HOUR, Count, Turn
+from tray.store.statistics import HOUR, Count, Turn, percentile
 
 HOURS = 24
 WIDTH, HEIGHT = 720.0, 160.0
@@ -29,17 +29,11 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
-    at: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """Bars on a ground; `top` is the value that the full height stands for, `rows` says the same in words."""
 
     bars: tuple[Bar, ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[str, ...]  # at equal distances, from the left end
     top: int
     total: int
     rows: tuple[tuple[str, ...], ...]
@@ -76,7 +70,7 @@ def _by_hour(layers: Sequence[tuple[str, dict[float, int]]]) -> Picture:
     bars = [bar for index, hour in enumerate(hours) for bar in _stack(index * step, step - GAP, hour, layers, top)]
     return Picture(
         bars=tuple(bars),
-        ticks=tuple(Tick(at=index * step, text=_clock(hours[index])) for index in range(0, len(hours), 4)),
+        ticks=tuple(_clock(hour) for hour in hours[::4]),
         top=top,
         total=sum(sums),
         rows=tuple(
@@ -131,8 +125,8 @@ def spread(turns: Sequence[Turn]) -> Spread:
     return Spread(
         runs=len(turns),
         failures=sum(turn.failed for turn in turns),
-        p50=_percentile(times, 0.50),
-        p95=_percentile(times, 0.95),
+        p50=percentile(times, 50),
+        p95=percentile(times, 95),
         last=max(turn.at for turn in turns),
         bars=tuple(_columns(times)),
     )
@@ -144,10 +138,6 @@ def spreads(turns: Iterable[Turn]) -> dict[str, Spread]:
     for turn in turns:
         known.setdefault(turn.hook, []).append(turn)
     return {hook: spread(known[hook]) for hook in sorted(known)}
-
-
-def _percentile(times: Sequence[float], part: float) -> float:
-    return times[min(len(times) - 1, math.ceil(part * len(times)) - 1)]
 
 
 def _columns(times: Sequence[float]) -> Iterable[Bar]:

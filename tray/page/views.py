@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
+from tray.engine.replay import Twice
+from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
-from tray.model.hook import Action, Http, Prompt, Rule
+from tray.errors import HooktrayError
+from tray.model.decision import Record
+from tray.model.hook import Hook
 from tray.page import filters, pictures
 from tray.page.acts import Acts, possible
 from tray.page.changes import changes, name
 from tray.page.parts import Parts
-from tray.page.words import templates
+from tray.page.words import VERDICTS, templates
 from tray.store.statistics import HOUR, ROWS, TURN_ROWS
-from tray.text import first_line
 
 PAGE = 50  # decisions
 SESSIONS = 100
@@ -25,13 +29,17 @@ DONE: Mapping[str, str] = {
     "allow": "Done.",
     "approve": "Approved. These bytes run from now on.",
     "deny": "Denied.",
+    "disable": "Switched off. It stays approved.",
     "dismiss": "Dismissed.",
+    "enable": "Switched on.",
     "off": "Hooks are off.",
     "pause": "Hooks are paused.",
     "revoke": "Revoked. Nothing of it runs any more.",
 }
+BUSY = HooktrayError("another replay is still running", hint="its hooks have their time limits; try again after them")
 
 Query = Mapping[str, str]
+Turn = Mapping[str, Any]
 
 
 class Views:
@@ -41,6 +49,7 @@ class Views:
         self._parts = parts
         self._acts = acts
         self._templates = templates()
+        self._replaying = threading.Lock()
 
     def decisions(self, query: Query, target: str = "") -> str:
         wanted = filters.read(query)
@@ -49,7 +58,7 @@ class Views:
         older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
         return self._page(
             "decisions", "Decisions", rows=rows[:PAGE], filter=wanted, older=older, newest=urlencode(wanted.words),
-            before=before, agents=tuple(DIALECTS), verdicts=tuple(filters.VERDICTS),
+            before=before, agents=tuple(DIALECTS), verdicts=VERDICTS,
             live="" if before else urlencode(wanted.words),
         )  # fmt: skip
 
@@ -63,7 +72,26 @@ class Views:
 
     def decision(self, query: Query, target: str) -> str | None:
         record = self._parts.journal.get(target)
-        return self._page("decision", "Decision", one=record) if record else None
+        return self._decision(record) if record else None
+
+    def replayed(self, target: str) -> str | None:
+        """The decision once more, with what the hooks in force now make of its event; one replay at a time."""
+        record = self._parts.journal.get(target)
+        if record is None:
+            return None
+        if not self._replaying.acquire(blocking=False):
+            return self._decision(record, cannot=BUSY)
+        try:
+            return self._decision(record, twice=self._parts.replay(record))
+        except HooktrayError as error:
+            return self._decision(record, cannot=error)
+        finally:
+            self._replaying.release()
+
+    def _decision(self, record: Record, *, twice: Twice | None = None, cannot: HooktrayError | None = None) -> str:
+        return self._page(
+            "decision", "Decision", one=record, twice=twice, cannot=cannot, turns=both(twice) if twice else []
+        )
 
     def sessions(self, query: Query, target: str = "") -> str:
         return self._page("sessions", "Sessions", sessions=self._parts.statistics.sessions(SESSIONS))
@@ -123,7 +151,8 @@ class Views:
         return self._page("agents", "Agents", heard=heard, silent=silent)
 
     def switch(self, query: Query, target: str = "") -> str:
-        return self._page("switch", "Switch", done=DONE.get(query.get("done", ""), ""))
+        done = DONE.get(query.get("done", ""), "")
+        return self._page("switch", "Switch and settings", done=done, choices=self._parts.choices())
 
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
@@ -133,9 +162,9 @@ class Views:
         return self._templates.get_template("refusal.html").render(why=why, cure=cure)
 
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
-        words = wanted.words
-        words.pop("verdict", None)
-        return self._parts.journal.recent(limit, before, after=after, verdict=wanted.verdicts, **words)
+        words: dict[str, Any] = wanted.words
+        words["mark"] = words.pop("verdict", "")
+        return self._parts.journal.recent(limit, before, after=after, **words)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._parts.controls.state, self._parts.controls
@@ -154,25 +183,30 @@ class Views:
             "source": str(hook.source),
             "state": one.state.value,
             "health": one.health,
-            "runs_what": _runs(hook.action),
+            "runs_what": runs(hook.action),
             "failure": hook.failure.value,
             "timeout": hook.timeout,
             "spread": spread or pictures.Spread(),
-            "acts": possible(one),
+            "acts": possible(one, self._parts.controls.state.off),
+            "off": one.key in self._parts.controls.state.off,
+            "waiting": one.waiting,
+            "match": _match(hook),
             "removed": one.digest == REMOVED,
             "digest": "" if one.digest == REMOVED else one.digest,
             "approved": one.approved,
         }
 
 
-def _runs(action: Action) -> str:
-    if isinstance(action, Rule):
-        return f"rule: {action.verdict.word}"
-    if isinstance(action, Http):
-        return f"POST {action.url}"
-    if isinstance(action, Prompt):
-        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text)}"
-    return action.line
+def _match(hook: Hook) -> str:
+    """What else must fit, besides agent and event."""
+    tool = f"tool {hook.match.tool}" if hook.match.tool else ""
+    return ", ".join(filter(None, (tool, hook.match.pattern)))
+
+
+def both(twice: Twice) -> list[tuple[str, tuple[Turn | None, Turn | None]]]:
+    """Each hook's turn then and now, None where it had none."""
+    then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (twice.then, twice.now))
+    return [(name, (then.get(name), now.get(name))) for name in {**then, **now}]
 
 
 View = Callable[[Views, Query, str], str | None]

@@ -33,7 +33,7 @@ class _Protocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        if not isinstance(exc, HttpProcessingError):
+        if not isinstance(exc, HttpProcessingError | ConnectionError):  # who hung up needs no answer
             log.error("the page could not answer", exc_info=exc)
         answer = response(UNREADABLE, "text/plain", status)
         answer.force_close()

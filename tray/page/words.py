@@ -9,8 +9,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tray.engine.account import said
-from tray.model.decision import Record, Status, Verdict
+from tray.engine.telling import said
+from tray.model.decision import Record, Status
 from tray.text import first_line, printable
 
 HERE = Path(__file__).parent
@@ -24,6 +24,8 @@ MARKS = {
     "abstain": "no opinion",
     "skip": "skipped",
 }
+VERDICTS = ("deny", "ask", "trouble", "rewrite", "allow", "abstain")  # what a row may be shown as, the gravest first
+ALERTS = {"": "none was due", "sent": "sent", "held": "held back", "failed": "it could not be shown"}
 
 
 def templates() -> Environment:
@@ -42,31 +44,19 @@ def templates() -> Environment:
         "day": day,
         "duration": duration,
         "line": first_line,
-        "mark": mark,
         "pretty": pretty,
+        "sentence": sentence,
         "stamp": stamp,
         "turn_mark": turn_mark,
+        "turn_word": turn_word,
         "why": why,
     }
-    environment.globals |= {"marks": MARKS}
+    environment.globals |= {"alerts": ALERTS, "marks": MARKS}
     return environment
 
 
 def _shown(value: object) -> object:
     return printable(value, SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def mark(record: Record) -> str:
-    """The verdict's shape, the same as in the menu."""
-    if record.verdict is Verdict.DENY:
-        return "deny"
-    if record.verdict is Verdict.ASK:
-        return "ask"
-    if record.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in record.hooks):
-        return "trouble"
-    if record.rewrites:
-        return "rewrite"
-    return "allow" if record.verdict is Verdict.ALLOW else "abstain"
 
 
 def why(record: Record) -> str:
@@ -84,6 +74,16 @@ def turn_mark(hook: dict[str, str]) -> str:
     if status == Status.SKIPPED:
         return "skip"
     return verdict if verdict in MARKS else "abstain"
+
+
+def turn_word(hook: dict[str, str]) -> str:
+    """What one hook's turn came to, in one word or two."""
+    kind = turn_mark(hook)
+    return str(hook["status"]).replace("_", " ") if kind == "trouble" else MARKS[kind]
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def clock(at: float) -> str:

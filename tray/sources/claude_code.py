@@ -140,7 +140,7 @@ def _aside(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> Aside:
 
 def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it runs, and what this version lacks to run it."""
-    folder = str(sheet.path.parent)
+    folder = _project(sheet.path) or str(sheet.path.parent)  # Claude Code runs a project's hooks in the project
     if kind == "mcp_tool":
         said = sheet.text(at, fields, "tool")
         reason = "hooks of the type `mcp_tool` are not in this version: Hooktray has no MCP servers"

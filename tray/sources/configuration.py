@@ -15,6 +15,8 @@ from tray.settings import Settings
 from tray.settings import read as read_settings
 from tray.sources.foreign import read as read_sources
 from tray.sources.hooktray import read as read_hooks
+from tray.sources.sounds import check as check_sounds
+from tray.sources.sounds import files as sound_files
 from tray.sources.starter import TEXT
 from tray.strict import load_yaml
 
@@ -23,7 +25,8 @@ from tray.strict import load_yaml
 class Configuration:
     """What is in force. `problem` says why the file as it stands is not; "" when it is.
 
-    `warnings` are about entries of other sources, each with its place; `watched` are the files of those sources.
+    `warnings` are about entries of other sources and sounds that are not there, each with its place; `watched` are
+    the files of both.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -43,7 +46,12 @@ def parse(text: str | bytes, path: str) -> Configuration:
     own = tuple(read_hooks(document, settings.background))
     found = read_sources(document, os.environ)
     hooks = (*own, *(replace(hook, background=settings.background) for hook in found.hooks))
-    return Configuration(settings=settings, hooks=hooks, warnings=found.warnings, watched=found.watched)
+    return Configuration(
+        settings=settings,
+        hooks=hooks,
+        warnings=(*check_sounds(document, settings, os.environ), *found.warnings),
+        watched=(*found.watched, *sound_files(settings)),
+    )
 
 
 def load(paths: Paths) -> Configuration:

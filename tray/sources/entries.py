@@ -19,7 +19,7 @@ from tray.model.event import EventKind
 from tray.model.hook import Action, Aside, Command, Failure, Hook, Http, Match, Prompt, Source
 from tray.settings import wrong
 from tray.sources.hooktray import script_name, unique
-from tray.strict import Document, nearest
+from tray.strict import Document, meant
 
 NAME = 80  # characters of a name that we give
 # What `connect` and the README put into an agent's own settings: it brings events here and judges none.
@@ -81,9 +81,7 @@ class Sheet:
         """Any agent's event of the same kind; one that no other agent can have stays with its own."""
         events = DIALECTS[self.agent].EVENTS
         if not known(self.agent, event):
-            likely = nearest(event, events)
-            hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(events)
-            raise wrong(self.document, at, f"unknown event `{event}`", hint)
+            raise wrong(self.document, at, f"unknown event `{event}`", meant(event, events))
         common: dict[str, Any] = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event}
         common |= {"project": self._project, "condition": condition, "skill": self._skill, "subagent": self.subagent}
         kind = spec(self.agent, event).kind

@@ -13,7 +13,7 @@ from tray.model.hook import Hook
 from tray.settings import unknown, wrong
 from tray.sources import claude_places, shelley, starchild, x_code
 from tray.sources.entries import Found, failed
-from tray.strict import Document, nearest
+from tray.strict import Document, meant
 
 Reader = Callable[[Path, Sequence[str], Mapping[str, str]], Found]
 READERS: dict[str, Reader] = {
@@ -63,9 +63,7 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
         raise wrong(document, at, "expected a list of agents", "write `agent: [claude-code]`")
     for agent in agents:
         if agent not in DIALECTS:
-            likely = nearest(str(agent), DIALECTS)
-            hint = f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(DIALECTS)
-            raise wrong(document, at, f"unknown agent `{agent}`", hint)
+            raise wrong(document, at, f"unknown agent `{agent}`", meant(str(agent), DIALECTS))
     return tuple(agents)
 
 

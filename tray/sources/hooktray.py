@@ -20,7 +20,7 @@ from tray.model.event import EventKind
 from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
 from tray.settings import convert, wrong
 from tray.sources.web import http, refused
-from tray.strict import Document, nearest
+from tray.strict import Document, meant
 
 KINDS = tuple(kind.value for kind in EventKind)
 VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY, "block": Verdict.DENY}
@@ -81,7 +81,7 @@ def _hook(document: Document, index: int, value: Any, background: float) -> Hook
         value = {**value, "background": background}
     entry = convert(document, at, value, Entry)
     if entry.dialect not in DIALECTS:
-        raise wrong(document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", _known(entry.dialect, DIALECTS))
+        raise wrong(document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", meant(entry.dialect, DIALECTS))
     action = _action(document, at, entry)
     return Hook(
         name=entry.name or _name(entry, action),
@@ -103,11 +103,11 @@ def _match(document: Document, at: tuple[Any, ...], entry: Entry) -> Match:
     agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
     for agent in agents:
         if agent not in DIALECTS:
-            raise wrong(document, (*at, "agent"), f"unknown agent `{agent}`", _known(agent, DIALECTS))
+            raise wrong(document, (*at, "agent"), f"unknown agent `{agent}`", meant(agent, DIALECTS))
     native = [name for agent in agents for name in DIALECTS[agent].EVENTS]
     if entry.event not in KINDS and not any(known(agent, entry.event) for agent in agents):
         words = [*KINDS, *(native or [name for dialect in DIALECTS.values() for name in dialect.EVENTS])]
-        hint = _known(entry.event, words)
+        hint = meant(entry.event, words)
         if not agents and entry.event in words:
             hint = "a native event name needs `agent:` beside it"
         raise wrong(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
@@ -187,8 +187,3 @@ def unique(hooks: Sequence[Hook]) -> list[Hook]:
 def _line(document: Document, at: tuple[Any, ...]) -> int:
     mark = document.marks.get(at)
     return mark.line if mark else 0
-
-
-def _known(word: str, known: Any) -> str:
-    likely = nearest(word, known)
-    return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(known)

@@ -39,7 +39,7 @@ TEXT = """\
 ## Hours in which only what is critical is shown, and nothing is heard. Default: none.
 # quiet: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
 ##
-## Whether alerts show the details that are left out otherwise.
+## Whether alerts show the input of a tool, secrets masked, and not only its name.
 # details: false
 ##
 ## Seconds that a turn must have taken to be told of at its end.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ PAGE = 500  # rows
 
 log = logging.getLogger(__name__)
 
+ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
 SEEN = "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -82,9 +84,9 @@ class Journal:
         """Count a row that was not written, without the writer."""
         lost.add(self._database, 1)
 
-    def alerted(self, id: str, word: str) -> None:
-        """Note what became of the alert for this event."""
-        self._writer.put(Work("UPDATE journal SET alerted = ? WHERE id = ?", (word, id), is_row=False))
+    def alerted(self, ids: Sequence[str], word: str) -> None:
+        """Note what became of the alert for these events."""
+        self._writer.put(Work(ALERTED, (word, json.dumps(ids)), is_row=False))
 
     def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""
@@ -100,6 +102,7 @@ class Journal:
         event: str = "",
         session: str = "",
         verdict: Verdict | None = None,
+        mark: str = "",
         hook: str = "",
         project: str = "",
         text: str = "",
@@ -107,12 +110,11 @@ class Journal:
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
-        `after` an id: only what came in since; `since` a time, in seconds.
+        `after` an id: only what came in since; `since` a time, in seconds; `mark` as Record has it.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
-        sql, values = rows.query(
-            limit, filters | {"verdict": verdict, "hook": hook, "project": project, "text": text, "since": since}
-        )
+        filters |= {"hook": hook, "project": project, "text": text, "mark": mark}
+        sql, values = rows.query(limit, filters | {"verdict": verdict, "since": since})
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
 

@@ -20,8 +20,19 @@ def count(database: Database) -> int:
     return (row["value"] if row else 0) + _beside(_file(database))
 
 
+def prepare(database: Database) -> None:
+    """Have the file beside there, with a block of its own: a few more digits then fit on a disk that is full."""
+    with contextlib.suppress(OSError):
+        handle = os.open(_file(database), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            if not os.fstat(handle).st_size:
+                os.write(handle, b"\n")
+        finally:
+            os.close(handle)
+
+
 def add(database: Database, number: int) -> None:
-    """Note some more beside the database; several processes may do so at once. A full disk may not even take this."""
+    """Note some more beside the database; several processes may do so at once."""
     with contextlib.suppress(OSError):
         handle = os.open(_file(database), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
@@ -34,6 +45,8 @@ def settle(database: Database) -> None:
     """Take over into the database what stands beside it."""
     file = _file(database)
     taken = file.with_name(file.name + ".taken")
+    if not _beside(file):
+        return
     with contextlib.suppress(OSError):
         if not taken.exists():  # else an earlier try was cut short
             file.replace(taken)
@@ -43,6 +56,7 @@ def settle(database: Database) -> None:
                 connection.execute("DELETE FROM meta WHERE key LIKE 'dropped %' AND key <> ?", (sign,))
                 connection.execute(SAVE, (_read(taken),))
         taken.unlink()
+        prepare(database)
 
 
 def _beside(file: Path) -> int:

@@ -24,6 +24,12 @@ INSERT = (
     f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT (id) DO NOTHING"
 )
 KINDS = frozenset(kind.value for kind in EventKind)
+TROUBLE = "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
+MARK = (  # as Record.mark has it
+    "CASE WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
+    f" WHEN problem <> '' OR {TROUBLE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
+    " WHEN verdict = 1 THEN 'allow' ELSE 'abstain' END"
+)
 CONDITIONS = {
     "before": "seq < (SELECT seq FROM journal WHERE id = :before)",
     "after": "seq > (SELECT seq FROM journal WHERE id = :after)",
@@ -33,6 +39,7 @@ CONDITIONS = {
     "session": "session = :session",
     "project": "project = :project",
     "verdict": "verdict = :verdict",
+    "mark": f"{MARK} = :mark",
     "since": "at >= :since",
     "hook": "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.name') = :hook)",
     "text": " OR ".join(f"{name} LIKE :text ESCAPE '\\'" for name in ("payload", "reason", "hooks", "answer")),

@@ -1,7 +1,7 @@
 """What the journal adds up to: hooks' runs, decisions by hour, sessions, agents. Read only.
 
-Everything here looks at the newest rows only, so that no picture of a long journal takes long, and leaves
-out what `hooktray test` sent.
+What `hooktray test` sent is left out. Pictures look at the newest rows only, so that none of a long journal takes
+long; `hooks` and `agents` look at all since a moment.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ ROWS = 20_000
 TURN_ROWS = 5_000  # each of them may hold many turns
 HOUR = 3600.0
 NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
+TURNS = (
+    "SELECT json_extract(value, '$.name') AS name, json_extract(value, '$.status') AS status,"
+    " json_extract(value, '$.ms') AS ms, at FROM journal, json_each(hooks)"
+    " WHERE test = 0 AND hooks <> '[]' AND at >= :since"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,19 @@ class Turn:
     @property
     def failed(self) -> bool:
         return self.status in (Status.FAILED, Status.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookSum:
+    """One hook's turns; times are milliseconds of those that ran."""
+
+    hook: str
+    runs: int
+    failed: int
+    timed_out: int
+    skipped: int
+    p50: float
+    p95: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +102,27 @@ class Statistics:
 
     def turns(self, since: float, hook: str = "") -> list[Turn]:
         """What hooks did, skipped ones aside, oldest first."""
-        sql = (
-            "SELECT json_extract(value, '$.name') AS name, json_extract(value, '$.status') AS status,"
-            f" json_extract(value, '$.ms') AS ms, at FROM journal, json_each(hooks) WHERE {NEWEST}"
-            " AND hooks <> '[]' AND at >= :since AND status <> 'skipped' AND :hook IN ('', name) ORDER BY seq"
-        )
+        sql = f"{TURNS} AND {NEWEST} AND status <> 'skipped' AND :hook IN ('', name) ORDER BY seq"
         values = {"since": since, "rows": TURN_ROWS, "hook": hook}
         return [Turn(name, status, ms or 0.0, at) for name, status, ms, at in self._rows(sql, values)]
+
+    def hooks(self, since: float) -> list[HookSum]:
+        """Every turn of each hook, by name."""
+        turns: dict[str, list[tuple[str, float]]] = {}
+        for name, status, ms, _ in self._rows(f"{TURNS} ORDER BY name", {"since": since}):
+            turns.setdefault(str(name), []).append((status, ms or 0.0))
+        return [_sum(hook, found) for hook, found in turns.items()]
+
+    def agents(self, since: float) -> dict[str, dict[str, int]]:
+        """How many decisions of each verdict each agent was given."""
+        sql = (
+            "SELECT agent, verdict, count(*) AS count FROM journal WHERE test = 0 AND at >= :since"
+            " GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        counts: dict[str, dict[str, int]] = {}
+        for agent, verdict, count in self._rows(sql, {"since": since}):
+            counts.setdefault(agent, {one.word: 0 for one in Verdict})[Verdict(verdict).word] = count
+        return counts
 
     def sessions(self, limit: int) -> list[Session]:
         """Those last heard of come first."""
@@ -124,3 +156,22 @@ class Statistics:
     def _rows(self, sql: str, values: dict[str, object]) -> list:  # type: ignore[type-arg]
         with self._database.connect() as connection:
             return connection.execute(sql, values).fetchall()
+
+
+def _sum(hook: str, turns: Sequence[tuple[str, float]]) -> HookSum:
+    of = [status for status, _ in turns]
+    times = sorted(ms for status, ms in turns if status != Status.SKIPPED)
+    return HookSum(
+        hook=hook,
+        runs=len(times),
+        failed=of.count(Status.FAILED),
+        timed_out=of.count(Status.TIMED_OUT),
+        skipped=of.count(Status.SKIPPED),
+        p50=percentile(times, 50),
+        p95=percentile(times, 95),
+    )
+
+
+def percentile(times: Sequence[float], share: int) -> float:
+    """Of sorted times the nearest rank: one that was really measured; 0 of none."""
+    return times[max(0, -(-share * len(times) // 100) - 1)] if times else 0.0

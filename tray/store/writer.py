@@ -170,6 +170,7 @@ class Writer:
         self._work.notify()
 
     def _run(self) -> None:
+        lost.prepare(self._database)  # while there is room for it
         connection: sqlite3.Connection | None = None
         tries = 0
         while (job := self._next()) is not None:

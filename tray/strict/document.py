@@ -54,6 +54,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return spelled[close[0]] if close else ""
 
 
+def meant(word: str, known: Iterable[str]) -> str:
+    """The cure for a word nobody knows: the nearest one that is known, else all of them."""
+    words = list(known)
+    likely = nearest(word, words)
+    return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(words)
+
+
 def _place(path: str, mark: Mark) -> str:
     return f"{path if path.isprintable() else repr(path)[1:-1]}:{mark.line}:{mark.column}"
 

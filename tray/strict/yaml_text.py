@@ -37,6 +37,7 @@ class _Yaml(Reader):
             what = f"the character {shown(bad[0])} is not allowed in YAML"
             hint = "remove it, or write it as an escape in double quotes"
             raise self._wrong(Ruler(text).mark(bad.start()), what, hint)
+        self._text = text
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
 
     def document(self) -> Document:
@@ -58,9 +59,15 @@ class _Yaml(Reader):
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             what = shown(error.problem or error.context or "unreadable", 120)[1:-1]
+            if mark and self._is_tab(mark.line, mark.column):
+                what = "a tab cannot indent"
             raise self._wrong(Mark(mark.line + 1, mark.column + 1) if mark else TOP, what, _REMEDY) from None
         except yaml.YAMLError as error:
             raise self._wrong(TOP, shown(str(error), 120)[1:-1], "save the file as UTF-8 text") from None
+
+    def _is_tab(self, line: int, column: int) -> bool:
+        lines = self._text.splitlines()
+        return line < len(lines) and lines[line][column : column + 1] == "\t"
 
     def _value(self, event: yaml.Event, at: Path) -> Any:
         mark = _mark(event)

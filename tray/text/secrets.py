@@ -8,20 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tray.text.shapes import (
-    BARE,
-    CLEAN_TAIL,
-    CLEAN_VALUE,
-    ENV,
-    FLAG,
-    NAME,
-    PLAIN,
-    QUOTED,
-    SEPARATOR,
-    SHAPES,
-    TAIL,
-    TOKEN,
-)
+from tray.text.openings import folded, names, tokens
+from tray.text.shapes import BARE, CLEAN_TAIL, CLEAN_VALUE, ENV, FLAG, NAME, PLAIN, QUOTED, SEPARATOR, SHAPES, TAIL
 
 _DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
 _NAMES = 64  # characters before a name that may belong to it
@@ -43,9 +31,17 @@ class _Span(NamedTuple):
     kind: str
 
 
-def redact(text: str) -> Redacted:
-    """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints."""
-    spans = _merged(sorted([*_shapes(text), *_named(text)]))
+def redact(text: str, keep: int | None = None) -> Redacted:
+    """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints.
+
+    With `keep`, only so many characters of the text come out, but for a secret at that border, which is masked as
+    far as the text goes: who keeps a part gives some more of it, so that no secret is cut into what no rule knows.
+    """
+    low = folded(text)
+    spans = _merged(sorted([*_shapes(text, low), *_named(text, low)]))
+    if keep is not None:
+        spans = [span for span in spans if span.start < keep]
+        text = text[: max([keep, *(span.end for span in spans[-1:])])]
     parts, end, fingerprints = [], 0, []
     for span in spans:
         fingerprints.append(_fingerprint(text[span.start : span.end]))
@@ -73,20 +69,20 @@ def _fingerprint(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _shapes(text: str) -> Iterator[_Span]:
-    for found in TOKEN.finditer(text):
+def _shapes(text: str, low: str | None) -> Iterator[_Span]:
+    for found in tokens(text):
         yield _Span(*found.span(), found.lastgroup or "token")
-    for kind, word, shape in SHAPES:
-        if word in text or word.lower() in text or word.upper() in text:
+    for kind, words, shape in SHAPES:
+        if low is None or any(word in low for word in words):
             for found in shape.finditer(text):
                 if not found["value"].startswith("[masked"):
                     yield _Span(*found.span("value"), kind)
 
 
-def _named(text: str) -> Iterator[_Span]:
+def _named(text: str, low: str | None) -> Iterator[_Span]:
     """Secrets that a name gives away: `password = x`, `"api_key": "x"`, `--token x`."""
     end = 0
-    for name in NAME.finditer(text):
+    for name in names(text, low):
         value = _beside(text, name) if name.start() >= end else None
         if (
             value

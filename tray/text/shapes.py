@@ -59,44 +59,44 @@ _PEM_BODY = (
     r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}-----|(?=[\s\\]*+[A-Za-z0-9+/=]{16})[A-Za-z0-9+/=\s\\]*+)"
 )
 
-# Each has the secret in its group `value`, and a word without which it need not be tried.
-SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+# Each has the secret in its group `value`, and words in lower case without any of which it need not be tried.
+SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "private key",
-        "PRIVATE",
+        ("private",),
         re.compile(rf"(?P<value>-----BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY[A-Z ]{{0,10}}-----{_PEM_BODY})"),
     ),
     (
         "private key",
-        "Private-Lines",
+        ("private-lines",),
         re.compile(r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s|\\[nr])++[A-Za-z0-9+/=\s\\]++)"),
     ),
-    ("url password", "://", re.compile(r"://[^\s/@:\"'<>]{0,256}:(?P<value>[^\s/\"'<>]{1,512})@")),
-    ("url password", "://", re.compile(rf"://(?P<value>{_W}{{20,256}}+)@")),
+    ("url password", ("://",), re.compile(r"://[^\s/@:\"'<>]{0,256}:(?P<value>[^\s/\"'<>]{1,512})@")),
+    ("url password", ("://",), re.compile(rf"://(?P<value>{_W}{{20,256}}+)@")),
     (
         "webhook",
-        "hooks.slack.com",
+        ("hooks.slack.com",),
         re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[A-Za-z0-9/_-]{16,})"),
     ),
-    ("webhook", "/webhooks/", re.compile(rf"/api/webhooks/[0-9]{{6,24}}/(?P<value>{_W}{{30,}})")),
+    ("webhook", ("/webhooks/",), re.compile(rf"/api/webhooks/[0-9]{{6,24}}/(?P<value>{_W}{{30,}})")),
     (
         "signature",
-        "=",
+        ("sig=", "signature="),
         re.compile(r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<value>[A-Za-z0-9%+/=_-]{16,})", re.I),
     ),
     (
         "curl password",
-        " -",
+        ("-u",),
         re.compile(r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?[^\s:\"'@/]{1,128}:(?P<value>[^\s\"'\\]{3,512})"),
     ),
     (
         "authorization",
-        "earer",
+        ("bearer",),
         re.compile(r"[Bb]earer(?:\s|%20|\+){1,4}(?P<value>(?=[A-Za-z._~+/=-]*+[0-9])[A-Za-z0-9._~+/=-]{12,})"),
     ),
     (
         "authorization",
-        "uthorization",
+        ("authorization",),
         re.compile(
             rf"authorization{_IS}"
             r"(?P<value>(?:(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s++[^\r\n\"'\\]{4,}|[^\s\"'\\]*[0-9][^\s\"'\\]*))",
@@ -105,7 +105,7 @@ SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ),
     (
         "cookie",
-        "ookie",
+        ("cookie",),
         re.compile(
             rf"cookie{_IS}(?P<value>[^\s=;,\"'\\:]{{1,256}}=[^\r\n\"'\\]++)",
             re.I,
@@ -113,7 +113,7 @@ SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ),
     (
         "seed phrase",
-        " ",
+        ("seed", "mnemonic", "phrase", "words"),
         re.compile(
             r"(?:seed|mnemonic|phrase|words)(?:\W{0,4}[:=]|[^\w\n]{0,3}\sis\b|\W?\")[^\w]{0,6}"
             r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11}(?:(?:[a-z]{3,8}[ ,]{1,2}){3}){0,4}?[a-z]{3,8})"

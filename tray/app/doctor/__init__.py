@@ -58,8 +58,8 @@ def examine(paths: Paths, tray: Mapping[str, Any] | None, *, static: bool = Fals
         kept.journal.close()
 
 
-def broken_hooks(paths: Paths, kept: Stores, proposals: Roster) -> int:
-    """How many hooks are broken as far as that shows without running them: what the menu and `status` count."""
+def broken_hooks(paths: Paths, kept: Stores, proposals: Roster) -> frozenset[str]:
+    """Which hooks are broken, as far as that shows without running them."""
     return troubled(hooks.check(case(paths, kept, proposals, None, static=True)))
 
 

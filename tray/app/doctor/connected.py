@@ -23,7 +23,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _finding(one: Connection) -> Finding:
     said, advice = _said(one), "; ".join(one.advice)
-    if one.problem or one.firing is False:
+    if one.problem:
         return broken("agent", one.agent, f"{said}: {one.problem}", advice or f"hooktray connect {one.agent}")
     return attention("agent", one.agent, said, advice) if advice else ok("agent", one.agent, said)
 
@@ -32,7 +32,7 @@ def _said(one: Connection) -> str:
     if not one.connected:
         return "installed, not connected"
     words = [f"connected ({len(one.events)} events)"]
-    words += [one.trust.split(":")[0]] if one.trust else []
+    words += {True: ["trusted"], False: ["not trusted"], None: []}[one.trusted]
     words += [{True: "firing", False: "not firing"}[one.firing]] if one.firing is not None else []
     last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.heard)) if one.heard else "never"
     return ", ".join([*words, f"last heard of: {last}"])

@@ -36,6 +36,6 @@ def broken(check: str, name: str, said: str, remedy: str) -> Finding:
     return Finding(check=check, name=name, health=Health.BROKEN, said=said, remedy=remedy)
 
 
-def troubled(findings: Iterable[Finding]) -> int:
-    """How many hooks are broken: what the menu and `hooktray status` count."""
-    return len({one.name for one in findings if one.check == "hook" and one.health is Health.BROKEN})
+def troubled(findings: Iterable[Finding]) -> frozenset[str]:
+    """Which hooks are broken: what the menu and `hooktray status` count, with those that failed when last asked."""
+    return frozenset(one.name for one in findings if one.check == "hook" and one.health is Health.BROKEN)

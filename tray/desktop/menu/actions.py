@@ -143,8 +143,31 @@ class OpenPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Connect:
-    """Show how agents are connected, and how to connect one."""
+class ShowAgents:
+    """Show how all agents stand, as a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewWiring:
+    """Show what connecting or disconnecting an agent would write."""
+
+    agent: str
+    connect: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write the difference with this digest, which was shown before."""
+
+    agent: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Send an event of ours through an agent's own line."""
+
+    agent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,5 +183,6 @@ class Quit:
 Switching = Toggle | Pause | Resume | TogglePause | Hooking
 Asking = Reason | Problem | Answer | Review | Approve | Deny | Revoke | Grant | Dismiss
 Alerting = Mute | Snooze | Wake | HeedQuiet | Tell | Held
-Setting = StartAtLogin | OpenConfiguration | OpenPage | Connect | Doctor
-Action = Switching | Asking | Alerting | Setting | Quit
+Setting = StartAtLogin | OpenConfiguration | OpenPage | Doctor
+Wiring = ShowAgents | ReviewWiring | Write | Probe
+Action = Switching | Asking | Alerting | Setting | Wiring | Quit

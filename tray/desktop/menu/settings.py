@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Connect, Doctor, Hooking, OpenConfiguration, OpenPage, StartAtLogin
+from tray.desktop.menu.actions import Doctor, Hooking, OpenConfiguration, OpenPage, StartAtLogin
+from tray.desktop.menu.agents import agents
 from tray.desktop.menu.items import Item, Items, below, check, click, label, shortened, submenu, unique
 from tray.desktop.menu.state import MenuState, Running
 from tray.desktop.words import clean
@@ -23,7 +24,7 @@ def _rows(state: MenuState) -> Items:
         *((_hooks(state),) if state.hooks else ()),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
         *((click("settings/page", say("Open page"), OpenPage()),) if offers.page else ()),
-        *((click("settings/connect", say("Connect agents"), Connect()),) if offers.connect else ()),
+        *((agents(state),) if state.wired else ()),
         *((click("settings/doctor", say("Doctor"), Doctor()),) if offers.doctor else ()),
     )
 

@@ -63,6 +63,23 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """How one agent stands. `connect` and `disconnect` are the digests of differences that were shown and wait."""
+
+    agent: str
+    name: str  # as people call it
+    installed: bool = False
+    connected: bool = False
+    trusted: bool | None = None  # None = its files do not say
+    firing: bool | None = None  # None = not tried
+    stale: bool = False  # its lines are not those that connecting would write now
+    heard: float | None = None
+    advice: str = ""
+    connect: str = ""
+    disconnect: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
     """How alerts stand. Rows for what nobody supplies are left out."""
 
@@ -80,7 +97,6 @@ class Offers:
 
     at_login: bool | None = None
     page: bool = False
-    connect: bool = False
     doctor: bool = False
 
 
@@ -103,5 +119,6 @@ class MenuState:
     approvals: tuple[Approval, ...] = ()
     requests: tuple[Request, ...] = ()
     hooks: tuple[Running, ...] = ()
+    wired: tuple[Wired, ...] = ()
     telling: Telling = Telling()
     offers: Offers = Offers()

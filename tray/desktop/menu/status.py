@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tray.desktop.menu.actions import Problem
-from tray.desktop.menu.items import Item, click, label
+from tray.desktop.menu.agents import offered
+from tray.desktop.menu.items import Item, click, label, submenu
 from tray.desktop.menu.pause import paused
 from tray.desktop.menu.state import MenuState
 from tray.desktop.words import clean, happened, short
@@ -16,6 +17,8 @@ STATUS_LIMIT = 60  # characters; this row is the one that would stretch the whol
 def status(state: MenuState) -> Item:
     if state.problem:
         return click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
+    if rows := offered(state):
+        return submenu("offer", say("No agent is connected"), rows)
     return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
 
 
@@ -28,10 +31,13 @@ def _text(state: MenuState) -> str:
 
 
 def _usual(state: MenuState) -> str:
-    """How many agents, what is wrong with hooks, and what came last."""
+    """How many agents, whose lines do nothing, what is wrong with hooks, and what came last."""
     parts = []
     if state.agents:
         parts.append(count("{n} agent", "{n} agents", state.agents))
+    dumb = [one.name for one in state.wired if one.connected and (one.trusted is False or one.firing is False)]
+    if dumb:
+        parts.append(say("{agent} is not firing", agent=clean(", ".join(dumb), 30)))
     if state.trouble:
         parts.append(count("{n} hook in trouble", "{n} hooks in trouble", state.trouble))
     if state.lost:

@@ -5,17 +5,35 @@ CPython answers a missing script with exit code 2, which would read as a refusal
 
 from __future__ import annotations
 
+import enum
 import errno
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 VERSION = re.compile(r"[\d.]*(\.exe)?$")
+
+
+class How(enum.Enum):
+    """Where an interpreter has its program from."""
+
+    SCRIPT = enum.auto()
+    CODE = enum.auto()  # a word of the line
+    MODULE = enum.auto()  # a name that it looks up
+    STDIN = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an interpreter is told to run: the place of the word that says so, -1 for none, and its short options."""
+
+    how: How
+    place: int
+    letters: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +68,8 @@ INTERPRETERS = {
     "sh": SHELL,
     "zsh": SHELL,
 }
+# By whether it is a shell, and its letter; all others come before code.
+INLINE = {(True, "s"): How.STDIN, (False, "m"): How.MODULE}
 ATTACHED = {"perl": "MmiFCDlx", "ruby": "KFxi"}  # their value never is the next word
 
 
@@ -67,22 +87,39 @@ def missing(argv: Sequence[str], cwd: str) -> str:
 
 def script_of(argv: Sequence[str]) -> str:
     """The file that a well-known interpreter is told to run; "" when the line has none, or has its code inline."""
-    name, words = _interpreter(argv)
-    grammar = INTERPRETERS.get(name)
-    if grammar is None:
+    found = told(argv)
+    if found is None or found.how is not How.SCRIPT:
         return ""
-    while words:
-        word = words.pop(0)
-        if word == "--":
-            word = words.pop(0) if words else ""
-        elif word.startswith(("-", "+")):
-            takes = _takes(word, grammar, ATTACHED.get(name, ""))
-            if takes is None:
-                return ""
-            del words[:takes]
-            continue
-        return word if _is_path(word) or Path(word).suffix else ""
-    return ""
+    word = argv[found.place]
+    return word if _is_path(word) or Path(word).suffix else ""
+
+
+def told(argv: Sequence[str]) -> Told | None:
+    """What a well-known interpreter is told to do; None when the line starts another program."""
+    start = _start(argv)
+    name = VERSION.sub("", Path(argv[start]).name) if start < len(argv) else ""
+    grammar = INTERPRETERS.get(name)
+    return None if grammar is None else _told(argv, start + 1, grammar, ATTACHED.get(name, ""))
+
+
+def _told(argv: Sequence[str], at: int, grammar: Grammar, attached: str) -> Told:
+    letters, how = "", How.SCRIPT
+    while at < len(argv):
+        word = argv[at]
+        if word == "-":
+            return Told(How.STDIN, -1, letters)
+        if word == "--" or not word.startswith(("-", "+")):
+            place = at + (word == "--")
+            return Told(how, place, letters) if place < len(argv) else Told(How.STDIN, -1, letters)
+        option, takes = _option(word, grammar, attached)
+        letters += "" if word.startswith("--") else word[1:].partition("c")[0] if option is How.CODE else word[1:]
+        if option is How.CODE and grammar is SHELL:  # its code is the first word that is no option
+            how = How.CODE
+        elif option is not None:
+            place = at + 1 if takes else at
+            return Told(option, place if place < len(argv) and option is not How.STDIN else -1, letters)
+        at += 1 + (takes if option is None else 0)
+    return Told(How.STDIN, -1, letters)
 
 
 def interprets(program: str) -> str:
@@ -93,10 +130,8 @@ def interprets(program: str) -> str:
 
 def runs_module(argv: Sequence[str]) -> bool:
     """Whether Python is told to run a module (-m) that the working directory may supply, which -I would rule out."""
-    name, words = _interpreter(argv)
-    options = list(takewhile(lambda word: word.startswith("-") and not word.startswith("--"), words))
-    letters = "".join(option[1:] for option in options)
-    return name.startswith(("python", "pypy")) and "m" in letters and "I" not in letters
+    found = told(argv)
+    return found is not None and found.how is How.MODULE and "I" not in found.letters
 
 
 def refused(argv: Sequence[str], cwd: str, error: OSError | ValueError) -> str:
@@ -136,32 +171,29 @@ def _broken_interpreter(program: str, cwd: str, head: bytes, error: OSError) -> 
     return f"not executable: {program}"
 
 
-def _interpreter(argv: Sequence[str]) -> tuple[str, list[str]]:
-    words = list(argv)
-    if Path(words[0]).name == "env":
-        words = words[1:]
-        while words and ASSIGNMENT.match(words[0]):
-            words.pop(0)
-    if not words:
-        return "", []
-    return VERSION.sub("", Path(words[0]).name), words[1:]
+def _start(argv: Sequence[str]) -> int:
+    """Where the program's name stands: behind `env` and what it sets."""
+    start = 0
+    if Path(argv[0]).name == "env":
+        start = 1
+        while start < len(argv) and ASSIGNMENT.match(argv[start]):
+            start += 1
+    return start
 
 
-def _takes(option: str, grammar: Grammar, attached: str) -> int | None:
-    """How many of the following words belong to this option; None when the code is inline or comes on stdin."""
-    if option == "-":
-        return None
+def _option(option: str, grammar: Grammar, attached: str) -> tuple[How | None, int]:
+    """What an option says that something else than a script is run, and how many of the following words are its."""
     if option.startswith("--"):
         name, equals, _ = option.partition("=")
-        if name in grammar.long_inline:
-            return None
-        return 1 if name in grammar.long_value and not equals else 0
+        takes = 0 if equals else 1
+        return (How.CODE, takes) if name in grammar.long_inline else (None, takes * (name in grammar.long_value))
     for place, letter in enumerate(option[1:], start=2):
+        last = place == len(option)
         if letter in grammar.inline:
-            return None
+            return INLINE.get((grammar is SHELL, letter), How.CODE), int(last)
         if letter in grammar.value:
-            return 1 if place == len(option) and letter not in attached else 0
-    return 0
+            return None, int(last and letter not in attached)
+    return None, 0
 
 
 def _is_path(word: str) -> bool:

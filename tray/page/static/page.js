@@ -62,26 +62,51 @@ function follow(box) {
   set(true);
 }
 
+// On a narrow screen the filters make room for what they leave, unless one of them counts.
+function fold(box) {
+  const narrow = matchMedia("(max-width: 46rem)");
+  const set = () => { box.open = !narrow.matches || location.search !== ""; };
+  narrow.addEventListener("change", set);
+  set();
+}
+
 // Forms go by fetch: under `no-referrer` a browser sends a form without saying that it is ours, and the guard refuses it.
 async function send(event) {
-  event.preventDefault();
   const form = event.target;
+  if (form.method !== "post") return;
+  event.preventDefault();
+  if (form.getAttribute("aria-busy")) return; // pressed twice
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
+  form.setAttribute("aria-busy", "true");
   const answer = await fetch(form.action, {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded" },
     body,
-  });
-  if (answer.redirected) return location.replace(answer.url);
+  }).catch(() => null);
+  form.removeAttribute("aria-busy");
+  if (!answer) return lost(form);
+  if (answer.redirected && !form.dataset.stays) return location.replace(answer.url);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.querySelector("main").replaceWith(page.querySelector("main"));
+  document.getElementById(form.dataset.stays || form.dataset.shows)?.focus(); // what came out is in view, and read aloud
+}
+
+function lost(form) {
+  const note = form.querySelector("[role=alert]") ?? form.appendChild(document.createElement("p"));
+  note.setAttribute("role", "alert");
+  note.textContent = "The tray does not answer. It may have been quit.";
+}
+
+function search() {
+  document.querySelector("[data-filtering]")?.setAttribute("open", "");
+  document.querySelector("[data-search]")?.focus();
 }
 
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
   const links = [...document.querySelectorAll(".rows .row, .moment a, .card")];
   const here = links.indexOf(document.activeElement);
-  if (event.key === "/") document.querySelector("[data-search]")?.focus();
+  if (event.key === "/") search();
   else if (event.key === "j") links[here + 1]?.focus();
   else if (event.key === "k" && here > 0) links[here - 1].focus();
   else return;
@@ -89,6 +114,7 @@ function keys(event) {
 }
 
 if (document.body.hasAttribute("data-enter")) enter();
+document.querySelectorAll("[data-filtering]").forEach(fold);
 document.querySelectorAll("[data-live]").forEach(follow);
-document.querySelectorAll("form[method=post]").forEach((form) => form.addEventListener("submit", send));
+addEventListener("submit", send);
 addEventListener("keydown", keys);

@@ -1,0 +1,158 @@
+"""Agents in the menu, on real files: nothing is written before it was shown, and then just that."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tray.app.agents import Agents
+from tray.app.offering import Wiring
+from tray.desktop.menu import Wired
+from tray.errors import HooktrayError
+from tray.paths import locate
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+TEXT = '{"model": "opus"}\n'
+
+
+@dataclass
+class Desk:
+    """Who opens files and tells; every look is taken at once."""
+
+    opened: list[Path] = field(default_factory=list)
+    told: list[tuple[str, str]] = field(default_factory=list)
+    drawn: int = 0
+    arrives: bool = True
+
+    def at_once(self, work: Callable[[], object]) -> object:
+        return work()
+
+    def changed(self) -> None:
+        self.drawn += 1
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(TEXT)
+    return file
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def agents(home: Path, desk: Desk) -> Agents:
+    paths = locate(str(home / "h"))
+    paths.prepare()
+    wiring = Wiring(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
+    return Agents(
+        wiring, spawn=desk.at_once, changed=desk.changed, tell=lambda title, text: desk.told.append((title, text))
+    )
+
+
+def row(agents: Agents, agent: str = "claude-code") -> Wired:
+    agents.look()
+    return next(one for one in agents.rows() if one.agent == agent)
+
+
+def test_every_agent_has_its_row(agents: Agents, file: Path) -> None:
+    assert [(one.name, one.installed, one.connected) for one in agents.rows()] == [
+        ("Claude Code", True, False),
+        ("Shelley", False, False),
+        ("Starchild", False, False),
+        ("X-Code CLI", False, False),
+    ]
+
+
+def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: Agents, file: Path, desk: Desk) -> None:
+    assert row(agents).connect == ""
+    agents.review("claude-code", connect=True)
+    shown = row(agents)
+    assert file.read_text() == TEXT
+    assert f"Claude Code, {shown.connect[:8]}" in desk.opened[0].read_text()
+
+    assert agents.take("claude-code", shown.connect).startswith("Claude Code is connected · never heard of")
+
+    assert (row(agents).connected, row(agents).connect) == (True, "")
+    agents.review("claude-code", connect=False)
+    assert agents.take("claude-code", row(agents).disconnect) == "Claude Code is disconnected"
+    assert file.read_text() == TEXT
+
+
+def test_a_click_on_what_was_not_shown_last_writes_nothing(agents: Agents, file: Path) -> None:
+    agents.review("claude-code", connect=True)
+    old = row(agents).connect
+    file.write_text('{"model": "haiku"}\n')
+    agents.review("claude-code", connect=True)
+
+    with pytest.raises(HooktrayError, match="not what was shown last"):
+        agents.take("claude-code", old)
+    with pytest.raises(HooktrayError, match="not what was shown last"):
+        agents.take("shelley", row(agents).connect)
+
+    assert file.read_text() == '{"model": "haiku"}\n'
+
+
+def test_a_file_that_changed_since_is_left_and_has_to_be_shown_again(agents: Agents, file: Path) -> None:
+    agents.review("claude-code", connect=True)
+    shown = row(agents).connect
+    file.write_text("{}")
+
+    with pytest.raises(HooktrayError, match="changed by somebody else"):
+        agents.take("claude-code", shown)
+
+    assert (file.read_text(), row(agents).connect) == ("{}", "")
+
+
+def test_what_cannot_be_read_is_told_in_its_row(agents: Agents, file: Path) -> None:
+    file.write_text("{,}")
+
+    assert "settings.json:1:2:" in row(agents).advice
+    with pytest.raises(HooktrayError, match=r"settings\.json:1:2:"):
+        agents.review("claude-code", connect=True)
+
+
+def test_where_nothing_is_to_be_written_nothing_waits_for_a_click(agents: Agents, file: Path, desk: Desk) -> None:
+    agents.review("claude-code", connect=False)
+
+    assert row(agents).disconnect == ""
+    assert desk.opened[0].read_text().startswith("Claude Code: nothing is to be written")
+
+
+def test_a_tried_agent_is_told_and_is_firing_until_its_lines_change(agents: Agents, file: Path, desk: Desk) -> None:
+    agents.review("claude-code", connect=True)
+    agents.take("claude-code", row(agents).connect)
+
+    agents.probe("claude-code")
+
+    assert desk.told[0][1].startswith("Claude Code is firing")
+    assert row(agents).firing is True
+    file.write_text(json.dumps({**json.loads(file.read_text()), "disableAllHooks": True}))
+    assert (row(agents).trusted, row(agents).firing) == (False, None)
+    agents.probe("claude-code")
+    assert desk.told[1][0] == "Claude Code is not firing"
+    assert "disableAllHooks" in desk.told[1][1]
+    assert row(agents).firing is False
+
+
+def test_the_menu_is_drawn_again_only_when_something_is_different(agents: Agents, file: Path, desk: Desk) -> None:
+    agents.look()
+    agents.look()
+
+    assert desk.drawn == 1

@@ -1,0 +1,174 @@
+"""What the buttons of alerts do in the tray: details that are not there yet, and a way back from what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from alerts.test_herald import event, record
+from house import House
+
+from tray.alerts.alert import Alert, AlertClass, Button
+from tray.alerts.herald import Herald
+from tray.app.alerting import Alerting
+from tray.engine.controls import TERMINAL, Controls
+from tray.model.decision import Decision
+from tray.model.event import EventKind
+from tray.model.hook import State
+from tray.settings import Settings
+from tray.threads import Loop
+
+
+class Desk:
+    """A tray's alerts and controls, with one thread for all; remembers what was opened and shown."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.loop = Loop()
+        self.opened: list[str] = []
+        self.alerts: list[Alert] = []
+        self.alerting = Alerting(
+            loop=self.loop.loop,
+            do=lambda work: work(),
+            settings=Settings,
+            asking=tuple,
+            muted=lambda: True,
+            heard=lambda records, word: None,
+            seen=lambda: True,
+            trusts=lambda pid: True,
+        )
+        self.alerting.reason = self.opened.append
+        self.alerting.herald = Herald(self, Settings)
+        self.controls = Controls(
+            switch=house.stores.switch,
+            consent=house.consent,
+            roster=house.roster,
+            switched=self.alerting.switched,
+            changed=lambda: None,
+        )
+
+    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:
+        self.alerts += alerts
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        raise AssertionError(keys)
+
+    @property
+    def last(self) -> Alert:
+        return self.alerts[-1]
+
+    def undo(self) -> None:
+        assert self.last.buttons == (Button.UNDO,)
+        self.alerting.press(self.last, Button.UNDO)
+
+    def close(self) -> None:
+        self.alerting.close()
+        self.loop.close()
+
+
+@pytest.fixture
+def desk(house: House) -> Iterator[Desk]:
+    desk = Desk(house)
+    yield desk
+    desk.close()
+
+
+def test_details_of_an_event_whose_hooks_still_run_are_opened_when_they_have_ended(desk: Desk) -> None:
+    ended = event(EventKind.SESSION_END)
+    desk.alerting.herald.arrived(ended)
+    shown = desk.last
+
+    desk.alerting.press(shown, Button.DEFAULT)
+    early = list(desk.opened)
+    desk.alerting.decided(ended, Decision(), record(ended))
+    desk.alerting.press(shown, Button.DEFAULT)
+
+    assert early == []
+    assert desk.last.body == "Its hooks still run; the page opens when they have ended"
+    assert desk.opened == [ended.id, ended.id]
+
+
+@pytest.mark.parametrize("way", ["tray", "page", TERMINAL])
+def test_what_was_switched_off_is_taken_back_by_the_alert_that_says_so(desk: Desk, way: str) -> None:
+    desk.controls.turn(False, way)
+    assert desk.last.cls is AlertClass.SWITCHED
+
+    desk.undo()
+
+    assert desk.house.stores.switch.state().enabled
+    assert desk.last.body == "Taken back: Hooks are off"
+    assert desk.controls.requests == ()
+
+
+def test_each_word_about_a_hook_is_taken_back(desk: Desk) -> None:
+    one = desk.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    seen = []
+    for act in (desk.controls.deny, desk.controls.approve):
+        act(one.key, one.digest, "tray")
+        before = desk.house.standing("guard").state
+        desk.undo()
+        seen.append((before, desk.house.standing("guard").state))
+    desk.controls.approve(one.key, one.digest, "tray")
+    desk.controls.revoke(one.key, "tray")
+    desk.undo()
+    desk.controls.hook(one.key, False, "tray")
+    desk.undo()
+
+    assert seen == [(State.DENIED, State.PENDING), (State.APPROVED, State.PENDING)]
+    assert desk.house.standing("guard").state is State.APPROVED
+    assert desk.house.stores.switch.state().off == frozenset()
+
+
+def test_a_pause_goes_back_to_the_pauses_that_were(desk: Desk) -> None:
+    desk.controls.pause(600, "tray", agent="shelley")
+    desk.controls.pause(600, "page")
+
+    desk.undo()
+
+    assert [one.agent for one in desk.house.stores.switch.state().pauses] == ["shelley"]
+
+
+def test_only_the_last_thing_is_taken_back_and_only_once(desk: Desk) -> None:
+    desk.controls.pause(600, "tray")
+    paused = desk.last
+    desk.controls.turn(False, "tray")
+    off = desk.last
+
+    for stale in (paused, off, off):
+        desk.alerting.press(stale, Button.UNDO)
+
+    bodies = [one.body for one in desk.alerts[2:]]
+    assert bodies == ["It can no longer be taken back", "Taken back: Hooks are off", "It can no longer be taken back"]
+
+
+def test_what_was_decided_anew_is_not_taken_back(desk: Desk) -> None:
+    one = desk.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    desk.controls.approve(one.key, one.digest, "tray")
+    desk.house.consent.revoke(one.key, "elsewhere")
+
+    desk.undo()
+
+    assert desk.house.standing("guard").state is State.REVOKED
+    assert desk.last.body.startswith("it has been decided anew since")
+
+
+@pytest.mark.parametrize("act", ["turn", "resume"])
+def test_what_tightens_has_no_way_back(desk: Desk, act: str) -> None:
+    doing: dict[str, Any] = {
+        "turn": lambda: desk.controls.turn(True, "tray"),
+        "resume": lambda: desk.controls.resume("tray"),
+    }
+
+    doing[act]()
+
+    assert desk.last.buttons == ()
+
+
+def test_a_click_beside_the_button_opens_the_page_and_takes_nothing_back(desk: Desk) -> None:
+    desk.controls.turn(False, "tray")
+
+    desk.alerting.press(desk.last, Button.DEFAULT)
+
+    assert desk.opened == [""]
+    assert not desk.house.stores.switch.state().enabled

@@ -1,0 +1,150 @@
+"""Buttons pressed with the real pointer on the notification servers that people use, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import Desk
+from desk.bubbles import DunstBubbles, NotifydBubbles
+from live import Live, recorded
+
+pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
+
+SLOW = 20.0  # seconds on a loaded machine
+PERMISSION = {
+    "session_id": "s-1",
+    "cwd": "/w/api",
+    "hook_event_name": "PermissionRequest",
+    "tool_name": "Bash",
+    "tool_input": {"command": "rm -rf build"},
+}
+NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}
+ASKS = {"ask": {"agents": ["claude-code"]}}
+REFUSES = '#!/bin/sh\ncat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
+
+Press = Callable[[str], None]
+
+
+@contextmanager
+def viewer(desk: Desk, folder: Path) -> Iterator[Path]:
+    """Holds the name of the file that the desktop was asked to show last; nobody shows it."""
+    program, note, path = folder / "bin" / "xdg-open", folder / "opened", desk.environment["PATH"]
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > {note}.part && mv {note}.part {note}\n')
+    program.chmod(0o755)
+    desk.environment["PATH"] = f"{program.parent}:{path}"
+    yield note
+    desk.environment["PATH"] = path
+
+
+def ask(live: Live) -> subprocess.Popen[bytes]:
+    """An agent that wants to run something; its relay waits for the answer."""
+    desk = live.desk
+    before = len(desk.notifications())
+    relay = desk.start(
+        live.relay_argv("claude-code", "PermissionRequest"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert relay.stdin is not None
+    relay.stdin.write(json.dumps(PERMISSION).encode())
+    relay.stdin.close()
+    relay.stdin = None
+    desk.wait(lambda: any(one.body == "May Bash run?" for one in desk.notifications()[before:]), SLOW, "the question")
+    return relay
+
+
+def answer(relay: subprocess.Popen[bytes]) -> dict[str, Any]:
+    output, _ = relay.communicate(timeout=SLOW)
+    return dict(json.loads(output)["hookSpecificOutput"]["decision"]) if output else {}
+
+
+def questions_are_answered(live: Live, press: Press, opened: Path) -> None:
+    """Allow and Deny reach the agent; Details shows what would run, and the question stays open."""
+    relay = ask(live)
+    press("Allow")
+    assert answer(relay)["behavior"] == "allow"
+
+    relay = ask(live)
+    press("Deny")
+    assert answer(relay)["behavior"] == "deny"
+
+    relay = ask(live)
+    press("Details")
+    live.desk.wait(opened.exists, SLOW, "the details are shown")
+    assert "rm -rf build" in Path(opened.read_text()).read_text()
+    assert relay.poll() is None, "the agent still waits"
+    relay.kill()
+    relay.communicate(timeout=SLOW)
+
+
+def test_a_question_is_answered_by_the_buttons_that_dunst_offers(desk: Desk, tmp_path: Path) -> None:
+    with viewer(desk, tmp_path) as opened:
+        live = Live(desk, tmp_path, configuration=ASKS)
+        bubbles = DunstBubbles(desk.folder, desk.screen)
+
+        questions_are_answered(live, bubbles.press, opened)
+
+        said = "The question about Bash is closed · the agent no longer waits"
+        desk.wait_notification(lambda shown: shown.body == said, SLOW)
+
+
+def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path: Path) -> None:
+    with (
+        Desk(tmp_path / "d", panel=None, notifications="xfce4", sound=False, size=(900, 500)) as desk,
+        viewer(desk, tmp_path) as opened,
+    ):
+        live = Live(desk, tmp_path, configuration=ASKS)
+        live.relay("claude-code", "Notification", NEWS)  # without an icon nobody is asked before an alert was shown
+        desk.wait_notification(lambda shown: shown.body == "Hello")
+        bubbles = NotifydBubbles(desk.screen)
+
+        questions_are_answered(live, lambda label: bubbles.press(label, ("Allow", "Deny", "Details")), opened)
+
+
+def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_path: Path) -> None:
+    with viewer(desk, tmp_path) as opened:
+        guard = tmp_path / "guard.sh"
+        guard.write_text(REFUSES)
+        guard.chmod(0o755)
+        live = Live(desk, tmp_path, configuration={"hooks": [{"event": "tool_before", "command": str(guard)}]})
+        bubbles = DunstBubbles(desk.folder, desk.screen)
+
+        def shown(words: str, label: str) -> None:
+            """Press this button on the notification with these words, alone on the screen."""
+            desk.wait_notification(lambda one: words in one.body, SLOW)
+            bubbles.press(label)
+
+        shown("guard on tool_before waits for your approval", "Review")
+        desk.wait(opened.exists, SLOW, "the text is shown")
+        assert "not today" in Path(opened.read_text()).read_text()
+        assert live.states() == {"guard": "pending"}
+
+        live.approve("guard")
+        desk.clear_notifications()
+        live.click("Hooks enabled")
+        shown("Hooks are off, by tray", "Undo")
+        desk.wait(lambda: live.cli_json("status")[0]["enabled"], SLOW, "hooks are on again")
+        desk.wait_notification(lambda one: one.body == "Taken back: Hooks are off", SLOW)
+
+        desk.clear_notifications()
+        opened.unlink()
+        live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
+        shown("Bash blocked · guard: not today", "Details")
+        desk.wait(opened.exists, SLOW, "the decision's page is opened")
+        assert live.log()[0]["id"] in Path(opened.read_text()).read_text()
+
+        desk.clear_notifications()
+        live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
+        shown("Bash blocked", "Snooze")
+        desk.wait(
+            lambda: any("Snoozed until" in row.label for row in live.menu("Alerts")), SLOW, "alerts are snoozed"
+        )
+        live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
+        desk.wait(lambda: live.log()[0]["alerted"] == "held", SLOW, "the next one is held back")
+        live.click("Alerts", "Snoozed until", "End the snooze")
+        desk.wait(lambda: live.log()[0]["alerted"] == "sent", SLOW, "it is shown after all")

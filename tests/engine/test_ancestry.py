@@ -1,0 +1,47 @@
+"""Whose process it is, is told by its program and not by what it calls itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tray.engine.ancestry import ONCE, Ancestor, descends_from, descends_from_hook, is_ours
+
+SAYS_ONCE = Ancestor(5, ("python3", *ONCE, "claude-code", "Stop"))
+
+
+@contextmanager
+def running(argv: list[str], executable: str | None = None) -> Iterator[int]:
+    child = subprocess.Popen(argv, executable=executable, stdin=subprocess.PIPE)
+    try:
+        yield child.pid
+    finally:
+        assert child.stdin is not None
+        child.stdin.close()
+        child.wait(10)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_one_shot_engine_counts_only_when_its_program_is_ours(ours: bool) -> None:
+    below = descends_from(7, 1, lambda pid: [SAYS_ONCE], lambda pid: ours)
+    hook = descends_from_hook(7, 1, lambda pid: [SAYS_ONCE], lambda pid: False, lambda pid: ours)
+
+    assert (below, hook) == (ours, ours)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
+def test_a_program_that_calls_itself_our_engine_is_none() -> None:
+    with running([sys.executable, *ONCE], executable="/bin/cat") as pid:
+        assert not is_ours(pid)
+
+
+def test_our_own_interpreter_is_ours_and_a_process_that_has_gone_is_not() -> None:
+    with running([sys.executable, "-I", "-c", "import sys; sys.stdin.read()"]) as pid:
+        assert is_ours(pid)
+    assert is_ours(os.getpid())
+    assert not is_ours(pid)

@@ -1,0 +1,191 @@
+"""What a line would run has to be there when it is approved: nobody puts it into the agent's folder later."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tray.engine.covering import Covering, survey
+from tray.errors import HooktrayError
+from tray.model.event import EventKind
+from tray.model.hook import Command, Failure, Hook, Match, Source
+from tray.store.copies import Copies
+
+
+def hook(folder: Path, line: str, *, shell: bool = True, project: str = "") -> Hook:
+    return Hook(
+        name="check",
+        source=Source(kind="claude-code", path=str(folder / "settings.json")),
+        match=Match(event=EventKind.TOOL_BEFORE.value, project=project),
+        action=Command(
+            line=line,
+            folder=str(folder),
+            interpreter="/bin/sh" if shell else "/usr/bin/env",
+            shell=shell,
+            format="claude-code",
+        ),
+        failure=Failure.ALLOW,
+        dialect="claude-code",
+    )
+
+
+REFUSED = [
+    "./check.sh",
+    "hooks/check",
+    "/nowhere/check",
+    "~/nowhere/check",
+    "sh check",
+    "bash ./check.sh --fast",
+    "python tool.py",
+    "python3 tool",
+    "node tool.js",
+    "perl -w tool",
+    "timeout 5 ./check.sh",
+    "timeout -s KILL 5 ./check.sh",
+    "nice -n 10 ./check.sh",
+    "sudo -u bob ./check.sh",
+    "env -i A=1 ./check.sh",
+    "env A=1 python3 tool",
+    "nohup nice timeout 5 sh check",
+    "exec ./check.sh",
+    "command ./check.sh",
+    "time ./check.sh",
+    "flock /tmp/lock ./check.sh",
+    "xargs -n 1 ./check.sh",
+    "ls | xargs ./check.sh",
+    "find . -name x -exec ./check.sh {} +",
+    "busybox sh check",
+    ". ./env",
+    "source env",
+    "true; ./check.sh",
+    "true && (cd /tmp; ./check.sh)",
+    "if ./check.sh; then true; fi",
+    "sh -c './check.sh'",
+    "sh -c -e './check.sh'",
+    "bash -ec 'true; python3 tool.py'",
+    "eval './check.sh'",
+    "trap './check.sh' EXIT",
+    'echo "$(./check.sh)"',
+    "echo `./check.sh`",
+    "echo $(sh check)",
+    "cat <(./check.sh)",
+    "sh < ./check",
+    "cat ./check | sh",
+    "sh <<EOF\n./check.sh\nEOF",
+    "cat <<EOF\n$(./check.sh)\nEOF",
+    "uv run tool.py",
+    "npx tsx hooks/check.ts",
+    "bun check.ts",
+    "deno run check.ts",
+    "java -jar check.jar",
+    "awk -f ./check.awk",
+    "make -f ./Makefile.hooks",
+    "PATH=./bin:$PATH check",
+    "PATH=:/usr/bin check",
+    "export PATH=bin:$PATH; check",
+    "python3 -m guard",
+    "python3 -W ignore -m guard",
+    "python3 -c 'import json'",
+    "python3 - <<EOF\nimport json\nEOF",
+    '"$CLAUDE_PROJECT_DIR"/check',
+    'sh "$CLAUDE_PROJECT_DIR"/check',
+    'timeout 5 "$CLAUDE_PROJECT_DIR"/check',
+    "${cwd}/check",
+    "echo '",
+]
+TAKEN = [
+    "echo done",
+    "jq -r .tool_input.file_path | xargs -n 1 ls -l",
+    "grep -q rm ./missing.txt && exit 2",
+    "git diff --stat -- src/ || true",
+    "cat ./notes >> ~/log.txt",
+    "test -f ./package.json && npm test",
+    "[ -x ./check.sh ] || exit 0",
+    "timeout 60 npm test",
+    "nice make check",
+    "curl -s https://example.com/x.sh -o /tmp/x.sh",
+    "python3 -I -c 'import json, sys; sys.exit(2)'",
+    "python3 -P -c 'import json'",
+    "python3 -c 'print(1)'",
+    "python3 -I -m json.tool",
+    "python3 -I - <<EOF\nimport json\nEOF",
+    "$MY_TOOL --check",
+    "prettier --check '**/*.ts'",
+    "ruff check src --config ./ruff.toml",
+    "notify-send 'done' \"$(pwd)\"",
+    "sh -c 'echo done; exit 2'",
+    "PATH=/opt/bin:$PATH check",
+    "cp a.js b.js",
+    "rm -f ./build/old.js",
+]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_line_that_would_run_what_is_not_there_cannot_be_approved(tmp_path: Path, line: str) -> None:
+    with pytest.raises(HooktrayError) as refused:
+        survey(hook(tmp_path, line))
+
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("line", TAKEN)
+def test_a_line_that_only_names_data_or_programs_of_the_system_can(tmp_path: Path, line: str) -> None:
+    assert survey(hook(tmp_path, line)).digest
+
+
+@pytest.mark.parametrize(
+    "line", ["timeout 5 ./check.sh", "env python3 tool", "env -i A=1 nice sh check", "env bun a.ts"]
+)
+def test_a_line_without_a_shell_is_read_as_closely(tmp_path: Path, line: str) -> None:
+    with pytest.raises(HooktrayError, match="there is no such"):
+        survey(hook(tmp_path, line, shell=False))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "./check",
+        "sh check",
+        "env A=1 timeout 5 ./check",
+        "true && nice -n 1 sh ./check",
+        "sh < check",
+        ". ./check",
+        "find /bin/sh -maxdepth 0 -exec ./check {} +",
+    ],
+)
+def test_what_is_there_runs_as_approved_whatever_the_agents_folder_holds(tmp_path: Path, line: str) -> None:
+    ours, project = tmp_path / "ours", tmp_path / "project"
+    for folder, text in ((ours, "approved"), (project, "planted")):
+        folder.mkdir()
+        (folder / "check").write_text(f"#!/bin/sh\necho {text}\n")
+        (folder / "check").chmod(0o755)
+    (tmp_path / "copies").mkdir()
+    kept = Copies(tmp_path / "copies")
+    unit = survey(hook(ours, line))
+    kept.keep(unit)
+
+    argv = Covering(kept).argv(unit.hook, unit.digest)
+    done = subprocess.run(argv, cwd=project, capture_output=True, check=True)
+
+    assert done.stdout == b"approved\n"
+
+
+@pytest.mark.parametrize("line", ["sh -c ./check", "eval 'sh ./check'", 'echo "$(./check)"', "sh -c {}/check"])
+def test_what_stands_in_a_text_cannot_be_replaced_by_its_copy_and_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "check").write_text("#!/bin/sh\n")
+
+    with pytest.raises(HooktrayError, match="approved copy cannot stand"):
+        survey(hook(tmp_path, line.format(tmp_path)))
+
+
+def test_a_projects_own_settings_may_name_its_files_by_the_project(tmp_path: Path) -> None:
+    (tmp_path / ".claude" / "hooks").mkdir(parents=True)
+    script = tmp_path / ".claude" / "hooks" / "check.sh"
+    script.write_text("#!/bin/sh\n")
+    lines = ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh', ".claude/hooks/check.sh")
+
+    found = [survey(hook(tmp_path, line, project=str(tmp_path))).covered for line in lines]
+
+    assert found == [(str(script),)] * 2

@@ -1,0 +1,130 @@
+"""Agents for the menu: how each stands, the difference that was shown of each, and the click that writes it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tray.app.offering import Offer, Wiring
+from tray.connect import CONNECTORS
+from tray.connect.connections import Connection
+from tray.desktop.menu import Wired
+from tray.errors import HooktrayError
+from tray.language import say
+
+FRESH = 60.0  # seconds for which a look holds, where nobody says that the menu opens
+
+log = logging.getLogger(__name__)
+
+
+class Agents:
+    """A look reads the agents' files and starts a process: it is taken on a thread of its own.
+
+    All else is called on the face's thread, as is what `changed` and `tell` lead to.
+    """
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        *,
+        spawn: Callable[[Callable[[], object]], object],
+        changed: Callable[[], object],
+        tell: Callable[[str, str], object],
+    ) -> None:
+        self._wiring = wiring
+        self._spawn = spawn
+        self._changed = changed
+        self._tell = tell
+        self._found: tuple[Connection, ...] = ()
+        self._tried: dict[str, Connection] = {}
+        self._offers: dict[tuple[str, bool], Offer] = {}
+        self._looked = -FRESH
+        self._looking = False
+
+    def rows(self) -> tuple[Wired, ...]:
+        if time.monotonic() - self._looked >= FRESH:
+            self.look()
+        return tuple(self._row(one) for one in self._found)
+
+    def look(self) -> None:
+        if self._looking:
+            return
+        self._looking, self._looked = True, time.monotonic()
+        if self._spawn(self._look) is False:  # too much is going on
+            self._looking = False
+
+    def review(self, agent: str, *, connect: bool) -> None:
+        """Shown, and kept for the click that writes it."""
+        offer = self._wiring.review(agent, connect=connect)
+        self._offers.pop((agent, connect), None)
+        if not offer.is_empty:
+            self._offers[agent, connect] = offer
+
+    def take(self, agent: str, digest: str) -> str:
+        offer = next(
+            (one for (whose, _), one in self._offers.items() if (whose, one.digest) == (agent, digest)), None
+        )
+        if offer is None:
+            raise HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
+        self._forget(agent)
+        self._wiring.take(offer)
+        log.info("%s %s: %s", "connected" if offer.connect else "disconnected", agent, digest)
+        self._found = tuple(self._wiring.states())
+        text = say("{agent} is connected") if offer.connect else say("{agent} is disconnected")
+        return " · ".join((text.format(agent=CONNECTORS[agent].NAME), *self._advice(agent)))
+
+    def probe(self, agent: str) -> None:
+        self._spawn(lambda: self._probe(agent))
+
+    def show(self) -> None:
+        self._wiring.show()
+
+    def _look(self) -> None:
+        try:
+            found = tuple(self._wiring.states())
+        finally:
+            self._looking = False
+        if found != self._found:
+            self._found = found
+            self._changed()
+
+    def _probe(self, agent: str) -> None:
+        one = self._wiring.probe(agent)
+        self._tried[agent] = one
+        name = CONNECTORS[agent].NAME
+        if one.firing:
+            self._tell("", say("{agent} is firing: its own line brought an event here", agent=name))
+        else:
+            self._tell(say("{agent} is not firing", agent=name), "; ".join(filter(None, (one.problem, *one.advice))))
+        self._changed()
+
+    def _row(self, one: Connection) -> Wired:
+        tried = self._tried.get(one.agent)
+        is_same = tried is not None and replace(tried, firing=None, problem="", advice=(), heard=None) == replace(
+            one, advice=(), heard=None
+        )
+        drafts = {connect: offer.digest for (agent, connect), offer in self._offers.items() if agent == one.agent}
+        return Wired(
+            agent=one.agent,
+            name=CONNECTORS[one.agent].NAME,
+            installed=one.installed,
+            connected=one.connected,
+            trusted=one.trusted,
+            firing=tried.firing if tried and is_same else None,
+            stale=one.stale,
+            heard=one.heard,
+            advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
+            connect=drafts.get(True, ""),
+            disconnect=drafts.get(False, ""),
+        )
+
+    def _advice(self, agent: str) -> tuple[str, ...]:
+        """What is to be done next, when the agent is connected."""
+        return next((one.advice[:1] for one in self._found if one.agent == agent and one.connected), ())
+
+    def _forget(self, agent: str) -> None:
+        self._tried.pop(agent, None)
+        for connect in (True, False):
+            self._offers.pop((agent, connect), None)

@@ -1,0 +1,79 @@
+"""Whether the sounds that alerts name are there: said with place and cure before an alert stays silent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.settings import SOUNDS, AlertRule, Settings, wrong
+from tray.strict import Document, nearest
+
+Place = tuple[Any, ...]
+
+NONE = ("", "none")  # how a user writes "no sound"
+THEMES = "/usr/local/share:/usr/share"
+ENDINGS = ("oga", "ogg", "wav", "disabled")
+
+
+def check(document: Document, settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """One warning for each name that nothing would be heard of."""
+    return tuple(
+        str(wrong(document, (*at, key), what, cure))
+        for at, rule in _rules(settings)
+        for key, (what, cure) in (("sound", _own(rule.sound)), ("sound_name", _theirs(rule.sound_name, environment)))
+        if what
+    )
+
+
+def files(settings: Settings) -> tuple[str, ...]:
+    """The user's own files: one that is put there later is no trouble any more."""
+    sounds = (Path(rule.sound).expanduser() for _, rule in _rules(settings) if rule.sound)
+    return tuple(str(path) for path in sounds if path.is_absolute())
+
+
+def _rules(settings: Settings) -> Iterator[tuple[Place, AlertRule]]:
+    for name, rule in settings.alerts.items():
+        yield ("alerts", name), rule
+    for project, rules in settings.projects.items():
+        for name, rule in rules.items():
+            yield ("projects", project, name), rule
+
+
+def _own(sound: str | None) -> tuple[str, str]:
+    if sound is None or sound in (*NONE, *SOUNDS):
+        return "", ""
+    path = Path(sound).expanduser() if sound.startswith("~") else Path(sound)
+    if path.is_absolute():
+        return ("", "") if path.is_file() else (f"{path} is no file", "put the sound there, or name one of ours")
+    likely = nearest(sound, SOUNDS)
+    hint = f"did you mean `{likely}`?" if likely else f"there are {', '.join(SOUNDS)}, or write a file's whole path"
+    return f"no sound is called {sound!r}", hint
+
+
+def _theirs(name: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Only Linux has notification servers that play a theme's sounds by name."""
+    if not name or sys.platform != "linux":
+        return "", ""
+    known = _themed(environment)
+    if not known:
+        return "no sound theme is installed here", "install sound-theme-freedesktop, or write `sound:` instead"
+    if name in known:
+        return "", ""
+    likely = nearest(name, known)
+    hint = f"did you mean `{likely}`?" if likely else "such as message-new-instant, complete or bell"
+    return f"no installed sound theme has {name!r}", hint
+
+
+def _themed(environment: Mapping[str, str]) -> set[str]:
+    """The names of all sounds of all themes."""
+    home = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
+    folders = (home, *(environment.get("XDG_DATA_DIRS") or THEMES).split(":"))
+    return {
+        path.stem
+        for folder in folders
+        if Path(folder).is_absolute()
+        for ending in ENDINGS
+        for path in Path(folder, "sounds").rglob(f"*.{ending}")
+    }
