@@ -72,7 +72,21 @@ def the_ledger_of_another_home(place: Place) -> bool:
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
-    return bool(place.stores().ledger.book.broken)
+    book = place.stores().ledger.book
+    return not book.approved and bool(book.broken)
+
+
+def a_row_with_its_link(place: Place) -> bool:
+    """Written as the product writes it, from a copy of the database, and put back without the rest."""
+    home = place.folder / "elsewhere"
+    elsewhere = locate(str(home))
+    elsewhere.prepare()
+    shutil.copy2(place.paths.database, elsewhere.database)
+    approve(place.paths, elsewhere, "guard")
+    shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
+    _replace(place, elsewhere.database)
+    shutil.rmtree(home)
+    return place.held() and bool(place.stores().ledger.book.broken)
 
 
 def a_link_in_the_ledgers_place(place: Place) -> bool:
@@ -110,6 +124,7 @@ ATTEMPTS: tuple[Callable[[Place], bool], ...] = (
     a_ledger_that_was_rolled_back,
     a_link_in_the_ledgers_place,
     a_row_that_was_altered,
+    a_row_with_its_link,
     other_bytes_in_the_approved_copy,
     the_command_without_a_tray,
     the_ledger_of_another_home,
@@ -127,7 +142,7 @@ def _controls(tally: Tally, place: Place) -> None:
     _edit(place, "DELETE FROM ledger")
     tally.control("a list that believes its rows: rolled back", not _listed(place))
     the_ledger_of_another_home(place)
-    tally.control("a list that believes its rows: another home's", guard in _listed(place))
+    tally.control("a list that believes its rows: another home's, and one with its link", guard in _listed(place))
 
 
 def _listed(place: Place) -> set[str]:
