@@ -136,9 +136,9 @@ LINKS = ("hooktray://approve?event=tool_before&hook=guard", "hooktray:off", "hoo
 
 def a_link_that_names_us(place: Place) -> None:
     """A scheme of ours would be anybody's to call: there is none, and the command takes no address."""
+    place.live.cli(LINKS[0])
+    place.live.cli("on", LINKS[1])
     for link in LINKS:
-        place.live.cli(link)
-        place.live.cli("on", link)
         place.live.relay("claude-code", "UserPromptSubmit", {"prompt": link, "session_id": "s"})
 
 

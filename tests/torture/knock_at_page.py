@@ -1,6 +1,6 @@
-"""A program of an agent at the page: `knock_at_page.py METHOD URL HEADERS BODY`; HEADERS as JSON. Prints the status.
+"""A program of an agent at the page: `knock_at_page.py REQUEST…`, each a JSON list of method, URL, headers and body.
 
-With the method UPGRADE it begins a WebSocket, as a script in a browser would.
+Prints the status of each. With the method UPGRADE it begins a WebSocket, as a script in a browser would.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ UPGRADE = {
 }
 
 
-def main(method: str, url: str, headers: str, body: str) -> None:
+def main(method: str, url: str, headers: dict[str, str], body: str) -> None:
     where = urlsplit(url)
-    words = json.loads(headers) | (UPGRADE if method == "UPGRADE" else {"Connection": "close"})
+    words = headers | (UPGRADE if method == "UPGRADE" else {"Connection": "close"})
     target = where.path + (f"?{where.query}" if where.query else "")
     lines = [f"{'GET' if method == 'UPGRADE' else method} {target} HTTP/1.1", f"Host: {where.netloc}"]
     lines += [f"{name}: {value}" for name, value in words.items()]
@@ -31,4 +31,5 @@ def main(method: str, url: str, headers: str, body: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for request in sys.argv[1:]:
+        main(*json.loads(request))

@@ -31,8 +31,8 @@ class Try:
     headers: Mapping[str, str]
     body: str = ""
 
-    def argv(self, origin: str) -> list[str]:
-        return [*KNOCK, self.method, f"{origin}{self.path}", json.dumps(dict(self.headers)), self.body]
+    def word(self, origin: str) -> str:
+        return json.dumps([self.method, f"{origin}{self.path}", dict(self.headers), self.body])
 
 
 def browser(folder: Path) -> str:
@@ -49,9 +49,9 @@ def at_the_page(tally: Tally, place: Place) -> None:
     origin, _, word = _link(place).partition("/enter#")
     own = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
     enter = Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"pass": word}))
-    _attack(tally, place, "the pass of the link, stolen before its use", origin, enter)
+    _attack(tally, place, origin, {"the pass of the link, stolen before its use": enter})
     cookie = _entered(origin, enter)
-    _attack(tally, place, "the pass of the link, used again", origin, enter)
+    _attack(tally, place, origin, {"the pass of the link, used again": enter})
     signed = {"Cookie": cookie}
     guard = name(place.key("guard"))
     for round_ in range(tally.many(1, 25)):
@@ -70,15 +70,15 @@ def at_the_page(tally: Tally, place: Place) -> None:
             "a WebSocket": Try("UPGRADE", "/live", {**own, **signed}),
             "a slip that was guessed": Try("POST", "/confirm", {**own, **signed, **form}, f"slip={'A' * len(slip)}"),
         }
-        for what, one in tries.items():
-            _attack(tally, place, f"{what}, round {round_}", origin, one)
+        _attack(tally, place, origin, {f"{what}, round {round_}": one for what, one in tries.items()})
     _control(tally, tries)
 
 
-def _attack(tally: Tally, place: Place, what: str, origin: str, one: Try) -> None:
-    done = place.plain.run(place.as_agent(one.argv(origin)), timeout=60)
-    code = done.stdout.decode().strip()
-    tally.attack(f"page, {what}: {code}", code.startswith("4") and place.held())
+def _attack(tally: Tally, place: Place, origin: str, tries: Mapping[str, Try]) -> None:
+    argv = place.as_agent([*KNOCK, *(one.word(origin) for one in tries.values())])
+    codes = place.plain.run(argv, timeout=60).stdout.decode().split()
+    for what, code in zip(tries, codes, strict=True):
+        tally.attack(f"page, {what}: {code}", code.startswith("4") and place.held())
 
 
 def _link(place: Place) -> str:
@@ -119,10 +119,6 @@ def _control(tally: Tally, tries: Mapping[str, Try]) -> None:
         with careless_server() as careless:
             origin = f"http://127.0.0.1:{careless.port}"
             path = one.path if one.method == "GET" else "/do"
-            subprocess.run(
-                Try(one.method, path, one.headers, one.body).argv(origin),
-                check=False,
-                timeout=60,
-                capture_output=True,
-            )
+            word = Try(one.method, path, one.headers, one.body).word(origin)
+            subprocess.run([*KNOCK, word], check=False, timeout=60, capture_output=True)
             tally.control(f"a page that does what it is told: {what}", bool(careless.writes))
