@@ -20,7 +20,7 @@ Mutation = Callable[[Path, Entry, int], None]
 
 
 def torture(tally: Tally) -> None:
-    for number in range(tally.many(5, 1000)):
+    for number in range(tally.many(3, 1000)):
         root = tally.folder / f"house{number}"
         house = House(root)  # one for each round: whoever holds many looks at all of them whenever one is approved
         try:

@@ -35,7 +35,7 @@ class Deaf:
 def torture(tally: Tally) -> None:
     whole = _made(tally.folder / "whole")
     dice = random.Random(30)
-    for number in range(tally.many(30, 1000)):
+    for number in range(tally.many(20, 1000)):
         root = _copied(whole, tally.folder / "damaged")
         what = _damage(dice, root / "home" / "state")
         for start in (1, 2):

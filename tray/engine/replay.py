@@ -59,7 +59,7 @@ def recorded(record: Record, environment: Mapping[str, str]) -> Event:
 
 
 def inexact(record: Record) -> tuple[str, ...]:
-    """Why this is not the very event that came in (RULINGS 31)."""
+    """Why this is not the very event that came in (decision 31)."""
     masked = (f"{record.masked} values masked",) if record.masked else ()
     return (*masked, "the agent's environment was not recorded: that of this program stands for it")
 
