@@ -8,7 +8,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -50,7 +50,8 @@ def together(ids: list[str], options: list[str], jobs: int, note: Callable[[dict
 
     held = True
     with ThreadPoolExecutor(jobs) as pool:
-        for done in pool.map(one, ids):
+        for ended in as_completed([pool.submit(one, id) for id in ids]):
+            done = ended.result()
             print(done.stdout, done.stderr, sep="", end="", flush=True)
             for line in done.stdout.splitlines():
                 if line.startswith("{"):
