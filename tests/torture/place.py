@@ -43,20 +43,20 @@ class Place:
 
     @classmethod
     def made(cls, plain: Plain, folder: Path, configuration: Mapping[str, Any] = CONFIGURATION) -> Place:
-        live = Live(plain, folder, configuration=configuration)
+        live = Live.__new__(Live)  # approved first, started then: one start is enough
+        live.place, live.home = plain, folder / "h"
+        live.config = live.home / "config" / "hooktray.yaml"
+        live.config.parent.mkdir(parents=True)
+        live.configure(configuration)
         for name in ("guard", "kept"):
             live.script(f"{name}.sh", "exit 0")
-        live.quit()
         names = frozenset(str(one["name"]) for one in configuration["hooks"]) - {"guard"}
         place = cls(live, plain, folder, names)
-        place.approve(*names)
+        place.paths.prepare()
+        approve(place.paths, place.paths, *names)
         live.start()
         assert place.held()
         return place
-
-    def approve(self, *names: str) -> None:
-        """As a person did it before, with the product's own parts; only while no tray runs."""
-        approve(self.paths, self.paths, *names)
 
     def held(self) -> bool:
         """Nothing was granted: the one waits, the others are in force, and hooks are on."""
