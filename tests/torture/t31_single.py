@@ -19,7 +19,7 @@ DONE = 400.0  # seconds until all have decided
 
 def torture(tally: Tally) -> None:
     for number in range(tally.many(1, 10)):
-        _round(tally, tally.folder / f"home{number}", 200 if tally.full else 5)
+        _round(tally, tally.folder / f"home{number}", tally.many(5, 200))
     _control(tally)
 
 
