@@ -98,3 +98,32 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(knock())
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
+
+
+def fails() -> None:
+    raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+
+@pytest.mark.parametrize(("policy", "told"), [("block", b'"deny"'), ("allow", b"")])
+def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, told: bytes) -> None:
+    house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure=policy)
+    answers = iter([fails, lambda: None])
+
+    said = house.engine.begin(knock(), slow=lambda: next(answers)())
+
+    assert isinstance(said, Answer)
+    assert told in said.stdout
+    assert bool(said.stdout) is bool(told)
+    assert "internal error: UnicodeEncodeError" in house.last.problem
+
+
+@pytest.mark.parametrize("path", ["/tmp/hook\ud800", "/x/a\0b", "/x/" + "a" * 300], ids=["half", "nul", "long"])
+def test_no_name_of_a_file_takes_a_guard_out_of_the_way(house: House, path: str) -> None:
+    house.hook("guard", on="tool_before", type="rule", decision="deny", reason="no")
+    body = json.dumps({**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": path}}).encode()
+
+    said = house.engine.begin(knock(body=body))
+
+    assert isinstance(said, Answer)
+    assert b'"deny"' in said.stdout
+    assert not house.last.problem

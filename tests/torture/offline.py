@@ -103,7 +103,9 @@ def other_bytes_in_the_approved_copy(place: Place) -> bool:
         copy.parent.chmod(0o700)
         copy.chmod(0o700)
         copy.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    place.live.script("kept.sh", "exit 1")  # while the script holds what was approved, its copy is made anew
     place.live.relay("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "tool_name": "Bash"})
+    place.live.script("kept.sh", "exit 0")
     statuses = [hook["status"] for row in place.live.log()[:1] for hook in row["hooks"]]
     return not ran.exists() and statuses == [Status.FAILED.value]
 

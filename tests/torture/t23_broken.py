@@ -117,6 +117,7 @@ def _gone(tally: Tally, house: House) -> None:
             copy = house.stores.copies.path(standing.approved, str(folder / f"{title}.py"))
             copy.parent.chmod(0o700)
             copy.unlink()
+            (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
             said = _said(house, title)
             status = house.last.hooks[0]["status"]
             wanted = "deny" if policy == "block" else "nothing"

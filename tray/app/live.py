@@ -57,7 +57,7 @@ log = logging.getLogger(__name__)
 def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print) -> int:
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
-    sys.setswitchinterval(0.0005)  # a thread that computes holds an answer up for no longer
+    sys.setswitchinterval(0.0001)  # a thread that computes holds an answer up for no longer, at each of its few waits
     lock = FileLock(paths.state / "lock")
     try:
         lock.acquire(timeout=0)

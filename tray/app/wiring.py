@@ -26,7 +26,7 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
     paths.prepare()
     return Site(
         paths=paths,
-        relay=line.relay(paths.home),
+        relay=line.relay(paths),
         home=Path.home(),
         cwd=cwd or here(),
         environment=os.environ,

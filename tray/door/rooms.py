@@ -14,15 +14,20 @@ class Rooms:
 
     def __init__(self, limit: int, name: str) -> None:
         self._name = name
-        self._free = threading.BoundedSemaphore(limit)
+        self._free = limit
         self._lock = threading.Lock()
         self._inside: dict[threading.Thread, Caller] = {}
 
     def take(self) -> bool:
-        return self._free.acquire(blocking=False)
+        with self._lock:
+            if self._free == 0:
+                return False
+            self._free -= 1
+            return True
 
     def back(self) -> None:
-        self._free.release()
+        with self._lock:
+            self._free += 1
 
     def start(self, caller: Caller, work: Callable[[], bool]) -> bool:
         """Run `work` in the room that was taken; False when the system has no thread left.
@@ -62,7 +67,7 @@ class Rooms:
     def _leave(self, thread: threading.Thread) -> None:
         with self._lock:
             del self._inside[thread]
-        self._free.release()
+            self._free += 1
 
 
 def join(threads: list[threading.Thread], until: float) -> None:

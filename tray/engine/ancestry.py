@@ -10,10 +10,11 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 
 from tray.engine.runners.orphans import OPENED
+from tray.model.event import TEST
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
 ONCE = ("-I", "-m", "tray", "once")
-TEST = "HOOKTRAY_TEST"  # what `hooktray test` gives its relay, and what the hooks of a test are given by us
+TRYING = ("connect", "connections", "doctor", "run")  # they send events of their own; the tray's menu has a doctor
 DEPTH = 64
 
 
@@ -139,6 +140,18 @@ def from_test(
         return False
     parent = next(iter(above(pid)), None)
     return parent is not None and runs(parent.command, "test") and ours(parent.pid)
+
+
+def from_probe(
+    pid: int,
+    environment: Iterable[str],
+    above: Callable[[int], Iterable[Ancestor]] = ancestors,
+    ours: Callable[[int], bool] = is_ours,
+) -> bool:
+    """Whether a command of ours that tries agents' own lines is above this relay; a shell or two may be between."""
+    if TEST not in environment:
+        return False
+    return any(any(runs(one.command, verb) for verb in TRYING) and ours(one.pid) for one in above(pid))
 
 
 def runs(command: Sequence[str], verb: str) -> bool:

@@ -23,7 +23,7 @@ from tray.engine.runners.script import interprets
 from tray.engine.supplied import SYSTEM, absolute, must_be_here
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
-from tray.store.copies import Copies, DamagedError, Unit
+from tray.store.copies import Copies, DamagedError, Manifest, Unit
 
 SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 COUNT = 2000
@@ -57,7 +57,7 @@ class Covering:
         """
         if not isinstance(hook.action, Command):
             return ()
-        manifest = self._copies.check(name)
+        manifest = self._whole(hook, name)
         program = program_of(hook, hook.action)
         pinned = manifest.pinned.get(program)
         if pinned and pinned != self._sum(program):  # what runs from a copy is not looked for at its old place
@@ -69,6 +69,18 @@ class Covering:
             return (program, "-c", lines.covered(hook, hook.action, copies))
         argv = [self._word(word, copies, places) for word in words_of(hook, hook.action)]
         return (copies.get(program, program), *argv[1:])
+
+    def _whole(self, hook: Hook, name: str) -> Manifest:
+        """What the copy consists of; a damaged one is made anew while the hook's files hold what was approved."""
+        try:
+            return self._copies.check(name)
+        except DamagedError:
+            with contextlib.suppress(HooktrayError, OSError, ValueError):
+                unit = survey(hook)
+                if unit.digest == name:
+                    self._copies.keep(unit)
+                    return self._copies.check(name)
+            raise
 
     def copy(self, name: str, original: str) -> str:
         """Where the copy of a file or folder lies within the unit; "" for no folder."""

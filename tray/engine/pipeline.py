@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, parse, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_test
+from tray.engine.ancestry import descends_from_hook, from_probe, from_test
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
@@ -29,8 +29,8 @@ from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import Answer, Decision, Outcome, Verdict
-from tray.model.event import Event, EventKind, Knock
+from tray.model.decision import NOTHING, Answer, Decision, Outcome, Verdict
+from tray.model.event import PROBE, TEST, Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -41,6 +41,9 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
+# Of what comes with every step of an agent nobody is told, unless somebody objects; all the rest may lead to an alert.
+OFTEN = frozenset({EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE,
+                   EventKind.MODEL_AFTER, EventKind.MESSAGE_DISPLAY})  # fmt: skip
 
 log = logging.getLogger(__name__)
 
@@ -103,10 +106,18 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = replace(parse(knock), ledger=book.version)
-        if from_test(knock.pid, knock.environment):
+        event = parse(knock, book.version)
+        if TEST in knock.environment and _is_test(knock, event):
             event = replace(event, test=True)
         self._loops.began(event)
+        try:
+            return self._begun(event, book, started, after, slow)
+        except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
+            return self._fallen(event, book, started, error)
+
+    def _begun(
+        self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
+    ) -> Said | Callable[[Gone | None], Said]:
         own = self._own(event)
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
@@ -126,12 +137,22 @@ class Engine:
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Said:
-            said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+            try:
+                said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+            except Exception as error:  # noqa: BLE001 - the same
+                return self._fallen(event, book, started, error)
             if apart:
                 self._go_beside(event, apart)
             return said
 
         return answer if any(takes_time(one.hook, switch) for one in waited) else answer(None)
+
+    def _fallen(self, event: Event, book: Book, started: float, error: Exception) -> Answer:
+        """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
+        log.exception("%s of %s could not be judged", event.name, event.agent)
+        event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
+        decision = merge(self._rounds.refused(event, self._plan(event, book)))
+        return self._finish(event, fit(event, decision), started)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
         """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
@@ -170,16 +191,17 @@ class Engine:
             remark = "ran beside the answer, which was given without waiting"
             decision = merge(outcomes)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
-        if self._rounds.gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
+        switch = self._rounds.gate(event)
+        if switch is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
             outcomes = [*outcomes, *self._late.said(event)]
-        decision = merge(outcomes) if outcomes else Decision()
-        if self._questions.wanted(event, decision, self._rounds.gate(event)):
-            return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
+        decision = merge(outcomes) if outcomes else NOTHING
+        if self._questions.wanted(event, decision, switch):
+            return replace(decision, verdict=Verdict.ASK, open=True)
         return self._loops.heed(event, fit(event, decision) if outcomes else decision)
 
     def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
         """The answer, or where it waits for the user's."""
-        if not self._questions.wanted(event, decision, self._rounds.gate(event)):
+        if not decision.open:
             return self._finish(event, decision, started, after)
 
         def finish(ending: Ending) -> Answer:
@@ -204,7 +226,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = replace(parse(knock), ledger=book.version)
+        event = parse(knock, book.version)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
@@ -219,9 +241,10 @@ class Engine:
 
     def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        asked = book.asked(event.agent, event.kind.value, event.name)
-        if asked:
-            slow()
+        asked = book.asked(event.agent, event.kind, event.name)
+        if not asked:
+            return ()
+        slow()
         return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
 
     def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
@@ -241,5 +264,16 @@ class Engine:
             except Exception:  # our bookkeeping; the answer stands
                 log.exception("%s of %s could not be written down", event.name, event.agent)
 
-        (at_once if commit else after)(tell)
+        if commit:
+            tell()
+        elif event.kind in OFTEN:
+            after(tell)
+        else:
+            after(tell, soon=True)
         return answer
+
+
+def _is_test(knock: Knock, event: Event) -> bool:
+    """Whether a command of ours sent it: `test`, or one that tries an agent's own line."""
+    sent = from_probe if event.session.startswith(PROBE) else from_test
+    return sent(knock.pid, knock.environment)

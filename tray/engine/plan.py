@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,9 @@ BUDGET = 0.2  # seconds for all patterns of one event
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
+log = logging.getLogger(__name__)
+
+
 def plan(
     event: Event, approved: Sequence[Approved], skills: Callable[[Event], frozenset[str] | None] = scopes.none
 ) -> tuple[Approved, ...]:
@@ -28,7 +32,16 @@ def plan(
     `skills` says which skills are in force in the event's session.
     """
     search = Search(event, skills)
-    return tuple(one for one in approved if matches(one.hook.match, event, search))
+    return tuple(one for one in approved if _asked(one, event, search))
+
+
+def _asked(one: Approved, event: Event, search: Search) -> bool:
+    """A hook whose matcher cannot tell is asked: no event talks its way past a guard."""
+    try:
+        return matches(one.hook.match, event, search)
+    except Exception:
+        log.exception("whether %s is for %s of %s", one.hook.name, event.name, event.agent)
+        return True
 
 
 class Search:

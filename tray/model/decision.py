@@ -125,6 +125,10 @@ class Decision:
     outcomes: tuple[Outcome, ...] = ()
     remarks: tuple[str, ...] = ()
     span: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
+    open: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
+
+
+NOTHING = Decision()  # nobody had an opinion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,8 +52,10 @@ class Book:
 
     def asked(self, agent: str, *events: str) -> list[Approved]:
         """Those that may be asked about an event with these names: of many hooks only a few are looked at."""
-        found = {place for event in events for one in ("", agent) for place in self.places.get((one, event), ())}
-        return [self.order[place] for place in sorted(found)]
+        found: set[int] = set()
+        for event in events:
+            found.update(self.places.get(("", event), ()), self.places.get((agent, event), ()))
+        return [self.order[place] for place in sorted(found)] if found else []
 
 
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
