@@ -16,7 +16,7 @@ from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
 
 NAMES = 256  # of events whose hooks are remembered; names come from outside
-HEAD = "ledger.head"  # the number and the link of the last row
+HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 
 
 class Act(enum.StrEnum):
@@ -82,6 +82,8 @@ def _want(match: Match) -> object:
     )  # fmt: skip
 
 
+FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
+LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
 
@@ -107,8 +109,10 @@ class Ledger:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (*row, _link(last[0] if last else "", row)),
                 )
-                link = connection.execute("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
-            _note(self._head, f"{link[0]} {link[1]}\n")
+                (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
+                head = f"{seq} {link} {first}\n"
+                _note(self._head, head + _noted(self._head))  # until the row is on disk, either may be the last
+            _note(self._head, head)
             self.book = self._load()
             return self.book
 
@@ -148,7 +152,8 @@ class Ledger:
             rows = connection.execute(READ).fetchall()
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         sound, broken = _sound([tuple(row) for row in rows])
-        broken = broken or _older(sound, self._head)
+        sound, foreign = _ours(sound, self._head)
+        broken = broken or foreign
         return _fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
@@ -173,15 +178,28 @@ def _standing(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
 
 
-def _older(rows: list[Row], head: Path) -> str:
-    """What is wrong when the last row that we wrote is not there: somebody put an earlier ledger in its place."""
+def _ours(rows: list[Row], head: Path) -> tuple[list[Row], str]:
+    """The rows up to the last one that we wrote, and what is wrong with them."""
+    heads = [line.split() for line in _noted(head).splitlines()]
+    if not heads:
+        return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
+    ends = [place for place, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
+    if not ends and rows and heads[0][2:] not in ([], [rows[0][8]]):
+        return [], "the ledger is another one than it was: none of its approvals counts; look through `hooktray list`"
+    if not ends:
+        return rows, "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+    if ends[-1] < len(rows):
+        place = rows[ends[-1]][0]
+        return rows[: ends[-1]], f"row {place} of the ledger was put in: it and all after it do not count"
+    return rows, ""
+
+
+def _noted(head: Path) -> str:
+    """The lines of the head; "" when there are none."""
     try:
-        known = head.read_text(encoding="ascii").split()
+        return head.read_text(encoding="ascii")
     except (OSError, ValueError):
-        return "" if not rows else "what the ledger's last row should be is not written down any more"
-    if known in ([str(row[0]), row[8]] for row in reversed(rows)):
         return ""
-    return "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
 
 
 def _note(head: Path, text: str) -> None:
