@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from tray.dialects import neutral, spec
@@ -12,26 +13,25 @@ from tray.engine.ears import After
 from tray.engine.pipeline import Engine
 from tray.engine.questions import Parked
 from tray.model.decision import Answer
-from tray.model.event import Knock
+from tray.model.event import EventSpec, Knock
 
 
 class Service:
     """Events go to the engine, requests to their room; `met` hears who started a relay."""
 
-    def __init__(self, engine: Engine, requests: Requests, met: Callable[[int], None]) -> None:
+    def __init__(self, engine: Engine, requests: Requests, met: Callable[[int, int], None]) -> None:
         self._met = met
         self._engine = engine
         self._requests = requests
 
     def patience(self, agent: str, event: str) -> float:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
-        found = spec(agent, event)
-        return (found.deadline + found.timeout) / 2
+        return _patience(spec(agent, event))
 
     def answer(
         self, knock: Knock, after: After, slow: Callable[[], object]
     ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
-        self._met(knock.parent)
+        self._met(knock.parent, knock.pid)
         return self._engine.begin(knock, after=after, slow=slow)
 
     def busy(self, knock: Knock) -> Answer:
@@ -42,3 +42,8 @@ class Service:
 
     def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)
+
+
+@lru_cache
+def _patience(event: EventSpec) -> float:
+    return (event.deadline + event.timeout) / 2

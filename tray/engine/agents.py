@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from tray.engine.ancestry import ancestors
 
-KNOWN = 256
+KNOWN = 1024
 SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
 
 T = TypeVar("T")
@@ -28,18 +28,36 @@ class Agents:
         self._parents: dict[int, None] = {}
         self._known: dict[Process, None] = {}
 
-    def met(self, parent: int) -> None:
-        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line."""
+    def met(self, parent: int, relay: int = 0) -> None:
+        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line.
+
+        The relay only says so; who it is itself says the kernel (0 where it does not). A name that is not its
+        parent's marks nobody: else anybody could make an agent of the panel that the user clicks on.
+        """
         with self._lock:
             if parent <= 1 or parent in self._parents:
                 return
+        if relay and parent != next((one.pid for one in ancestors(relay)), 0):
+            return
+        with self._lock:
             self._parents[parent] = None
             _forget_oldest(self._parents)
         agent = _agent(parent)
-        if agent and agent[0] not in self._ours:
-            with self._lock:
+        if agent and agent[0] not in self._ours and not self.above(agent[0]):
+            self._remember(agent)
+
+    def _remember(self, agent: Process) -> None:
+        """Whoever lives stays: otherwise an agent would be forgotten by having many others knock."""
+        with self._lock:
+            if len(self._known) >= KNOWN:
+                self._known = {one: None for one in self._known if _process(one[0]) == one}
+            if len(self._known) < KNOWN:
                 self._known[agent] = None
-                _forget_oldest(self._known)
+
+    @property
+    def known(self) -> int:
+        """How many are remembered."""
+        return len(self._known)
 
     def above(self, pid: int) -> bool:
         """Whether this process is an agent's, or an agent itself."""
