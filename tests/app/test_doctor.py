@@ -21,6 +21,7 @@ from tray.app.doctor import CHECKS, Finding, Health, broken_hooks, examine, told
 from tray.app.doctor.samples import sample
 from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
+from tray.model.event import PROBE
 from tray.model.hook import Match
 from tray.store.ledger import Act
 
@@ -355,6 +356,8 @@ def test_a_connected_agents_own_line_is_tried_and_children_are_listed(running: L
     assert done.returncode == 0, done.stdout
     assert found["agent"]["name"] == "claude-code"
     assert ", firing, last heard of: 2" in found["agent"]["said"]
+    ours = [row for row in running.log() if row["session"].startswith(PROBE)]
+    assert [row["test"] for row in ours] == [True]  # it counts for nothing: statistics, matchers, "last heard of"
     assert found["background"]["remedy"].startswith("kill -- -")
     assert found["tray"]["said"].startswith("running")
     assert found["icon"]["health"] == "attention"

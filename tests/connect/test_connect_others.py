@@ -324,7 +324,7 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
     wires = starchild.wires()
 
     assert len(wires) == 12
-    assert {wire.home for wire in wires} == {"/home/you/h"}
+    assert {wire.state for wire in wires} == {"/home/you/h/state"}
     assert all(RELAY[0] in wire.argv[2] for wire in wires)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -118,6 +120,27 @@ def test_a_person_approves_at_a_terminal_where_there_is_no_icon(live: Live, pers
     assert approved.way == TERMINAL
 
 
+def test_a_person_confirms_a_setting_at_a_terminal_where_there_is_no_icon(live: Live, person: Person) -> None:
+    live.configure(GUARD | {"when_down": "allow"})
+    waits = {"check": "configuration", "name": "when_down", "health": "attention"}
+    assert waits.items() <= _finding(live, "when_down").items()
+    assert "waits for your approval" in live.cli("approve", "when_down").stdout.decode()  # without a terminal
+
+    person.opens("approve", "when_down")
+    shown = person.reads()
+    assert "when_down: allow" in shown
+    person.types(_challenge(shown))
+
+    assert person.said()[0] == 0
+    assert _finding(live, "when_down") == {}
+    with sqlite3.connect(locate(str(live.home)).database) as rows:
+        found = rows.execute("SELECT act, way FROM ledger WHERE key = 'setting:when_down'").fetchall()
+    rows.close()
+    assert found == [("approve", TERMINAL)]
+    again = live.cli("approve", "when_down").stderr.decode()
+    assert "is confirmed already" in again
+
+
 @pytest.mark.parametrize("typed", ["", "aaaaaa"])
 def test_nothing_but_the_letters_switches_hooks_off(live: Live, person: Person, typed: str) -> None:
     person.opens("off")
@@ -143,6 +166,11 @@ def test_without_a_terminal_it_is_asked_for_and_the_reason_is_said(live: Live) -
 )
 def test_a_near_name_is_offered(live: Live, argv: tuple[str, ...], cure: str) -> None:
     assert cure in live.cli(*argv).stderr.decode()
+
+
+def _finding(live: Live, name: str) -> dict[str, str]:
+    said = live.cli("doctor", "--static", "--json").stdout.splitlines()
+    return next((one for one in map(json.loads, said) if one["name"] == name), {})
 
 
 def _challenge(shown: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from house import House
 
 from tray.engine import trial
-from tray.engine.ancestry import Ancestor, from_test
+from tray.engine.ancestry import Ancestor, from_probe, from_test
 from tray.errors import HooktrayError
 
 SAID = {"HOOKTRAY_TEST": "1"}
@@ -38,6 +38,26 @@ def test_a_grandparent_does_not_make_a_test() -> None:
     line = [Ancestor(5, ("claude",)), Ancestor(4, ("python3", "hooktray", "test", "Stop"))]
 
     assert not from_test(7, SAID, lambda pid: line, lambda pid: True)
+
+
+@pytest.mark.parametrize(
+    ("line", "ours", "is_test"),
+    [
+        ([("sh", "-c", "hooktray-relay x"), ("python3", "/venv/bin/hooktray", "doctor")], True, True),
+        ([("python3", "-m", "tray", "--home", "/h", "connections", "--try")], True, True),
+        ([("python3", "/venv/bin/hooktray", "run")], True, True),  # the menu has a doctor, too
+        ([("python3", "/venv/bin/hooktray", "doctor")], False, False),  # it only calls itself so
+        ([("sh", "-c", "hooktray-relay x"), ("claude",)], True, False),
+        ([("python3", "/venv/bin/hooktray", "list")], True, False),
+    ],
+)
+def test_an_event_is_a_test_when_a_command_that_tries_lines_stands_above_its_relay(
+    line: list[tuple[str, ...]], ours: bool, is_test: bool
+) -> None:
+    above = [Ancestor(5 - number, command) for number, command in enumerate(line)]
+
+    assert from_probe(7, SAID, lambda pid: above, lambda pid: ours) is is_test
+    assert not from_probe(7, {}, lambda pid: above, lambda pid: ours)
 
 
 def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:

@@ -56,10 +56,11 @@ def pause(
 def approve(
     context: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command, URL or name.")
+        list[str],
+        typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command, URL or name; or a setting."),
     ],
 ) -> None:
-    """Approve a hook, after reading it: in the tray's menu; here only where there is no icon."""
+    """Approve a hook, or confirm a setting: in the tray's menu; here only where there is no icon."""
     event, hook = _named(words)
     _ask(context, {"op": "approve", "event": event, "hook": hook})
 

@@ -55,11 +55,10 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: 
     """The agent's part: start a relay, give it the payload, take the answer."""
     from tray import relay
     from tray.dialects import DIALECTS, spec
-    from tray.engine.ancestry import TEST
+    from tray.model.event import TEST
 
-    home = ["--home", str(paths.home)] if paths.home else []
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(Path(relay.__file__)), *home, agent, name],
+        [sys.executable, "-I", "-S", str(Path(relay.__file__)), *paths.named, agent, name],
         input=DIALECTS[agent].sample(name) if body is None else body,
         env={**os.environ, TEST: "1"},
         capture_output=True,

@@ -82,7 +82,7 @@ def _wires(path: Path, today: Mapping[str, Any]) -> Iterator[Wire]:
                 event=event,
                 argv=_argv(one.value),
                 place=str(path),
-                home=said.home,
+                state=said.state,
                 needs=said.needs,
                 current=event in today and one.value == today[event][0]["hooks"][0],
             )

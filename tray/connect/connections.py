@@ -18,7 +18,7 @@ from tray.connect.claude_code import LEFT_OUT, SCOPES, settings
 from tray.connect.plan import Site, Wire
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
-from tray.model.event import PROBE
+from tray.model.event import PROBE, TEST
 from tray.text import sanitise
 
 PATIENCE = 10.0  # seconds for the line to end
@@ -110,7 +110,8 @@ def _astray(site: Site, wires: tuple[Wire, ...]) -> Fault | None:
     gone = next((path for path in needed if not Path(path).exists()), "")
     if gone:
         return f"{gone} is not there any more, so its lines do nothing", "mends them"
-    if wires and {wire.home for wire in wires} != {str(site.paths.home or "")}:
+    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older lines do not name the usual folder
+    if not {wire.state for wire in wires} <= here:
         return "its lines lead to another Hooktray", "leads them here"
     return None
 
@@ -154,7 +155,7 @@ def try_out(site: Site, agent: str, wires: tuple[Wire, ...], seen: Seen) -> str:
             input=json.dumps(CONNECTORS[agent].probe(session, str(site.cwd))).encode(),
             capture_output=True,
             cwd=site.cwd,
-            env=dict(site.environment),
+            env={**site.environment, TEST: "1"},
             timeout=PATIENCE,
             check=False,
         )

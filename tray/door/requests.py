@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tray.dialects import DIALECTS
 from tray.door.listener import Peer
+from tray.engine.confirming import Setting
 from tray.engine.controls import TERMINAL, Controls
 from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
@@ -125,6 +126,11 @@ class Requests:
         return Wish(what=what, question=question, do=lambda way: self._pause(seconds, way, agent, session))
 
     def approve(self, request: Mapping[str, Any]) -> Wish:
+        if setting := self._setting(request):
+            if setting.confirmed:
+                why = say("`{setting}` is confirmed already", setting=setting.text)
+                raise HooktrayError(why, hint=say("nothing is to be done"))
+            return self._confirm(setting, yes=True)
         one = self._one(request)
         return Wish(
             what=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
@@ -135,6 +141,8 @@ class Requests:
         )
 
     def deny(self, request: Mapping[str, Any]) -> Wish:
+        if setting := self._setting(request):
+            return self._confirm(setting, yes=False)
         one = self._one(request)
         return Wish(
             what=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
@@ -151,6 +159,31 @@ class Requests:
             what=say("Revoke {name}", name=one.hook.name),
             question=f"{say('Hooktray: take this approval back? It stops running.')}\n{self._told(one)}",
             do=lambda way: self._controls.revoke(one.key, way),
+        )
+
+    def _setting(self, request: Mapping[str, Any]) -> Setting | None:
+        """A hook of the same name is meant first, and an event names a hook."""
+        word = str(request.get("hook", ""))
+        if request.get("event") or any(one.hook.name == word for one in self._controls.hooks()):
+            return None
+        return self._controls.setting(word)
+
+    def _confirm(self, setting: Setting, *, yes: bool) -> Wish:
+        text = sanitise(setting.text, 1000)
+        if yes:
+            what, asked = (
+                say("Confirm {setting}", setting=text),
+                say("Hooktray: confirm this setting? It loosens a gate."),
+            )
+        else:
+            what, asked = say("Deny {setting}", setting=text), say("Hooktray: turn this setting down?")
+        done = self._controls.approve if yes else self._controls.deny
+        return Wish(
+            what=what,
+            question=f"{asked}\n  {text}",
+            do=lambda way: done(setting.key, setting.digest, way),
+            approves=yes,
+            in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
         )
 
     def _pause(self, seconds: float | None, way: str, agent: str, session: str) -> None:

@@ -10,11 +10,13 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 
 from tray.engine.runners.orphans import OPENED
+from tray.model.event import TEST
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
 ONCE = ("-I", "-m", "tray", "once")
-TEST = "HOOKTRAY_TEST"  # what `hooktray test` gives its relay, and what the hooks of a test are given by us
+TRYING = ("connect", "connections", "doctor", "run")  # they send events of their own; the tray's menu has a doctor
 DEPTH = 64
+KNOWN = 1024  # parents of relays
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,23 @@ def ancestors(pid: int) -> Iterator[Ancestor]:
             yield Ancestor(pid, _command(pid))
         except (OSError, ValueError):
             return
+
+
+if sys.platform == "linux":
+
+    def _born(pid: int) -> tuple[int, bytes] | None:
+        """The parent of this process, and when that was started."""
+        try:
+            parent = _parent(pid)
+            fields = _read(f"/proc/{parent}/stat").rpartition(b")")[2].split(None, 20)
+            return (parent, fields[19]) if parent > 1 else None
+        except (OSError, ValueError, IndexError):
+            return None
+
+else:
+
+    def _born(pid: int) -> tuple[int, bytes] | None:
+        return None  # to ask for both takes as long as to look at them all
 
 
 if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
@@ -119,6 +138,29 @@ def _below(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]], ours:
     return None
 
 
+class Lineage:
+    """Whether a relay was started by a hook, asked of each event that has hooks: what the kernel said once is kept.
+
+    A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
+    enough to know the relay's parent again, which a number alone would not do: numbers come back.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._own = own
+        self._others: set[tuple[int, bytes]] = set()
+
+    def from_hook(self, pid: int) -> bool:
+        parent = _born(pid)
+        if parent is not None and parent in self._others:
+            return False
+        found = descends_from_hook(pid, self._own)
+        if not found and parent is not None and parent == _born(pid):
+            if len(self._others) >= KNOWN:
+                self._others.clear()
+            self._others.add(parent)
+        return found
+
+
 def carries(pid: int, name: str) -> bool:
     """Whether the kernel says that this process was started with such a variable."""
     try:
@@ -139,6 +181,18 @@ def from_test(
         return False
     parent = next(iter(above(pid)), None)
     return parent is not None and runs(parent.command, "test") and ours(parent.pid)
+
+
+def from_probe(
+    pid: int,
+    environment: Iterable[str],
+    above: Callable[[int], Iterable[Ancestor]] = ancestors,
+    ours: Callable[[int], bool] = is_ours,
+) -> bool:
+    """Whether a command of ours that tries agents' own lines is above this relay; a shell or two may be between."""
+    if TEST not in environment:
+        return False
+    return any(any(runs(one.command, verb) for verb in TRYING) and ours(one.pid) for one in above(pid))
 
 
 def runs(command: Sequence[str], verb: str) -> bool:

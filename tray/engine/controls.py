@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from tray.engine.confirming import Setting
 from tray.engine.consent import Consent, Request
 from tray.engine.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
@@ -134,6 +135,10 @@ class Controls:
 
     def hooks(self) -> tuple[Standing, ...]:
         return self._roster.standings
+
+    def setting(self, word: str) -> Setting | None:
+        """The setting of this name that needs a person's word."""
+        return next((one for one in self._roster.settings() if one.key == f"setting:{word}"), None)
 
     def _taking_back(self) -> Back:
         version = self._consent.version

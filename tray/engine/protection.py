@@ -6,28 +6,37 @@ does. What hides its words on purpose (base64, a script written first) is out of
 
 from __future__ import annotations
 
+import logging
+import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
 from tray.dialects.tools import canonical, translate_input
 from tray.engine.protected import Places, hints
-from tray.engine.shell_call import shell_call
-from tray.engine.shell_path import Finding
+from tray.engine.shell_call import shell_call, speaks
+from tray.engine.shell_path import Finding, patched
 from tray.model.decision import Outcome, Reading, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
 HINTS = ("tray", "hook", "settings", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
-UNQUOTED = str.maketrans("", "", "'\"\\\n")
+QUOTES = "'\"\\\n+"
 SHELLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READING = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch".split())  # noqa: SIM905
 PATHS = ("file_path", "notebook_path", "path")
+CODE = frozenset({"cmd", "code", "command", "python", "script", "source"})  # arguments of tools that run something
+PROGRAM = frozenset({"cmd", "command", "executable", "program"})
+RUNS = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
+TAKES_AWAY = re.compile(r"(?i)delete|move|remove|rename|unlink")
 CURE = "ask your user to do it in the tray's menu"
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,20 +45,40 @@ class Protection:
 
     places: Places
     exceptions: Callable[[], Sequence[str]] = tuple
+    words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
+
+    def __post_init__(self) -> None:
+        words = {*HINTS, *hints(self.places)}
+        least = sorted(one for one in words if not any(other in one and other != one for other in words))
+        object.__setattr__(self, "words", tuple(least))
 
     def judge(self, event: Event) -> Outcome | None:
         """What it says to this event; None when it has nothing to say."""
-        if event.tool is None or event.kind not in KINDS or not self._hinted(event.tool.input):
+        if event.tool is None or event.kind not in KINDS:
             return None
-        worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
+        writes = canonical(event.agent, event.tool.name) in WRITING  # a link may have any name
+        if not writes and not self._hinted(event.tool.input):
+            return None
+        try:
+            worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
+        except Exception:  # whoever finds words that we fail on has not got past us
+            log.exception("%s of %s could not be judged", event.name, event.agent)
+            worst = Finding(Verdict.ASK, "this call cannot be judged;", "")
         if worst is None:
             return None
         reading = Reading(verdict=worst.verdict, reason=f"{worst.what} {CURE}")
         return Outcome(hook=NAME, status=Status.OK, reading=reading)
 
     def _hinted(self, value: Mapping[str, Any]) -> bool:
-        text = "\n".join(_texts(value)).lower().translate(UNQUOTED)
-        return any(hint in text for hint in HINTS) or any(hint in text for hint in hints(self.places))
+        """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
+        text = "\n".join(_texts(value)).lower()
+        for quote in QUOTES:
+            if quote in text:
+                text = text.replace(quote, "")
+        for word in self.words:  # noqa: SIM110 - a generator takes longer than the look
+            if word in text:
+                return True
+        return False
 
     def _findings(self, event: Event, tool: Tool) -> list[Finding]:
         name = canonical(event.agent, tool.name)
@@ -76,14 +105,38 @@ class Protection:
 
     def _foreign(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
+        for line in _lines(input):
+            yield from shell_call(line, cwd, self.places)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
-            if key in ("command", "cmd", "script", "code"):
+            if key in CODE:
                 yield from shell_call(text, cwd, self.places)
-            elif len(text) < 4096 and "\n" not in text and not _reads(name) and (kind := self.places.kind(text, cwd)):
+            yield from self._told(name, text, cwd)
+
+    def _told(self, name: str, text: str, cwd: str) -> Iterator[Finding]:
+        """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
+        if self.places.page(text):
+            yield Finding(Verdict.DENY, "Hooktray's own page is for a person:", text)
+        if "\n" in text:
+            yield from patched(text, cwd, self.places)
+        elif len(text) < 4096 and not _reads(name):
+            kind = self.places.kind(text, cwd)
+            if not kind and TAKES_AWAY.search(name) and self.places.holds(text, cwd):
+                kind = "a folder with Hooktray's own files"
+            if kind:
                 where = self.places.absolute(text, cwd)
                 yield Finding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", where)
-            elif self.places.page(text):
-                yield Finding(Verdict.DENY, "Hooktray's own page is for a person:", text)
+        if RUNS.search(name) and speaks(text):
+            yield Finding(Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray")
+
+
+def _lines(input: Mapping[str, Any]) -> Iterator[str]:
+    """The command lines that stand there as lists, with the program in front when it stands apart."""
+    program = next((value for key, value in input.items() if key in PROGRAM and isinstance(value, str)), "")
+    for value in input.values():
+        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+            yield shlex.join(value)
+            if program:
+                yield shlex.join([program, *value])
 
 
 def _excepted(found: Finding, word: str) -> bool:
@@ -95,12 +148,15 @@ def _reads(name: str) -> bool:
     return last.startswith(("read", "get", "list", "search", "find", "stat"))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner)
+def _texts(value: object) -> list[str]:
+    """Every text in it, in order."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, (dict, Mapping)):  # plain ones first: to ask for a Mapping takes long
+            waiting += reversed([*(key for key in one if isinstance(key, str)), *one.values()])  # a key may be a path
+        elif isinstance(one, (list, tuple)):
+            waiting += reversed(one)
+    return found

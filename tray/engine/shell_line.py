@@ -15,10 +15,11 @@ from tray.engine.placeholders import VARIABLE, fill
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
 _OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
 _ATOM = re.compile(
-    r"""\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\$\{[^}]*\}|\$\w+|\$[?$!#@*-]|\$(?!\()|[^\s;&|()<>`'"\\$]+""",
+    r"""\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|\$?"(?:[^"\\]|\\.)*"|\$\{[^}]*\}|\$\w+|\$[?$!#@*-]|\$(?!\()|[^\s;&|()<>`'"\\$]+""",
     re.DOTALL,
 )
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ESCAPED = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PREFIX = re.compile(r"(?:-{1,2}[\w-]+=)?")
 _GOES_ON = {"!", "{", "command", "do", "elif", "else", "exec", "if", "nohup", "then", "time", "until", "while"}
@@ -242,7 +243,8 @@ def _value(raw: str, places: Mapping[str, str]) -> tuple[str, bool]:
 
 def _atom(atom: str, places: Mapping[str, str]) -> tuple[str, bool]:
     if atom.startswith("$'"):
-        return atom[2:-1], False
+        return _ESCAPED.sub(_unescaped, atom[2:-1]), False
+    atom = atom.removeprefix("$") if atom.startswith('$"') else atom  # a text that bash may translate
     if atom[0] == "'":
         return fill(atom[1:-1], {name: place for name, place in places.items() if name != "HOME"}), True
     if atom[0] == '"':
@@ -252,6 +254,13 @@ def _atom(atom: str, places: Mapping[str, str]) -> tuple[str, bool]:
         return atom[1:], True
     text, plain = _filled(atom, places)
     return text, plain and not (atom[0] != "$" and re.search(r"[*?\[]|\{.*,", atom))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """What an escape of `$'…'` stands for, where it stands for a letter."""
+    base, digits = (8, found["octal"]) if found["octal"] else (16, found["hex"] or found["u"])
+    number = int(digits, base) if digits else 0
+    return chr(number) if 0 < number <= 0x10FFFF else found[0][1:]
 
 
 def _filled(text: str, places: Mapping[str, str]) -> tuple[str, bool]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePath
 
-from tray.engine.protected import Places
+from tray.engine.protected import Places, hints
 from tray.engine.shell_line import Word
 from tray.model.decision import Verdict
 
@@ -28,8 +29,20 @@ WRITERS = names(
     "touch truncate unlink vi vim"
 )
 REACHING = names("curl nc ncat netcat socat wget websocat")
+MOST = 200  # files of one text that are looked at
+TELLING = (".claude", ".x-code", "agent.y", "autostart", "hook", "settings")
+CHANGERS = names("awk jq uniq")  # readers that may be told to write
 CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 MOVERS = names("chmod chown mv rm rmdir shred unlink")
+
+
+# Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
+INSIDE = re.compile(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
+PATCHED = re.compile(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
+_CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
+HANDED = re.compile(
+    rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b|(?:^|[\s;&|(])(?:{_CHANGES})\b[^|;&\n]*(?:\$\(|`)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +54,28 @@ class Finding:
     subject: str
 
 
+def named(text: str, cwd: str, places: Places) -> Iterator[Finding]:
+    """Files of ours that code names, whatever it does to them."""
+    telling = (*TELLING, *hints(places))
+    words = (one for one in INSIDE.findall(text) if any(part in one.lower() for part in telling))
+    for one in islice(dict.fromkeys(words), MOST):
+        if kind := places.kind(one, cwd):
+            what = f"code names {PurePath(one).name}, {kind}; changing it is for a person:"
+            yield Finding(Verdict.ASK, what, places.absolute(one, cwd))
+
+
+def patched(text: str, cwd: str, places: Places) -> Iterator[Finding]:
+    """Files of ours that a patch changes."""
+    for one in (found.strip() for found in PATCHED.findall(text)):
+        if kind := places.kind(one, cwd):
+            what = f"{PurePath(one).name} is {kind}; changing it is for a person:"
+            yield Finding(Verdict.DENY, what, places.absolute(one, cwd))
+
+
 def touched(word: Word, texts: Sequence[str], leader: str, cwd: str, places: Places) -> Iterator[Finding]:
     """What a command does to a file of ours that one of its words names."""
+    if word.redirected == "<":  # it is read
+        return
     path = (word.named or word.text).removeprefix("of=")  # of dd
     kind = places.kind(path, cwd)
     if not kind and leader in MOVERS and word.text != leader and places.holds(path, cwd):
@@ -61,6 +94,8 @@ def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
         return True
     if leader == "sort" and any(text.startswith(("-o", "--output")) for text in texts):
         return True
+    if leader in CHANGERS and _changes(word, texts, leader):
+        return True
     if leader in READERS or PurePath(word.text).name == leader:
         return False
     if leader in ("cp", "install", "rsync"):
@@ -72,3 +107,10 @@ def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
     if leader == "sqlite3":
         return "-readonly" not in texts
     return not (leader == "git" and TALKERS & set(texts[:4]))
+
+
+def _changes(word: Word, texts: Sequence[str], leader: str) -> bool:
+    """Whether what only reads as a rule is told to write."""
+    if leader == "uniq":
+        return word.text == texts[-1] and sum(not text.startswith("-") for text in texts) > 2
+    return "-i" in texts

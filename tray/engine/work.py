@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import of_plugin
-from tray.engine.ancestry import TEST
 from tray.engine.covering import Covering
 from tray.engine.placeholders import running
 from tray.engine.question import answered
@@ -18,13 +17,15 @@ from tray.engine.runners.errand import Errand, Work
 from tray.engine.runners.process import Job
 from tray.engine.runners.span import Span
 from tray.model.decision import Reading, Result
-from tray.model.event import Event
+from tray.model.event import TEST, Event
 from tray.model.hook import Command, Hook, Http, Prompt
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 AGENT_TIME = 60.0  # seconds that an agent hook has at most
+
+USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of that folder
 
 
 class Works:
@@ -47,6 +48,8 @@ class Works:
     def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
         dialect = DIALECTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        if USER_PACKAGES not in hook.env:
+            own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
         places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
         said = dialect.environment(event)
         if event.test:

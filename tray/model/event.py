@@ -10,6 +10,7 @@ from typing import Any
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE = "hooktray-probe-"  # how the sessions of our own events begin
+TEST = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of what did not happen
 
 
 class EventKind(enum.StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 
@@ -41,8 +42,10 @@ def configuration(case: Case) -> Iterator[Finding]:
             )
     for setting in case.roster.settings():
         if setting.waiting:
+            name = setting.key.removeprefix("setting:")
             said = f"`{setting.text}` does not count until it is confirmed"
-            yield attention("configuration", setting.key.removeprefix("setting:"), said, "tray's menu: Approvals")
+            cure = f"tray's menu: Approvals; without an icon: hooktray approve {shlex.quote(name)}"
+            yield attention("configuration", name, said, cure)
     if not found.problem:
         said = "good" if case.paths.config.exists() else "not there yet; `hooktray run` makes one"
         yield ok("configuration", case.paths.config.name, said)
