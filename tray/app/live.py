@@ -24,6 +24,7 @@ from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.trusting import Trust
 from tray.app.vitals import vitals
 from tray.app.watching import Watch
 from tray.app.wiring import offers
@@ -36,7 +37,6 @@ from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine import confirming
 from tray.engine.agents import Agents
-from tray.engine.ancestry import descends_from
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
@@ -88,6 +88,7 @@ class App:
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
+        self._trust = Trust(self._agents)
         self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -101,13 +102,15 @@ class App:
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(
-            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending,
-            lambda: (self._face, self._hand),
+            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trust.browser,
+            self._ending, lambda: (self._face, self._hand),
         )  # fmt: skip
         self._make_face(headless=headless)
-        self._terminals = Terminals(lambda pid: not self._trusts(pid))
+        self._terminals = Terminals(self._trust.below)
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals)
+        requests = Requests(
+            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals, self._trust.opens
+        )
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -122,7 +125,7 @@ class App:
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
             seen=lambda: self._icon.visible,
-            trusts=self._trusts,
+            trusts=self._trust.host,
         )
         self._herald = self._alerting.herald
 
@@ -166,7 +169,7 @@ class App:
             self._opened,
             headless=headless,
             environment=os.environ,
-            trusts=self._trusts,
+            trusts=self._trust.host,
         )
 
     def run(self) -> None:
@@ -233,13 +236,7 @@ class App:
 
     def _start(self) -> None:
         self._face.wear(self._icon)
-        if self._kept.database.damaged:
-            aside = self._kept.database.damaged
-            told = say("all approvals are gone; the old one is {file}", file=aside)
-            self._herald.tell(say("The database was damaged"), told)
-        if self._kept.ledger.book.broken:
-            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
-        self._herald.offline(self._kept.journal.offline_rows())
+        self._alerting.began(self._kept)
         self._refresh()
         if self._arrives:
             self._welcome()
@@ -280,10 +277,6 @@ class App:
     def _opened(self) -> None:
         self._face.opened()
         self._changed()
-
-    def _trusts(self, pid: int) -> bool:
-        """Whether a click from this process can be a person's: no hook and no agent is above it."""
-        return not descends_from(pid, os.getpid()) and not self._agents.above(pid)
 
     def _shown(self) -> str:
         """Which icon is on the screen now; "" when none is."""

@@ -53,9 +53,11 @@ class Requests:
         icon: Callable[[], str],
         terminal: Terminal,
         written: Callable[[Standing], Path],
-        open_page: Callable[[], None],
+        open_page: Callable[[], Path],
         vitals: Callable[[], Mapping[str, Any]] = dict,
+        opens: Callable[[int], bool] = lambda pid: True,
     ) -> None:
+        self._opens = opens
         self._vitals = vitals
         self._controls = controls
         self._open_page = open_page
@@ -69,6 +71,8 @@ class Requests:
         try:
             if op in DONE:
                 return DONE[op](self)
+            if op == "open":
+                return self.open(peer.pid)
             wish = WISHES.get(op)
             if wish is None:
                 return {
@@ -93,15 +97,24 @@ class Requests:
 
     def vitals(self) -> Mapping[str, Any]:
         """What only the tray knows of itself, for `status` and `doctor`."""
-        return {**self.ping(), **self._vitals()}
+        asked = sum(not one.done for one in self._controls.requests)
+        return {**self.ping(), "asked": asked, **self._vitals()}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
         return {"done": say("Hooks are on")}
 
-    def open(self) -> Mapping[str, Any]:
-        self._open_page()
-        return {"done": say("The page is open in your browser")}
+    def open(self, pid: int) -> Mapping[str, Any]:
+        """For a person alone: the file with the way in is readable to every program of the user's."""
+        if not self._opens(pid):
+            raise HooktrayError(
+                say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
+            )
+        file = self._open_page()
+        return {
+            "done": say("Your browser is shown the page"),
+            "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
+        }
 
     def off(self, request: Mapping[str, Any]) -> Wish:
         return Wish(
@@ -272,7 +285,6 @@ def _runs(one: Standing) -> str:
 
 DONE: Mapping[str, Callable[[Requests], Mapping[str, Any]]] = {
     "on": Requests.on,
-    "open": Requests.open,
     "ping": Requests.ping,
     "vitals": Requests.vitals,
 }

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.dialects import fit, neutral, parse, render, spec
+from tray.dialects import fit, neutral, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import Lineage, from_probe, from_test
+from tray.engine.ancestry import Lineage
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
 from tray.engine.gates import switched, takes_time
+from tray.engine.heard import heard
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import merge
@@ -30,7 +31,7 @@ from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
 from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
-from tray.model.event import PROBE, TEST, Event, EventKind, Knock
+from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -107,9 +108,7 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = parse(knock, book.version)
-        if TEST in knock.environment and _is_test(knock, event):
-            event = replace(event, test=True)
+        event = heard(knock, book.version)
         self._loops.began(event)
         try:
             return self._begun(event, book, started, after, slow)
@@ -241,7 +240,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = parse(knock, book.version)
+        event = heard(knock, book.version)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
@@ -294,9 +293,3 @@ class Engine:
         else:
             after(tell, soon=True)
         return answer
-
-
-def _is_test(knock: Knock, event: Event) -> bool:
-    """Whether a command of ours sent it: `test`, or one that tries an agent's own line."""
-    sent = from_probe if event.session.startswith(PROBE) else from_test
-    return sent(knock.pid, knock.environment)

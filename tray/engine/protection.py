@@ -24,7 +24,7 @@ from tray.model.event import Event, EventKind, Tool
 
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
-HINTS = ("tray", "hook", "settings", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
+HINTS = ("tray", "hook", "setting", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
 QUOTES = "'\"\\\n+"
 SHELLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
