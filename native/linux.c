@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,6 +96,10 @@ int lstat(const char *restrict path, struct stat *restrict found) {
 }
 int chmod(const char *path, mode_t mode) {
     return (int)CALL(fchmodat, AT_FDCWD, path, mode, 0);
+}
+int sched_yield(void) { return (int)CALL(sched_yield, 0, 0, 0, 0); }
+ssize_t recv(int opened, void *at, size_t size, int flags) {
+    return call(SYS_recvfrom, opened, (long)at, (long)size, flags, 0, 0);
 }
 int connect(int opened, const struct sockaddr *address, socklen_t size) {
     return (int)CALL(connect, opened, address, size, 0);

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -269,6 +270,20 @@ static long send_some(line writer, const struct piece unsent[2]) {
     ssize_t sent = writev(writer, parts, count);
     if (sent >= 0) return sent;
     return errno == EAGAIN || errno == EINTR ? LATER : BROKEN;
+}
+
+/* Stay awake while the tray looks at most events: to fall asleep and be woken takes as long. Others go first. */
+static void await_a_moment(line reader) {
+#ifdef __linux__
+    struct timespec from, now;
+    unsigned char first;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do {
+        if (recv(reader, &first, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN) return;
+        sched_yield();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - from.tv_sec) * 1000000000L + now.tv_nsec - from.tv_nsec < 500000L);
+#endif
 }
 
 static long receive(line reader, unsigned char *at, size_t room) {

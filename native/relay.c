@@ -261,6 +261,7 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
     long sent = writer == reader ? send_some(writer, unsent) : 0; /* as a rule a socket takes it all at once */
     if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
     if (sent > 0) advance(unsent, (size_t)sent);
+    if (writer == reader && unsent[0].size + unsent[1].size == 0) await_a_moment(reader);
     while ((state = read_answer(received, answer)) == UNFINISHED) {
         if (!is_acknowledged && received->size >= ACK_SIZE) {
             is_acknowledged = 1;

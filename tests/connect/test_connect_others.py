@@ -292,7 +292,8 @@ def test_a_comment_between_our_entries_stays(starchild: Person, text: str) -> No
     file.parent.mkdir(parents=True)
     file.write_text(text)
     starchild.connect()
-    file.write_text(file.read_text().replace("  - event: on_stop", "  # mine: not to be lost\n  - event: on_stop"))
+    ours = '  - event: "on_stop"'
+    file.write_text(file.read_text().replace(ours, f"  # mine: not to be lost\n{ours}"))
     assert starchild.connect() == 0
 
     starchild.disconnect()

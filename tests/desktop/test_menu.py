@@ -597,3 +597,12 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     for below in (rows, *(item.children for item in everything if item.children)):
         kinds = [Kind.SEPARATOR, *(item.kind for item in below), Kind.SEPARATOR]
         assert (Kind.SEPARATOR, Kind.SEPARATOR) not in pairwise(kinds)
+
+
+@pytest.mark.parametrize(("state", "word"), [(State.REVOKED, "revoked"), (State.DENIED, "denied")])
+def test_what_was_revoked_or_denied_stands_among_the_hooks_and_has_no_tick(state: State, word: str) -> None:
+    hooks = (Running(key="k", name="guard", event="tool_before", state=state),)
+
+    (row,) = find(MenuState(now=NOON, hooks=hooks), "settings/hooks").children
+
+    assert (row.label, row.action) == (f"guard · tool_before · {word}", None)

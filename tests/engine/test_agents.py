@@ -39,6 +39,55 @@ def test_the_shell_of_a_relay_line_stands_for_the_agent_that_runs_it(tmp_path: P
     agent.communicate(b"\n")
 
 
+def test_what_an_agent_left_in_its_session_is_still_its_own() -> None:
+    agents = Agents(os.getpid())
+    program = "import subprocess; print(subprocess.Popen(['sleep', '60'], stdout=-3).pid, flush=True); input()"
+    agent = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert agent.stdout is not None
+    left = int(agent.stdout.readline())
+    agents.met(agent.pid)
+    agent.communicate(b"\n")
+
+    assert not agents.above(left)
+    assert agents.beside(left)
+    assert not agents.was_first(left)
+    assert not agents.beside(os.getpid())
+    assert agents.was_first(os.getpid())
+    os.kill(left, 9)
+
+
+def test_a_relay_that_names_another_parent_than_its_own_marks_nobody() -> None:
+    """Otherwise a tool call could make an agent of the panel, and the user's clicks would count no more."""
+    agents = Agents(os.getpid())
+    panel, relay = (subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in range(2))
+
+    agents.met(panel.pid, relay.pid)
+    lied_to = agents.above(panel.pid)
+    agents.met(panel.pid)  # a loopback door tells no pid
+
+    assert (lied_to, agents.above(panel.pid)) == (False, True)
+    for one in (panel, relay):
+        one.communicate(b"\n")
+
+
+def test_an_agent_is_not_forgotten_by_having_those_below_it_knock(tmp_path: Path) -> None:
+    agents = Agents(os.getpid())
+    program = "import subprocess; subprocess.run(['sh', '-c', 'sleep 60; :'])"
+    agent = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        agents.met(agent.pid)
+        below = wait(lambda: _children(agent.pid), what="a process below it")[0]
+        agents.met(below)
+
+        assert agents.known == 1
+    finally:
+        for pid in [*_children(below), *_children(agent.pid), agent.pid]:
+            os.kill(pid, 9)
+        agent.wait()
+
+
 def test_what_is_above_ourselves_is_no_agent() -> None:
     agents = Agents(os.getpid())
 

@@ -116,6 +116,22 @@ UNCLEAR = [
     "cat <<E\n$(hooktray\nE",
     "make note MSG='please run hooktray off now'",
     "ln -s /usr/bin/hooktray /tmp/x",
+    "hooktray open",
+    f"python3 -c \"open('{CLAUDE}', 'w').write('x')\"",
+    f"python3 - <<'E'\nopen('/home/u/.claude/settings.json', 'w')\nE",
+    "node -e \"fs.writeFileSync('/home/u/.claude/settings.json', 'x')\"",
+    "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
+    "sed -n 'w /home/u/.claude/settings.json' x",
+    "sed 's/a/b/w /home/u/.claude/settings.json' x",
+    "cp /tmp/x/settings.json ~/.claude -v",
+    "cp -r /tmp/x/hooks ~/.config/hooktray/",
+    "ls ~/.local/state/hooktray | xargs rm",
+    "claude --settings '{\"disableAllHooks\": true}' -p x",
+    "claude --setting-sources '' -p x",
+    "pkill hooktray",
+    "kill -STOP $(pgrep -f hooktray)",
+    "systemctl --user stop hooktray",
+    "killall -9 hooktray",
 ]
 FREE = [
     "hooktray list",
@@ -148,6 +164,11 @@ FREE = [
     "cat native/relay.c tray/relay.py",
     "python -m pytest tests/relay.py",
     "git push --off",
+    "sed -n '/we see/p' ~/.claude/settings.json",
+    "cp -r /tmp/x/settings ~/work/",
+    "claude -p 'read settings'",
+    "systemctl --user status hooktray",
+    "pgrep -f hooktray",
 ]
 
 

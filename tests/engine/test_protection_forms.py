@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine.test_protection import PLACES, event, verdict
@@ -489,7 +490,7 @@ SPELLINGS = [
 ]
 
 # Other tools than a shell.
-TOOLS = [
+TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "/home/u/.claude/settings.json", "content": "x"}),
     ("Edit", {"file_path": "/home/u/.claude/settings.json"}),
     ("MultiEdit", {"file_path": "/home/u/.claude/settings.json", "edits": []}),
@@ -686,7 +687,7 @@ ORDINARY = [
     "rm -f .*.swp",
     "cp .env.* /tmp",
 ]
-ORDINARY_TOOLS = [
+ORDINARY_TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "/home/u/p/src/hooks.json", "content": "x"}),
     ("Write", {"file_path": "/home/u/p/settings.json", "content": "hooktray off"}),
     ("Edit", {"file_path": "docs/security.md", "old_string": "hooktray off", "new_string": "y"}),

@@ -271,3 +271,64 @@ def test_the_review_says_a_rules_verdict_in_a_word(house: House) -> None:
     text = review(house.standing("no rm"), house.stores.copies, {})
 
     assert '"verdict": "deny"' in text
+
+
+DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
+GUARD = {
+    "name": "guard", "event": "tool_before", "agent": ["claude-code"], "tool": "Bash", "matcher": "ls",
+    "command": "./guard.sh", "timeout": 10, "failure": "block",
+}  # fmt: skip
+WEAKER: dict[str, dict[str, object] | None] = {
+    "its entry deleted": None,
+    "another event": {"event": "turn_end"},
+    "another agent": {"agent": ["shelley"]},
+    "a narrower tool": {"tool": "Write"},
+    "a narrower matcher": {"matcher": "no-such-word"},
+    "a failure that allows": {"failure": "allow"},
+    "no time": {"timeout": 0.01},
+    "switched off": {"enabled": False},
+    "once in a session": {"once": True},
+    "beside the answer": {"event": "tool_after"},
+    "another command": {"command": "true"},
+    "another name": {"name": "other"},
+    "another dialect": {"dialect": "x-code"},
+    "fewer files": {"files": []},
+    "more variables": {"env": ["X_TOKEN"]},
+}
+
+
+@pytest.mark.parametrize("how", WEAKER)
+def test_a_guard_that_was_weakened_in_its_file_goes_on_as_approved_until_a_person_decides(
+    house: House, how: str
+) -> None:
+    house.script("guard.sh", DENY)
+    (house.paths.config.parent / "rules.txt").write_text("rm")
+    house.configure({"hooks": [GUARD | {"files": ["rules.txt"]}]})
+    approved = house.standing("guard")
+    house.consent.approve(approved.key, approved.digest, "test")
+    more = WEAKER[how]
+
+    house.configure({"hooks": [] if more is None else [GUARD | {"files": ["rules.txt"]} | more]})
+
+    assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert house.standing("guard").state is State.CHANGED
+    (kept,) = house.stores.ledger.in_order()
+    assert (kept.hook.failure.value, kept.hook.timeout, kept.digest) == ("block", 10, approved.digest)
+
+
+@pytest.mark.parametrize("what", ["the script deleted", "the script emptied", "the list emptied", "the file deleted"])
+def test_a_guard_whose_files_were_taken_away_goes_on_as_approved(house: House, what: str) -> None:
+    house.hook("guard", on="tool_before", script=DENY, failure="block")
+    script = house.paths.config.parent / "guard.sh"
+    if what == "the script deleted":
+        script.unlink()
+    elif what == "the script emptied":
+        script.write_text("")
+    elif what == "the list emptied":
+        house.configure("hooks: []\n")
+    else:
+        house.paths.config.unlink()
+    house.roster.refresh()
+
+    assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert len(house.stores.ledger.in_order()) == 1

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hosts import claude_judge, shelley, starchild, x_code
+from hosts.process import Exit, Report
 from house import House
 
+from tray.dialects import DIALECTS
 from tray.engine.typed import typed
 from tray.model.event import Event, EventKind
+
+JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
+    "claude-code": claude_judge.judge,
+    "shelley": shelley.judge,
+    "starchild": starchild.judge,
+    "x-code": x_code.judge,
+}
 
 
 def prompt(text: str, kind: EventKind = EventKind.PROMPT, topic: str = "") -> Event:
@@ -55,6 +66,35 @@ def test_it_never_reaches_the_model_where_it_can_be_blocked(
     assert b"not running" in answer.stdout + answer.stderr
     assert house.last.verdict.word == "deny"
     assert house.stores.switch.state().enabled
+
+
+SAID = {"prompt": "/hooks off"}
+PROMPTS = [
+    ("claude-code", "UserPromptSubmit", SAID),
+    (
+        "claude-code",
+        "UserPromptExpansion",
+        SAID | {"command_name": "hooks", "command_args": "off"},
+    ),
+    ("x-code", "UserPromptSubmit", SAID),
+    ("starchild", "pre_llm_call", {"last_user_message": "/hooks off"}),
+    ("shelley", "chat-message", {"message": "/hooks off"}),
+    ("shelley", "slash/hooks", {"command": "hooks", "args": "off", "raw_message": "/hooks off"}),
+]
+
+
+@pytest.mark.parametrize(("agent", "event", "said"), PROMPTS)
+def test_the_agents_own_loop_takes_the_answer_for_a_refusal(
+    house: House, agent: str, event: str, said: dict[str, Any]
+) -> None:
+    """What the model would get: nothing, in each agent whose prompt can be refused."""
+    body = json.dumps(json.loads(DIALECTS[agent].sample(event)) | said).encode()
+
+    answer = house.knock(agent, event, body)
+    told = JUDGES[agent](event, body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr))
+
+    assert (told.verdict, told.warnings) == ("deny", [])
+    assert "not running" in told.reason  # the tray's answer, for the person who typed
 
 
 def test_other_prompts_pass(house: House) -> None:

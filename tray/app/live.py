@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import functools
+import gc
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -22,6 +24,7 @@ from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.trusting import Trust
 from tray.app.vitals import vitals
 from tray.app.watching import Watch
 from tray.app.wiring import offers
@@ -34,11 +37,11 @@ from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine import confirming
 from tray.engine.agents import Agents
-from tray.engine.ancestry import descends_from
 from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.runners.command import Background
+from tray.engine.runners.files import widen
 from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
 from tray.language import say
@@ -58,6 +61,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
     sys.setswitchinterval(0.0001)  # a thread that computes holds an answer up for no longer, at each of its few waits
+    gc.set_threshold(5000, 20, 20)
     lock = FileLock(paths.state / "lock")
     try:
         lock.acquire(timeout=0)
@@ -66,6 +70,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
         return 0
     try:
         adopt()
+        widen()
         with contextlib.closing(App(paths, headless=headless, say=say)) as app:
             app.run()
     finally:
@@ -83,6 +88,7 @@ class App:
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
+        self._trust = Trust(self._agents)
         self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -96,13 +102,15 @@ class App:
         self._make_engine()
         threads = (self._loop, self._chores)
         self._page = page(
-            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trusts, self._ending,
-            lambda: (self._face, self._hand),
+            paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trust.browser,
+            self._ending, lambda: (self._face, self._hand),
         )  # fmt: skip
         self._make_face(headless=headless)
-        self._terminals = Terminals(lambda pid: not self._trusts(pid))
+        self._terminals = Terminals(self._trust.below)
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
-        requests = Requests(self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals)
+        requests = Requests(
+            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals, self._trust.opens
+        )
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
@@ -117,7 +125,7 @@ class App:
             muted=lambda: self._kept.switch.state().muted,
             heard=self._alerted,
             seen=lambda: self._icon.visible,
-            trusts=self._trusts,
+            trusts=self._trust.host,
         )
         self._herald = self._alerting.herald
 
@@ -161,7 +169,7 @@ class App:
             self._opened,
             headless=headless,
             environment=os.environ,
-            trusts=self._trusts,
+            trusts=self._trust.host,
         )
 
     def run(self) -> None:
@@ -241,10 +249,11 @@ class App:
         self._roster.tidy()
         self._kept.journal.tidy()
         self._kept.sessions.prune(KEPT_SESSIONS)
+        gc.freeze()  # what is there by now stays: nobody need look at all of it again and again
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
-        problem = self._roster.configuration.problem
+        started, problem = time.monotonic(), self._roster.configuration.problem
         self._roster.refresh()
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
@@ -257,6 +266,7 @@ class App:
         self._watch.over((self._paths.config, *self._roster.watched))
         self._care.look()
         self._face.show()
+        self._lately.took(time.monotonic() - started)
 
     def _examine(self) -> None:
         path = self._care.report()
@@ -273,10 +283,6 @@ class App:
     def _opened(self) -> None:
         self._face.opened()
         self._changed()
-
-    def _trusts(self, pid: int) -> bool:
-        """Whether a click from this process can be a person's: no hook and no agent is above it."""
-        return not descends_from(pid, os.getpid()) and not self._agents.above(pid)
 
     def _shown(self) -> str:
         """Which icon is on the screen now; "" when none is."""

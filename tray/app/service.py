@@ -19,7 +19,7 @@ from tray.model.event import EventSpec, Knock
 class Service:
     """Events go to the engine, requests to their room; `met` hears who started a relay."""
 
-    def __init__(self, engine: Engine, requests: Requests, met: Callable[[int], None]) -> None:
+    def __init__(self, engine: Engine, requests: Requests, met: Callable[[int, int], None]) -> None:
         self._met = met
         self._engine = engine
         self._requests = requests
@@ -31,7 +31,7 @@ class Service:
     def answer(
         self, knock: Knock, after: After, slow: Callable[[], object]
     ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
-        self._met(knock.parent)
+        self._met(knock.parent, knock.pid)
         return self._engine.begin(knock, after=after, slow=slow)
 
     def busy(self, knock: Knock) -> Answer:

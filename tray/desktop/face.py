@@ -124,10 +124,11 @@ class Face:
     def _hooks(self) -> Iterable[menu.Running]:
         off = self._controls.state.off
         for one in self._roster.standings:
-            if one.approved:
+            if one.approved or one.state in (State.DENIED, State.REVOKED):
                 yield menu.Running(
-                    key=one.key, name=one.hook.name, event=one.hook.match.event, enabled=one.key not in off
-                )
+                    key=one.key, name=one.hook.name, event=one.hook.match.event, enabled=one.key not in off,
+                    state=one.state,
+                )  # fmt: skip
 
     def _approvals(self) -> Iterable[menu.Approval]:
         yield from (_approval(one) for one in self._roster.standings if one.waiting)

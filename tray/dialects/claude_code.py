@@ -44,12 +44,18 @@ def title(payload: Mapping[str, Any]) -> str:
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     said = wire.texts(payload, TEXTS)
     get = said.get
+    kind = EVENTS[name].kind if name in EVENTS else wire.UNKNOWN.kind
     # With `--agent` a whole session has an agent_type; only an agent_id means a subagent.
     inside = "agent_id" in said or name in SUBAGENT_EVENTS
     return Event(
-        **wire.frame(knock, payload),
+        id=knock.id,
+        agent=knock.agent,
+        payload=payload,
+        body=knock.body,
+        environment=knock.environment,
+        pid=knock.pid,
         name=name,
-        kind=wire.spec(EVENTS, name).kind,
+        kind=kind,
         session=get("session_id", ""),
         cwd=get("cwd") or knock.cwd,
         model=get("model") or get("to_model", ""),

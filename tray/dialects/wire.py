@@ -151,7 +151,7 @@ def text(fields: Mapping[str, Any], *keys: str) -> str:
 
 
 def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
-    """Those of `keys` that hold a text, as `text` has it; all at a time, since most events have only a few of them."""
+    """Those of `keys` that hold a text, as `text` has it; all at a time, since an event has only a few of them."""
     return {
         key: value if value.isascii() else value.encode("utf-8", "replace").decode()
         for key, value in fields.items()

@@ -40,11 +40,6 @@ class Address:
     inode: int
     family: int  # of the socket, as a plain number
 
-    def accept(self) -> socket.socket:
-        """Wait for a caller. The library's own accept() first finds words for the numbers that we give it here."""
-        fd, _ = self.socket._accept()
-        return socket.socket(self.family, socket.SOCK_STREAM, 0, fd)
-
     def nudge(self) -> None:
         """Knock once, so that an acceptor looks up."""
         name = self.socket.getsockname()
@@ -63,6 +58,12 @@ def listen(path: Path, *, loopback: bool) -> Address:
     """Open the door at `path`; DoorError when its folder is not ours alone or something else is in the way."""
     check(path.parent)
     return _listen_loopback(path) if loopback else _listen_unix(path)
+
+
+def accept(door: Address) -> socket.socket:
+    """Wait for a caller. The library's own accept() would first find words for the numbers that we give it here."""
+    fd, _ = door.socket._accept()  # type: ignore[attr-defined]
+    return socket.socket(door.family, socket.SOCK_STREAM, 0, fd)
 
 
 def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
@@ -95,7 +96,9 @@ def peer(connection: socket.socket, family: int | None = None) -> Peer:
 
 def owner() -> int:
     """The only user who may call."""
-    return 0 if sys.platform == "win32" else os.getuid()
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()
 
 
 def check(folder: Path) -> None:

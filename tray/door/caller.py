@@ -17,9 +17,7 @@ from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, Knock
 
 CHUNK = 256 * 1024
-FIRST = (
-    32 * 1024
-)  # bytes that are read at first: most frames fit, and a larger buffer costs the system more than they do
+FIRST = 32 * 1024  # bytes that are read at first: most frames fit, and room for more costs the system more
 STALL = 10.0  # seconds without progress until a caller is given up
 PATIENCE = 60.0  # seconds that a whole frame may take, however steadily it drips in
 
@@ -164,9 +162,9 @@ class Caller:
             self._later(*self._afterwards.pop(0))
 
     def _take_what_is_there(self) -> None:
-        """Without waiting, which would cost three more calls of the system: relays send as soon as they are let in."""
-        if sys.platform == "win32" or self._received or self._unread:
-            return
+        """Without waiting, which takes three more calls of the system: relays send as soon as they are let in."""
+        if sys.platform == "win32" or self._connection.gettimeout() is not None:
+            return  # with a time-out set, the library waits whatever the flags say
         try:
             self._unread += self._connection.recv(FIRST, socket.MSG_DONTWAIT)  # its end is met by whoever waits
         except BlockingIOError:
@@ -179,7 +177,7 @@ class Caller:
         if self.lead is None:
             if len(unread) < frames.LEAD_SIZE:
                 return False
-            self.lead = frames.decode_lead(unread[: frames.LEAD_SIZE])
+            self.lead = frames.decode_lead(bytes(unread[: frames.LEAD_SIZE]))
             del unread[: frames.LEAD_SIZE]
         if self.head is None:
             size = self.lead.head
@@ -211,11 +209,11 @@ class Caller:
 def _send(connection: socket.socket, data: bytes) -> None:
     """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
     sent = 0
-    if sys.platform != "win32":
+    if sys.platform != "win32" and connection.gettimeout() is None:
         try:
             sent = connection.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
-            pass
+            sent = 0
     if sent < len(data):
         connection.settimeout(STALL)
         connection.sendall(memoryview(data)[sent:])

@@ -140,7 +140,7 @@ def decode_head(data: bytes) -> Head:
 def event_id(head: Head) -> str:
     """The relay's own id of its event; it names a row of the journal, so it is held to a plain form."""
     found = head.fields.get("id", "")
-    if not _ID.fullmatch(found):
+    if not (found.isalnum() and found.isascii() and len(found) <= 64) and not _ID.fullmatch(found):
         raise FrameError(f"expected an id of letters and digits, got {found!r}")
     return found
 

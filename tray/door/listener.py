@@ -20,20 +20,22 @@ from tray.door.afterwards import Afterwards
 from tray.door.caller import Caller, Gone, HungUp
 from tray.door.frames import FrameError, Head, Lead
 from tray.door.parking import Parked, Parking, Work
-from tray.door.rooms import Rooms, join
+from tray.door.rooms import Rooms
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
 __all__ = ["Gone", "Listener", "Peer", "Service"]
 
-ACCEPTORS = 4
+ACCEPTORS = 8
+WORKING = 4  # of them, at most, on events that take time: to start a thread for such a one takes time as well
 AT_ONCE = 0.02  # seconds that an acceptor waits for a whole frame
 ROOMS = 256  # threads for events; nobody gets one without a whole frame in hand
 REQUEST_ROOMS = 32  # threads for the user's own requests, whole as well
 SILENT_ROOMS = 32  # threads for callers that have not yet said who they are, nor shown their token
 SLOW_ROOMS = 32  # threads for callers known by their head, whose body or long answer takes time
 CONTROL_PATIENCE = 5.0
+ENDING = 0.05  # seconds between two words to acceptors that are at work, when the door closes
 INLINE_SIZE = 64 * 1024  # an answer that fits the socket's buffer cannot hold up an acceptor
 
 _log = logging.getLogger(__name__)
@@ -85,6 +87,7 @@ class Listener:
         self._requests = Rooms(REQUEST_ROOMS, "door control")
         self._parking = Parking(self._drive_off)
         self._afterwards = Afterwards()
+        self._working = threading.Semaphore(WORKING)
         self._acceptors: list[threading.Thread] = []
         self._address: Address | None = None
 
@@ -104,7 +107,9 @@ class Listener:
         self._closing.set()
         self._address.remove()
         self._wake(self._address)
-        join(self._acceptors, until)
+        while (left := [one for one in self._acceptors if one.is_alive()]) and time.monotonic() < until:
+            self._rooms.cancel()
+            left[0].join(ENDING)
         self._address.socket.close()
         self._parking.clear(until)
         for rooms in (self._silent, self._slow, self._rooms, self._requests):  # callers move on in this order
@@ -123,7 +128,7 @@ class Listener:
         greet = partial(self._greet, door.token)
         while not self._closing.is_set():
             try:
-                connection = door.accept()
+                connection = address.accept(door)
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
@@ -184,15 +189,17 @@ class Listener:
     def _welcome(self, caller: Caller) -> bool:
         """The acceptor's part: who is slow waits apart, or is closed at once, so that its relay goes to `once`."""
         if caller.read(AT_ONCE):
-            return self._lodge(self._requests, caller, self._control) if caller.control else self._answer(caller)
+            return self._serve(caller, here=True)
         return self._lodge(self._silent if caller.head is None else self._slow, caller, self._wait)
 
     def _wait(self, caller: Caller) -> bool:
         caller.wait()
-        return self._lodge(self._requests, caller, self._control) if caller.control else self._answer(caller)
+        return self._serve(caller, here=False)
 
-    def _answer(self, caller: Caller) -> bool:
-        """An answer leaves inline, work goes into a room."""
+    def _serve(self, caller: Caller, *, here: bool) -> bool:
+        """A frame that is all there. An answer leaves inline, work is done `here` or goes into a room."""
+        if caller.control:
+            return self._lodge(self._requests, caller, self._control)
         knock = caller.knock()
         if not self._rooms.take():
             return self._reply(caller, self._service.busy(knock))
@@ -208,7 +215,14 @@ class Listener:
         finally:
             if work is None:
                 self._rooms.back()
-        if self._rooms.start(caller, self._part(caller, lambda _: self._said(caller, work(caller.gone)))):
+        part = self._part(caller, lambda _: self._said(caller, work(caller.gone)))
+        if here and self._working.acquire(blocking=False):
+            try:
+                self._rooms.here(caller, part)
+            finally:
+                self._working.release()
+            return True
+        if self._rooms.start(caller, part):
             return True
         return self._reply(caller, self._service.busy(knock))
 

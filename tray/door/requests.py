@@ -55,7 +55,9 @@ class Requests:
         written: Callable[[Standing], Path],
         open_page: Callable[[], None],
         vitals: Callable[[], Mapping[str, Any]] = dict,
+        opens: Callable[[int], bool] = lambda pid: True,
     ) -> None:
+        self._opens = opens
         self._vitals = vitals
         self._controls = controls
         self._open_page = open_page
@@ -69,6 +71,8 @@ class Requests:
         try:
             if op in DONE:
                 return DONE[op](self)
+            if op == "open":
+                return self.open(peer.pid)
             wish = WISHES.get(op)
             if wish is None:
                 return {
@@ -99,7 +103,12 @@ class Requests:
         self._controls.turn(True, WAY)
         return {"done": say("Hooks are on")}
 
-    def open(self) -> Mapping[str, Any]:
+    def open(self, pid: int) -> Mapping[str, Any]:
+        """For a person alone: the file with the way in is readable to every program of the user's."""
+        if not self._opens(pid):
+            raise HooktrayError(
+                say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
+            )
         self._open_page()
         return {"done": say("The page is open in your browser")}
 
@@ -272,7 +281,6 @@ def _runs(one: Standing) -> str:
 
 DONE: Mapping[str, Callable[[Requests], Mapping[str, Any]]] = {
     "on": Requests.on,
-    "open": Requests.open,
     "ping": Requests.ping,
     "vitals": Requests.vitals,
 }

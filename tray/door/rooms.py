@@ -44,11 +44,21 @@ class Rooms:
             return False
         return True
 
+    def here(self, caller: Caller, work: Callable[[], bool]) -> None:
+        """The same in the calling thread, for whom somebody else stands in meanwhile."""
+        with self._lock:
+            self._inside[threading.current_thread()] = caller
+        self._run(caller, work)
+
+    def cancel(self) -> None:
+        """Everyone who is inside now."""
+        for caller in self._present().values():
+            caller.cancel()
+
     def clear(self, until: float) -> None:
         """Cancel everyone inside and wait for them until that moment of the monotonic clock."""
         while (inside := self._present()) and time.monotonic() < until:
-            for caller in inside.values():
-                caller.cancel()
+            self.cancel()
             join(list(inside), until)
 
     def _present(self) -> dict[threading.Thread, Caller]:

@@ -70,7 +70,7 @@ def seen(pid: int) -> Seen | None:
         group=int(fields[2]),
         foreground=int(fields[5]),
         environment=None if environment is None else frozenset(environment),
-        system=_is_system(program) if program else uid == 0,
+        system=_is_system(pid, program) if program else uid == 0,
         origin=(environment or {}).get("SSH_CONNECTION", ""),
     )
 
@@ -180,17 +180,19 @@ def _program(pid: int) -> str:
         return ""
 
 
-def _is_system(program: str) -> bool:
+def _is_system(pid: int, program: str) -> bool:
+    """By path and by file: in a mount namespace of its own a process may call its file whatever it likes."""
     try:
-        found = Path(program).stat()
+        found, runs = Path(program).stat(), (PROC / str(pid) / "exe").stat()
     except OSError:
         return False
-    return found.st_uid == 0 and not found.st_mode & 0o022 and program.startswith(SYSTEM)
+    is_roots = found.st_uid == 0 and not found.st_mode & 0o022 and program.startswith(SYSTEM)
+    return is_roots and os.path.samestat(found, runs)
 
 
 def _words(pid: int) -> list[str]:
     try:
-        return (PROC / str(pid) / "cmdline").read_text(errors="replace").split("\0")[:-1][:8]
+        return (PROC / str(pid) / "cmdline").read_text(errors="replace").split("\0")[:-1]
     except OSError:
         return []
 

@@ -49,6 +49,7 @@ class Covering:
     def __init__(self, copies: Copies) -> None:
         self._copies = copies
         self._sums: dict[Sign, str] = {}
+        self._lines: dict[str, tuple[Hook, Manifest, tuple[str, ...]]] = {}  # as long as hook and copy are the same
 
     def argv(self, hook: Hook, name: str, places: Mapping[str, str] = NOWHERE) -> tuple[str, ...]:
         """The command line of the unit's own bytes. Raises DamagedError; never falls back to the original.
@@ -64,10 +65,20 @@ class Covering:
             raise DamagedError(f"{program} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
             raise DamagedError(f"{program} was not there when {hook.name} was approved")
-        copies = {path: str(self._copies.path(name, path)) for path in manifest.files}
-        if hook.action.shell:
-            return (program, "-c", lines.covered(hook, hook.action, copies))
-        argv = [self._word(word, copies, places) for word in words_of(hook, hook.action)]
+        known = self._lines.get(name)
+        if known is not None and known[0] is hook and known[1] is manifest and not places:
+            return known[2]
+        argv = self._line(hook, hook.action, program, self._copies.places(name), places)
+        if not places:
+            self._lines[name] = (hook, manifest, argv)
+        return argv
+
+    def _line(
+        self, hook: Hook, command: Command, program: str, copies: Mapping[str, str], places: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        if command.shell:
+            return (program, "-c", lines.covered(hook, command, copies))
+        argv = [self._word(word, copies, places) for word in words_of(hook, command)]
         return (copies.get(program, program), *argv[1:])
 
     def _whole(self, hook: Hook, name: str) -> Manifest:

@@ -6,7 +6,7 @@ as well as the caller, and what cannot be seen is no person.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -35,10 +35,10 @@ EMULATORS = names(
 )
 # Whoever may talk to one of these may type into everything it holds.
 MULTIPLEXERS = names("abduco byobu dtach dvtm kitty konsole screen tmux wezterm-gui zellij")
-# Let somebody else's code into a terminal program, before it has begun.
+# Let somebody else's code into a program of a desktop, before it has begun.
 INJECTIONS = names(
-    "GIO_EXTRA_MODULES GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH LD_PRELOAD PERL5LIB PERL5OPT "
-    "QT_PLUGIN_PATH URXVT_PERL_LIB"
+    "GI_TYPELIB_PATH GIO_EXTRA_MODULES GJS_PATH GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH "
+    "LD_PRELOAD PERL5LIB PERL5OPT QML2_IMPORT_PATH QML_IMPORT_PATH QT_PLUGIN_PATH URXVT_PERL_LIB"
 )
 LOGINS = frozenset({"login", "sshd", "sshd-session"})
 
@@ -94,26 +94,36 @@ def _visible(scene: Scene) -> str:
 
 
 def _no_agent(scene: Scene) -> str:
-    return next((reason for one in scene.caller if (reason := _agent(one, scene))), "")
+    return from_agent(scene.caller, scene.known)
 
 
-def _agent(one: Seen, scene: Scene) -> str:
-    if one.pid in scene.known:
-        return say("{who} belongs to an agent or a hook", who=_called(one))
+def from_agent(chain: Sequence[Seen], known: Collection[int]) -> str:
+    """Who of a process and those above it is an agent or a hook, or was started by one; `known` are their numbers."""
+    return next((reason for one in chain if (reason := _agent(one, known))), "")
+
+
+def _agent(one: Seen, known: Collection[int]) -> str:
+    if one.pid in known:
+        return say("{who} belongs to an agent or a hook", who=called(one))
     spoken = {PurePath(word).name for word in one.words[:2]} | {one.name}
     if spoken & AGENTS:
-        return say("{who} is an agent", who=_called(one))
+        return say("{who} is an agent", who=called(one))
     marks = sorted((one.environment or frozenset()) & MARKERS)
-    return say("{who} was started by an agent: {name} is set", who=_called(one), name=marks[0]) if marks else ""
+    return say("{who} was started by an agent: {name} is set", who=called(one), name=marks[0]) if marks else ""
 
 
 def _seen_through(scene: Scene) -> str:
     """A process can hide its environment and its files; only a login, which the system itself started, may."""
-    ours = (one for one in scene.caller if one.uid == scene.uid and one.pid != 1)
-    hidden = next((one for one in ours if one.environment is None), None)
-    if hidden is None or _login(hidden, scene.caller):
+    return hidden(scene.caller, scene.uid)
+
+
+def hidden(chain: Sequence[Seen], uid: int) -> str:
+    """Who of them does not show what it was started with."""
+    ours = (one for one in chain if one.uid == uid and one.pid != 1)
+    found = next((one for one in ours if one.environment is None), None)
+    if found is None or _login(found, chain):
         return ""
-    return say("{who} hides what it is", who=_called(hidden))
+    return say("{who} hides what it is", who=called(found))
 
 
 def _at_terminal(scene: Scene) -> str:
@@ -140,7 +150,7 @@ def _led(scene: Scene) -> str:
     holders = scene.terminal.holders if scene.terminal else ()
     if _login(above, scene.caller) or any(above.pid == chain[0].pid for chain in holders):
         return ""
-    return say("its session was begun by {who}, which does not hold the terminal", who=_called(above))
+    return say("its session was begun by {who}, which does not hold the terminal", who=called(above))
 
 
 def _held(scene: Scene) -> str:
@@ -159,15 +169,20 @@ def _holder(chain: tuple[Seen, ...], scene: Scene) -> str:
         return ""
     if one.name in MULTIPLEXERS:
         return say(
-            "{who} lets every program of yours type into its terminals; use one outside of it", who=_called(one)
+            "{who} lets every program of yours type into its terminals; use one outside of it", who=called(one)
         )
     if one.name not in EMULATORS or not one.system:
         return say(
-            "the other end of its terminal is held by {who}, which is no terminal that we know", who=_called(one)
+            "the other end of its terminal is held by {who}, which is no terminal that we know", who=called(one)
         )
+    return tampered(one) or from_agent(chain, scene.known)
+
+
+def tampered(one: Seen) -> str:
+    """Why a program of the system's may not be doing what its file says."""
     if one.environment is None or one.environment & INJECTIONS:
-        return say("{who} runs with code that is not its own", who=_called(one))
-    return next((reason for above in chain if (reason := _agent(above, scene))), "")
+        return say("{who} runs with code that is not its own", who=called(one))
+    return ""
 
 
 def _from_afar(scene: Scene) -> str:
@@ -183,7 +198,7 @@ def _logged_in(scene: Scene) -> bool:
     return any(_login(one, scene.caller) for one in scene.caller)
 
 
-def _login(one: Seen, chain: tuple[Seen, ...]) -> bool:
+def _login(one: Seen, chain: Sequence[Seen]) -> bool:
     """A login of the system's own: root's, or the user's half of it, below root's and not merely below init."""
     if one.name not in LOGINS:
         return False
@@ -193,7 +208,7 @@ def _login(one: Seen, chain: tuple[Seen, ...]) -> bool:
     return above is not None and above.uid == 0 and above.pid != 1 and above.name in LOGINS and above.system
 
 
-def _called(one: Seen) -> str:
+def called(one: Seen) -> str:
     return f"{one.name} ({one.pid})"
 
 

@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.dialects import fit, neutral, parse, render, spec
+from tray.dialects import fit, neutral, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_probe, from_test
+from tray.engine.ancestry import Lineage
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
 from tray.engine.gates import switched, takes_time
+from tray.engine.heard import heard
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import merge
-from tray.engine.plan import plan
+from tray.engine.plan import planned
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
 from tray.engine.questions import Ending, Questions, Said, settled
@@ -29,8 +30,8 @@ from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import NOTHING, Answer, Decision, Outcome, Verdict
-from tray.model.event import PROBE, TEST, Event, EventKind, Knock
+from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
+from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -41,7 +42,7 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
-# Of what comes with every step of an agent nobody is told, unless somebody objects; all the rest may lead to an alert.
+# Of what comes with every step of an agent nobody is told unless somebody objects; all else may lead to an alert.
 OFTEN = frozenset({EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE,
                    EventKind.MODEL_AFTER, EventKind.MESSAGE_DISPLAY})  # fmt: skip
 
@@ -86,6 +87,7 @@ class Engine:
             background=background,
         )
         self._scopes = Scopes(sessions)
+        self._lineage = Lineage(os.getpid())
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -101,14 +103,12 @@ class Engine:
     ) -> Said | Callable[[Gone | None], Said]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
-        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
-        hooks to be looked at: their patterns and processes take time.
+        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event whose
+        patterns take their time.
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = parse(knock, book.version)
-        if TEST in knock.environment and _is_test(knock, event):
-            event = replace(event, test=True)
+        event = heard(knock, book.version)
         self._loops.began(event)
         try:
             return self._begun(event, book, started, after, slow)
@@ -122,17 +122,21 @@ class Engine:
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        hooks = self._plan(event, book, slow)
         switch = self._rounds.gate(event)
+        if switch is not None and own is None and event.kind not in ANCESTRY:
+            return self._barred(event, book, switch, started, after)
+        hooks = self._plan(event, book, slow)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
-            event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
+            event = replace(event, nested=self._lineage.from_hook(event.pid))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
-        if not hooks:
-            return self._ask(event, self._decision(event, [own] if own else []), started, after)
+        if not hooks or switch is not None:
+            barred = self._rounds.barred(hooks, switch) if switch is not None else []
+            return self._ask(event, self._decision(event, [own, *barred] if own else barred), started, after)
         if observed:
-            return self._let_go(event, hooks, started)
+            after(lambda: self._let_go(event, hooks, started), soon=True)
+            return neutral(event.agent, event.name, event.body)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
@@ -154,11 +158,21 @@ class Engine:
         decision = merge(self._rounds.refused(event, self._plan(event, book)))
         return self._finish(event, fit(event, decision), started)
 
-    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
-        """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
+    def _barred(self, event: Event, book: Book, switch: Gate, started: float, after: After) -> Answer:
+        """Nobody speaks while hooks are off: who would have been asked is looked up for the row alone."""
+        self._questions.heard(event)
+        self._ears.arrived(event, answered=False)
+        decision = self._loops.heed(event, NOTHING)
+
+        def told() -> Decision:
+            return merge(self._rounds.barred(self._plan(event, book), switch))
+
+        return self._finish(event, decision, started, after, told)
+
+    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
+        """It is answered already; the hooks have their turn, unless there are too many of them at it."""
         if not self._later(lambda: self.observe(event, hooks)):
             self._finish(event, self._refuse_to_run(event, hooks), started)
-        return neutral(event.agent, event.name, event.body)
 
     def _go_beside(self, event: Event, hooks: Sequence[Approved]) -> None:
         """What no answer waits for, and none can heed: a row of its own tells what came out."""
@@ -226,7 +240,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = parse(knock, book.version)
+        event = heard(knock, book.version)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
@@ -241,14 +255,21 @@ class Engine:
 
     def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        asked = book.asked(event.agent, event.kind, event.name)
-        if not asked:
-            return ()
-        slow()
-        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
+        hooks = planned(event, book, self._scopes.skills, slow)
+        return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
 
-    def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
-        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""
+    def _finish(
+        self,
+        event: Event,
+        decision: Decision,
+        started: float,
+        after: After = at_once,
+        told: Callable[[], Decision] | None = None,
+    ) -> Answer:
+        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
+
+        `told` has what is written down and told where that is more than the answer depends on.
+        """
         answer = Answer() if event.told else render(event, decision)
         ms, at = (time.monotonic() - started) * 1000, time.time()
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
@@ -257,10 +278,11 @@ class Engine:
 
         def tell() -> None:
             try:
-                record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
-                record = timed(record, decision, started)
+                said = told() if told else decision
+                record = account(event, said, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                record = timed(record, said, started)
                 self._rows.append(record, commit=commit)
-                self._ears.decided(event, decision, record)
+                self._ears.decided(event, said, record)
             except Exception:  # our bookkeeping; the answer stands
                 log.exception("%s of %s could not be written down", event.name, event.agent)
 
@@ -271,9 +293,3 @@ class Engine:
         else:
             after(tell, soon=True)
         return answer
-
-
-def _is_test(knock: Knock, event: Event) -> bool:
-    """Whether a command of ours sent it: `test`, or one that tries an agent's own line."""
-    sent = from_probe if event.session.startswith(PROBE) else from_test
-    return sent(knock.pid, knock.environment)

@@ -24,7 +24,7 @@ from tray.model.event import Event, EventKind, Tool
 
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
-HINTS = ("tray", "hook", "settings", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
+HINTS = ("tray", "hook", "setting", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
 QUOTES = "'\"\\\n+"
 SHELLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -48,7 +48,9 @@ class Protection:
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "words", (*HINTS, *hints(self.places)))
+        words = {*HINTS, *hints(self.places)}
+        least = sorted(one for one in words if not any(other in one and other != one for other in words))
+        object.__setattr__(self, "words", tuple(least))
 
     def judge(self, event: Event) -> Outcome | None:
         """What it says to this event; None when it has nothing to say."""

@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import PurePath
 
 from tray.engine.protected import Places, finds
-from tray.engine.shell_disguise import UNSEEN, disguised
+from tray.engine.shell_disguise import UNSEEN, disguised, unhooked
 from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
-from tray.engine.shell_path import HANDED, READERS, TALKERS, WRITERS, Finding, named, names, patched, touched
+from tray.engine.shell_path import HANDED, READERS, TALKERS, WRITERS, Finding, arriving, named, names, patched, touched
 from tray.model.decision import Verdict
 
 DEPTH = 5
@@ -21,7 +21,7 @@ PASSED_OVER = names(
     "! builtin command do doas elif else env exec if ionice nice nohup setsid stdbuf sudo then time timeout until "
     "while {"
 )
-FREE = names("check config connections doctor export help list log on open paths replay schema stats status test why")
+FREE = names("check config connections doctor export help list log on paths replay schema stats status test why")
 SHELLS = names(
     "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "
     "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
@@ -143,6 +143,8 @@ def _command(command: Sequence[Word], cwd: str, places: Places, depth: int, pipe
     yield from _inside(command, leader, cwd, places, depth, says and not piped)
     for word in command:
         yield from touched(word, texts, leader, cwd, places)
+    yield from arriving(texts, leader, cwd, places)
+    yield from unhooked(texts, leader)
 
 
 def _runs(texts: Sequence[str], leader: str) -> bool:
@@ -176,6 +178,8 @@ def _cli(texts: Sequence[str], leader: str, *, sure: bool) -> Iterator[Finding]:
         if verb in VERBS:
             verdict = Verdict.DENY if sure and not INNER.search(texts[index]) else Verdict.ASK
             yield Finding(verdict, f"`hooktray {verb}` is for a person:", f"hooktray {verb}")
+        elif verb == "open":
+            yield Finding(Verdict.ASK, "Hooktray's page is for a person;", "hooktray open")
         elif verb == "relay":
             yield Finding(Verdict.ASK, "an event that did not happen is not an agent's to send;", "hooktray relay")
         elif (verb and verb not in FREE and verb not in ("run", ".")) or (
@@ -239,6 +243,8 @@ def _is_code(texts: Sequence[str], index: int, leader: str) -> bool:
     """Whether the word is code for an interpreter, which may open files: of `-c`, `-e`, `-r`, of awk."""
     if leader == "awk" or leader.endswith("awk"):
         return ">" in texts[index] or "system" in texts[index]
+    if leader == "sed":  # its own commands that write, and run
+        return re.search(r"(?:^|[\s;}\d$/|,#gpI])[wWe]\s", texts[index]) is not None
     known = leader in INTERPRETERS or PYTHONS.fullmatch(leader) is not None
     return known and re.fullmatch(r"-\w*[ceEr]", texts[index - 1]) is not None
 

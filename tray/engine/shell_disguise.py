@@ -19,6 +19,7 @@ INSTALLERS = names(
 )
 REMOVING = names("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 GIVING = names("parallel xargs")
+BARE = re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$")
 UNSEEN = "it cannot be seen what runs here;"
 AWAY = "taking Hooktray away takes the user's guards away;"
 
@@ -34,6 +35,12 @@ def disguised(command: Sequence[Word], leader: str, line: str, verbs: frozenset[
         yield Finding(Verdict.ASK, UNSEEN, "hooktray")
     if _takes_away(texts, leader):
         yield Finding(Verdict.ASK, AWAY, "hooktray")
+
+
+def unhooked(texts: Sequence[str], leader: str) -> Iterator[Finding]:
+    """`claude --settings '{"disableAllHooks": true}'`: another agent, without the user's hooks."""
+    if leader in ("claude", "npx") and any(BARE.search(text) for text in texts):
+        yield Finding(Verdict.ASK, "an agent without the user's hooks is for a person to start;", "claude")
 
 
 def _borrowed(texts: Sequence[str], verbs: frozenset[str]) -> bool:

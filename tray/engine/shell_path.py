@@ -31,6 +31,7 @@ WRITERS = names(
 REACHING = names("curl nc ncat netcat socat wget websocat")
 MOST = 200  # files of one text that are looked at
 TELLING = (".claude", ".x-code", "agent.y", "autostart", "hook", "settings")
+ARRIVING = names("cp install ln mv rsync")
 CHANGERS = names("awk jq uniq")  # readers that may be told to write
 CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 MOVERS = names("chmod chown mv rm rmdir shred unlink")
@@ -88,6 +89,21 @@ def touched(word: Word, texts: Sequence[str], leader: str, cwd: str, places: Pla
     yield Finding(verdict, f"{PurePath(path).name} is {kind}; changing it is for a person:", where)
 
 
+def arriving(texts: Sequence[str], leader: str, cwd: str, places: Places) -> Iterator[Finding]:
+    """What is put into a folder under a name that makes it one of ours: `cp -r x/.claude ~/`."""
+    if leader not in ARRIVING:
+        return
+    *sources, into = [text for text in texts if not text.startswith("-")] or [""]
+    for name in dict.fromkeys(PurePath(one).name for one in sources[1:]):
+        if kind := places.kind(f"{into}/{name}", cwd) if name else "":
+            what = f"it may become {name}, {kind}; changing it is for a person:"
+            yield Finding(Verdict.ASK, what, places.absolute(f"{into}/{name}", cwd))
+
+
+def _last(texts: Sequence[str]) -> str:
+    return next((text for text in reversed(texts) if not text.startswith("-")), "")
+
+
 def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
     """Whether the command may change what this word names."""
     if word.written:
@@ -99,7 +115,7 @@ def _touches(word: Word, texts: Sequence[str], leader: str) -> bool:
     if leader in READERS or PurePath(word.text).name == leader:
         return False
     if leader in ("cp", "install", "rsync"):
-        return word.text == texts[-1] or "-t" in texts
+        return word.text == _last(texts) or "-t" in texts
     if leader == "sed":
         return any(CHANGING.fullmatch(text) for text in texts[1:])
     if leader == "find":

@@ -51,7 +51,8 @@ USED = Refusal(403, "This link was used already, or is too old", guard.STRANGER.
 UNTRUSTED = Refusal(
     403,
     "An agent or a hook may not decide this",
-    "This browser was started by one, or nobody can tell. Use the tray's menu, or a browser that you started.",
+    "Who asks is no browser of your system, or one that a program started or drives. Use the tray's menu, or a "
+    "browser that you opened yourself.",
 )
 CROWDED = Refusal(503, "Too many pages are open")
 BROKEN = Refusal(500, "The page has a bug", "The tray's log says more: `hooktray paths`.")
@@ -151,7 +152,7 @@ class Server:
         return self._refuse(MISSING)
 
     def _is_person(self, peer: peers.Peer | None) -> bool:
-        """An act counts from a process that no agent and no hook has started; on Linux, the unseen is none."""
+        """An act counts from a browser that no agent and no hook has started; on Linux, the unseen is none."""
         if not peers.can_tell():
             return True
         pids = peer.processes() if peer else ()

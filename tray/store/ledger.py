@@ -6,15 +6,17 @@ import enum
 import hashlib
 import json
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tray.model.hook import Hook, Rule, restore
+from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
 
+NAMES = 256  # of events whose hooks are remembered; names come from outside
 HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 
 
@@ -36,6 +38,9 @@ class Approved:
     way: str
 
 
+Wants = tuple[tuple[Match, tuple[int, ...]], ...]  # what is wanted, and the places in `order` of those who want it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Book:
     """The ledger as it stands after its row `version`."""
@@ -48,14 +53,34 @@ class Book:
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     order: tuple[Approved, ...] = ()  # the approved ones, rules first, then by their declared place
     places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
+    known: dict[tuple[str, ...], Wants] = field(default_factory=dict, compare=False, repr=False)  # what `asked` found
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
-    def asked(self, agent: str, *events: str) -> list[Approved]:
-        """Those that may be asked about an event with these names: of many hooks only a few are looked at."""
-        found: set[int] = set()
-        for event in events:
-            found.update(self.places.get(("", event), ()), self.places.get((agent, event), ()))
-        return [self.order[place] for place in sorted(found)] if found else []
+    def asked(self, agent: str, *events: str) -> Wants:
+        """What those want that may be asked about an event with these names; many may want the same."""
+        name = (agent, *events)
+        found = self.known.get(name)
+        if found is None:
+            if len(self.known) >= NAMES:
+                self.known.clear()
+            found = self.known[name] = self._asked(agent, events)
+        return found
+
+    def _asked(self, agent: str, events: Sequence[str]) -> Wants:
+        names = ((one, event) for event in events for one in ("", agent))
+        wants: dict[object, tuple[Match, list[int]]] = {}
+        for place in sorted({place for name in names for place in self.places.get(name, ())}):
+            match = self.order[place].hook.match
+            wants.setdefault(_want(match), (match, []))[1].append(place)
+        return tuple((match, tuple(places)) for match, places in wants.values())
+
+
+def _want(match: Match) -> object:
+    """All that decides whether an event is meant; its agent is one of those that are named, if any are."""
+    return (
+        match.event, bool(match.agents), match.tool, match.pattern, match.format, match.native,
+        match.project, match.skill, match.subagent, match.condition,
+    )  # fmt: skip
 
 
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
@@ -78,6 +103,7 @@ class Ledger:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
+                self._disown(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
                 connection.execute(
@@ -91,6 +117,13 @@ class Ledger:
             _note(self._head, head)
             self.book = self._load()
             return self.book
+
+    def _disown(self, connection: sqlite3.Connection) -> None:
+        """Rows that somebody else put in go before ours is written: behind it they would count."""
+        sound, _ = _sound([tuple(row) for row in connection.execute(READ).fetchall()])
+        ours, _ = _ours(sound, self._head)
+        if len(ours) < len(sound):
+            connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
     def undo(self, version: int, way: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""

@@ -8,6 +8,7 @@ from tray.desktop.menu.items import Item, Items, below, check, click, label, sho
 from tray.desktop.menu.state import MenuState, Running
 from tray.desktop.words import clean
 from tray.language import count, say
+from tray.model.hook import State
 from tray.text import sanitise
 
 SHOWN = 20
@@ -34,7 +35,7 @@ def _login(on: bool | None) -> Items:
 
 
 def _hooks(state: MenuState) -> Item:
-    """Each approved hook, ticked while it may run."""
+    """Each approved hook, ticked while it may run; and what a person turned down or took back."""
     rows = unique(_hook(one) for one in state.hooks)
     more = count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", len(rows) - SHOWN)
     return submenu("settings/hooks", say("Hooks"), shortened(rows, SHOWN, label("settings/hooks/more", more)))
@@ -42,4 +43,8 @@ def _hooks(state: MenuState) -> Item:
 
 def _hook(one: Running) -> Item:
     text = " · ".join(part for part in (clean(one.name, 40), sanitise(one.event, 30)) if part)
+    if one.state is State.REVOKED:
+        return label(below("settings/hooks/one", one.key), say("{hook} · revoked", hook=text))
+    if one.state is State.DENIED:
+        return label(below("settings/hooks/one", one.key), say("{hook} · denied", hook=text))
     return check(below("settings/hooks/one", one.key), text, one.enabled, Hooking(one.key, on=not one.enabled))

@@ -54,12 +54,13 @@ class Lull:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """An approved hook and whether the menu lets it run."""
+    """An approved hook and whether the menu lets it run; or one that a person revoked or denied, which does not."""
 
     key: str
     name: str
     event: str
     enabled: bool = True
+    state: State = State.APPROVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,21 +25,35 @@ from tray.model.decision import Result
 if sys.platform == "win32":
     import psutil
 
-    FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+    from tray.engine.runners.job_object import SUSPENDED, JobObject, kernel
+
+    FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW | SUSPENDED
 
     class WindowsTree:
-        """The descendants of a process, by the parents' numbers, which outlive the parents on Windows."""
+        """A process that was started suspended: put into a job of its own, then set going.
+
+        Where Windows refuses the job, its descendants are found by the parents' numbers, which outlive the parents.
+        """
 
         def __init__(self, pid: int, mark: str) -> None:
             self.pid = pid
+            self._job = JobObject(kernel())
             self._process: psutil.Process | None = None
             with contextlib.suppress(psutil.Error):
                 self._process = psutil.Process(pid)
+            try:
+                self._held = self._job.take(pid)
+            finally:
+                with contextlib.suppress(psutil.Error):
+                    if self._process:
+                        self._process.resume()
 
         def terminate(self) -> None:
             self.kill()  # a process without a console cannot be asked
 
         def kill(self) -> None:
+            if self._held:
+                self._job.end()
             children = self._children()
             for process in [self._process, *children] if self._process else children:
                 with contextlib.suppress(psutil.Error):
@@ -49,7 +63,12 @@ if sys.platform == "win32":
             self.kill()
 
         def left(self) -> bool:
-            return any(child.is_running() for child in self._children())
+            if not self._held:
+                return any(child.is_running() for child in self._children())
+            if self._job.active():
+                return True
+            self._job.close()
+            return False
 
         def _children(self) -> list[psutil.Process]:
             try:
