@@ -108,6 +108,9 @@ def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> Non
 
     assert "was put in" in book.broken
     assert [one.hook.name for one in book.order] == ["guard"]
+    house.hook("third", on="tool_before", script="exit 0")  # an act of a person's makes nothing of it good
+    assert {one.hook.name for one in house.stores.ledger.in_order()} == {"guard", "third"}
+    assert not house.stores.ledger.book.broken
 
 
 def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def _alone(street: Street) -> Iterator[None]:
 def _spoofed(street: Street) -> bool:
     """An agent's question waits for the user's button; its own program says that it was pressed, before he does."""
     before = len(street.server.calls())
-    relay = street.place.live.relay_argv("x-code", "PreToolUse")
+    relay = street.place.as_agent(street.place.live.relay_argv("x-code", "PreToolUse"))  # and not we, who click
     payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
     asking = subprocess.Popen(
         relay, env=street.place.plain.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -28,6 +28,9 @@ def torture(tally: Tally) -> None:
         bus = pool.submit(on_the_bus, tally, tally.folder / "bus")  # a tray of its own, with an icon
         try:
             place = Place.made(plain, tally.folder)
+            at_the_page(
+                tally, place
+            )  # while this process, which has the page open, is no agent: it sends no event yet
             list(pool.map(lambda way: _control(tally, way), ways))
             for _ in range(tally.many(1, 5)):
                 list(pool.map(lambda one: _try(tally, place, *one), _tries(tally, ways)))
@@ -36,7 +39,6 @@ def torture(tally: Tally) -> None:
                     held = attempt(place) is not False
                     tally.attack(f"{attempt.__name__}, round {round_}", held and place.held())
             controls(tally, place)
-            at_the_page(tally, place)
             offline(tally, place)
         finally:
             plain.close()

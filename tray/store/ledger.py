@@ -6,6 +6,7 @@ import enum
 import hashlib
 import json
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -102,6 +103,7 @@ class Ledger:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
+                self._disown(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
                 connection.execute(
@@ -115,6 +117,13 @@ class Ledger:
             _note(self._head, head)
             self.book = self._load()
             return self.book
+
+    def _disown(self, connection: sqlite3.Connection) -> None:
+        """Rows that somebody else put in go before ours is written: behind it they would count."""
+        sound, _ = _sound([tuple(row) for row in connection.execute(READ).fetchall()])
+        ours, _ = _ours(sound, self._head)
+        if len(ours) < len(sound):
+            connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
     def undo(self, version: int, way: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
