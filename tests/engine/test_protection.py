@@ -118,7 +118,7 @@ UNCLEAR = [
     "ln -s /usr/bin/hooktray /tmp/x",
     "hooktray open",
     f"python3 -c \"open('{CLAUDE}', 'w').write('x')\"",
-    f"python3 - <<'E'\nopen('/home/u/.claude/settings.json', 'w')\nE",
+    "python3 - <<'E'\nopen('/home/u/.claude/settings.json', 'w')\nE",
     "node -e \"fs.writeFileSync('/home/u/.claude/settings.json', 'x')\"",
     "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
     "sed -n 'w /home/u/.claude/settings.json' x",

@@ -22,6 +22,7 @@ from tray.alerts.osascript import OsascriptBackend
 from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
+from tray.app import Stores
 from tray.engine.controls import Back, tomorrow
 from tray.engine.questions import Ending, Question, Questions
 from tray.engine.telling import explained
@@ -111,6 +112,15 @@ class Alerting:
     def problems(self) -> dict[str, str]:
         """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
         return {"notifications": self._notifier.last_error, "sound": self._player.last_error}
+
+    def began(self, kept: Stores) -> None:
+        """What happened while no tray ran."""
+        if kept.database.damaged:
+            told = say("all approvals are gone; the old one is {file}", file=kept.database.damaged)
+            self.herald.tell(say("The database was damaged"), told)
+        if kept.ledger.book.broken:
+            self.herald.tell(say("The ledger was altered"), kept.ledger.book.broken)
+        self.herald.offline(kept.journal.offline_rows())
 
     def announce(self, alert: Alert) -> None:
         """At once, whatever is held back."""

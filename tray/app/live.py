@@ -236,13 +236,7 @@ class App:
 
     def _start(self) -> None:
         self._face.wear(self._icon)
-        if self._kept.database.damaged:
-            aside = self._kept.database.damaged
-            told = say("all approvals are gone; the old one is {file}", file=aside)
-            self._herald.tell(say("The database was damaged"), told)
-        if self._kept.ledger.book.broken:
-            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
-        self._herald.offline(self._kept.journal.offline_rows())
+        self._alerting.began(self._kept)
         self._refresh()
         if self._arrives:
             self._welcome()
