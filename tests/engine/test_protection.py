@@ -98,6 +98,8 @@ DENIED = [
     "rm ~/.config/autostart/hooktray.desktop",
     "cp x /srv/x/plugins/cache/a/b/1/hooks.json",
     "chmod 777 ~/.x-code/plugins/cache/a/b/1/hooks/hooks.json",
+    "cp /tmp/x/settings.json ~/.claude -v",
+    "cp -r /tmp/x/hooks ~/.config/hooktray/",
 ]
 UNCLEAR = [
     "python fix.py ~/.claude/settings.json",
@@ -123,8 +125,6 @@ UNCLEAR = [
     "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
     "sed -n 'w /home/u/.claude/settings.json' x",
     "sed 's/a/b/w /home/u/.claude/settings.json' x",
-    "cp /tmp/x/settings.json ~/.claude -v",
-    "cp -r /tmp/x/hooks ~/.config/hooktray/",
     "ls ~/.local/state/hooktray | xargs rm",
     "claude --settings '{\"disableAllHooks\": true}' -p x",
     "claude --setting-sources '' -p x",

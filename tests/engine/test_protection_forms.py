@@ -543,7 +543,6 @@ UNSEEN = [
     "echo ssb yartkooh | rev | sh",
     "printf '\\x68ooktray off' | sh",
     "python3 -c \"import os; os.system('yartkooh'[::-1]+' off')\"",
-    "kill $(pgrep -f 'tray run')",
     "kill -9 $(cat ~/.local/state/hooktray/lock)",
     "git apply d",
 ]

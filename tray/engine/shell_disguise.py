@@ -12,6 +12,7 @@ from tray.model.decision import Verdict
 
 PROGRAMS = names("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
 ENDERS = names("kill killall pgrep pkill pidof skill taskkill")
+FOUND = re.compile(r"(?:pgrep|pidof)\b.*(?:hooktray|tray run)")
 SERVICES = names("launchctl service systemctl")
 STOPPING = names("bootout disable kill mask remove stop unload")
 INSTALLERS = names(
@@ -33,7 +34,7 @@ def disguised(command: Sequence[Word], leader: str, line: str, verbs: frozenset[
     texts = [word.text for word in command[start:] if word.redirected in ("", "<<<")]
     if texts and (_borrowed(texts, verbs) or _given_on(texts, leader, verbs) or _unfinished(command, texts, line)):
         yield Finding(Verdict.ASK, UNSEEN, "hooktray")
-    if _takes_away(texts, leader):
+    if _takes_away(texts, leader) or (leader == "kill" and FOUND.search(line)):
         yield Finding(Verdict.ASK, AWAY, "hooktray")
 
 
