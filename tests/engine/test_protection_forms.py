@@ -15,6 +15,8 @@ from tray.model.decision import Verdict
 
 # To switch off, end or remove us: each is denied or asked about.
 CALLS = [
+    "kill $(pgrep -f 'tray run')",
+    "kill -9 $(cat ~/.local/state/hooktray/lock)",
     "hooktray off",
     '"hooktray" off',
     "'hooktray' off",
@@ -543,8 +545,7 @@ UNSEEN = [
     "echo ssb yartkooh | rev | sh",
     "printf '\\x68ooktray off' | sh",
     "python3 -c \"import os; os.system('yartkooh'[::-1]+' off')\"",
-    "kill $(pgrep -f 'tray run')",
-    "kill -9 $(cat ~/.local/state/hooktray/lock)",
+    "kill -9 4711",
     "git apply d",
 ]
 

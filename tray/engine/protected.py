@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePath
@@ -149,3 +149,9 @@ def _same(found: os.stat_result, path: str) -> bool:
 def _found(pattern: str, name: str) -> bool:
     """As the shell does: what begins with a dot is found by a dot alone."""
     return fnmatchcase(name, pattern) and (not name.startswith(".") or pattern[:1] not in "*?[")
+
+
+@lru_cache(maxsize=8)
+def with_port(places: Places, port: int) -> Places:
+    """The same, and the page that is open now."""
+    return replace(places, port=port)

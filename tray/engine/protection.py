@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import Any
 
 from tray.dialects.tools import canonical, translate_input
-from tray.engine.protected import Places, hints
+from tray.engine.protected import Places, hints, with_port
 from tray.engine.shell_call import shell_call, speaks
 from tray.engine.shell_path import Finding, patched
 from tray.model.decision import Outcome, Reading, Status, Verdict
@@ -42,6 +42,12 @@ class Protection:
 
     places: Places
     exceptions: Callable[[], Sequence[str]] = tuple
+    port: Callable[[], int] = lambda: 0  # of the page, while it is open
+
+    @property
+    def _places(self) -> Places:
+        port = self.port()
+        return with_port(self.places, port) if port else self.places
 
     def judge(self, event: Event) -> Outcome | None:
         """What it says to this event; None when it has nothing to say."""
@@ -58,14 +64,14 @@ class Protection:
 
     def _hinted(self, value: Mapping[str, Any]) -> bool:
         text = "\n".join(_texts(value)).lower().translate(UNQUOTED)
-        return any(hint in text for hint in HINTS) or any(hint in text for hint in hints(self.places))
+        return any(hint in text for hint in HINTS) or any(hint in text for hint in hints(self._places))
 
     def _findings(self, event: Event, tool: Tool) -> list[Finding]:
         name = canonical(event.agent, tool.name)
         input = translate_input(event.agent, "claude-code", tool.name, tool.input)
         found = list(self._raw(name, input, event.cwd))
         allowed = self.exceptions() if found else ()
-        return [one for one in found if not any(_excepted(one, self.places.full(word)) for word in allowed)]
+        return [one for one in found if not any(_excepted(one, self._places.full(word)) for word in allowed)]
 
     def _raw(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         if name in READING:
@@ -73,37 +79,37 @@ class Protection:
         if name in WRITING:
             yield from self._written(input, cwd)
         elif name in SHELLS:
-            yield from shell_call(str(input.get("command", "")), cwd, self.places)
+            yield from shell_call(str(input.get("command", "")), cwd, self._places)
         else:
             yield from self._foreign(name, input, cwd)
 
     def _written(self, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         for path in (input[key] for key in PATHS if isinstance(input.get(key), str)):
-            if kind := self.places.kind(path, cwd):
+            if kind := self._places.kind(path, cwd):
                 what = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-                yield Finding(Verdict.DENY, what, self.places.absolute(path, cwd))
+                yield Finding(Verdict.DENY, what, self._places.absolute(path, cwd))
 
     def _foreign(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
         for line in _lines(input):
-            yield from shell_call(line, cwd, self.places)
+            yield from shell_call(line, cwd, self._places)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
             if key in CODE:
-                yield from shell_call(text, cwd, self.places)
+                yield from shell_call(text, cwd, self._places)
             yield from self._told(name, text, cwd)
 
     def _told(self, name: str, text: str, cwd: str) -> Iterator[Finding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
-        if self.places.page(text):
+        if self._places.page(text):
             yield Finding(Verdict.DENY, "Hooktray's own page is for a person:", text)
         if "\n" in text:
-            yield from patched(text, cwd, self.places)
+            yield from patched(text, cwd, self._places)
         elif len(text) < 4096 and not _reads(name):
-            kind = self.places.kind(text, cwd)
-            if not kind and TAKES_AWAY.search(name) and self.places.holds(text, cwd):
+            kind = self._places.kind(text, cwd)
+            if not kind and TAKES_AWAY.search(name) and self._places.holds(text, cwd):
                 kind = "a folder with Hooktray's own files"
             if kind:
-                where = self.places.absolute(text, cwd)
+                where = self._places.absolute(text, cwd)
                 yield Finding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", where)
         if RUNS.search(name) and speaks(text):
             yield Finding(Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray")

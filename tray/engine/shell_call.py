@@ -11,7 +11,18 @@ from pathlib import PurePath
 from tray.engine.protected import Places
 from tray.engine.shell_disguise import UNSEEN, disguised, unhooked
 from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
-from tray.engine.shell_path import HANDED, READERS, TALKERS, WRITERS, Finding, arriving, named, names, patched, touched
+from tray.engine.shell_path import (
+    HANDED,
+    READERS,
+    TALKERS,
+    WRITERS,
+    Finding,
+    arriving,
+    named,
+    names,
+    patched,
+    touched,
+)
 from tray.model.decision import Verdict
 
 DEPTH = 5
