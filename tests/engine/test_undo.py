@@ -6,7 +6,7 @@ from house import House
 
 from tray.engine.controls import TERMINAL, Controls
 from tray.model.hook import State
-from tray.store.ledger import HEAD
+from tray.store.ledger import HEAD, Ledger
 
 
 def controls(house: House) -> Controls:
@@ -90,4 +90,4 @@ def test_an_earlier_ledger_in_its_place_is_noticed_and_guards_go_on(house: House
     assert "older than it was" in house.stores.ledger.book.broken
     assert len(house.stores.ledger.in_order()) == 1
     house.paths.database.with_name(HEAD).write_text(earlier)
-    assert not house.stores.ledger._load().broken
+    assert not Ledger(house.stores.database).book.broken

@@ -80,6 +80,7 @@ class App:
         self._paths = paths
         self._say = say
         self._words: dict[str, str] = {}
+        self._altered: set[str] = set()
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
@@ -236,8 +237,6 @@ class App:
             aside = self._kept.database.damaged
             told = say("all approvals are gone; the old one is {file}", file=aside)
             self._herald.tell(say("The database was damaged"), told)
-        if self._kept.ledger.book.broken:
-            self._herald.tell(say("The ledger was altered"), self._kept.ledger.book.broken)
         self._herald.offline(self._kept.journal.offline_rows())
         self._refresh()
         if self._arrives:
@@ -250,6 +249,7 @@ class App:
         """Look at the sources again; whatever newly waits for the user is announced."""
         problem = self._roster.configuration.problem
         self._roster.refresh()
+        self._tell_altered()
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
             self._herald.waiting(standing)
@@ -261,6 +261,14 @@ class App:
         self._watch.over((self._paths.config, *self._roster.watched))
         self._care.look()
         self._face.show()
+
+    def _tell_altered(self) -> None:
+        """Once for each way in which somebody else changed what we had written down."""
+        found = {self._kept.ledger.book.broken: say("The ledger was altered")}
+        found[self._kept.switch.altered] = say("The switch was altered")
+        for what in found.keys() - {"", *self._altered}:
+            self._altered.add(what)
+            self._herald.tell(found[what], what)
 
     def _examine(self) -> None:
         path = self._care.report()

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import json
-import os
+import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from tray.errors import StoreError
 from tray.model.hook import Hook, Rule, restore
 from tray.store.db import Database
+from tray.store.noted import note, noted
 
 HEAD = "ledger.head"  # the number and the link of the last row
+
+log = logging.getLogger(__name__)
 
 
 class Act(enum.StrEnum):
@@ -57,6 +62,7 @@ class Book:
 
 
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
+EMPTY = "0 -"  # what is noted of a ledger without a row; else the number of its last row, and that one's link
 Row = tuple[int, float, str, str, str, str, str, str, str]
 
 
@@ -68,12 +74,18 @@ class Ledger:
         self._clock = clock
         self._lock = threading.Lock()
         self._head = database.path.with_name(HEAD)
+        self._known = noted(self._head)  # from here on only what we write ourselves is added
         self.book = self._load()
+        if not self._known and not self.book.version:
+            self._known = (EMPTY,)
+            with contextlib.suppress(StoreError):
+                note(self._head, self._known)
 
     def act(self, act: Act, key: str, digest: str, *, definition: str, position: tuple[int, int], way: str) -> Book:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
+                self._drop(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
                 connection.execute(
@@ -82,9 +94,23 @@ class Ledger:
                     (*row, _link(last[0] if last else "", row)),
                 )
                 link = connection.execute("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
-            _note(self._head, f"{link[0]} {link[1]}\n")
+                new = f"{link[0]} {link[1]}"
+                note(self._head, (*self._known, new))  # whichever of them a crash leaves as the last row is ours
+            self._known = (new,)
+            with contextlib.suppress(StoreError):  # both stand there then
+                note(self._head, self._known)
             self.book = self._load()
             return self.book
+
+    def _drop(self, connection: sqlite3.Connection) -> None:
+        """Rows that never counted are not built upon: they are written down in the log, and go."""
+        sound, _ = _sound([tuple(row) for row in connection.execute(READ)])
+        ours, _ = _ours(sound, self._known)
+        if len(ours) == len(sound):
+            return
+        for row in sound[len(ours) :]:
+            log.warning("a row of the ledger that was not ours: %r", row)
+        connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
     def undo(self, version: int, way: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
@@ -122,8 +148,8 @@ class Ledger:
             rows = connection.execute(READ).fetchall()
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         sound, broken = _sound([tuple(row) for row in rows])
-        broken = broken or _older(sound, self._head)
-        return _fold(sound, json.loads(order[0]) if order else {}, broken)
+        ours, strange = _ours(sound, self._known)
+        return _fold(ours, json.loads(order[0]) if order else {}, broken or strange)
 
 
 def _link(previous: str, row: tuple[object, ...]) -> str:
@@ -147,23 +173,21 @@ def _standing(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
 
 
-def _older(rows: list[Row], head: Path) -> str:
-    """What is wrong when the last row that we wrote is not there: somebody put an earlier ledger in its place."""
-    try:
-        known = head.read_text(encoding="ascii").split()
-    except (OSError, ValueError):
-        return "" if not rows else "what the ledger's last row should be is not written down any more"
-    if known in ([str(row[0]), row[8]] for row in reversed(rows)):
-        return ""
-    return "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
+    """The rows up to the last one that we wrote, and what is wrong with the ledger. Anybody can make links.
 
-
-def _note(head: Path, text: str) -> None:
-    """Beside the database, so that whoever puts an old one in its place is noticed; it stops nobody."""
-    draft = head.with_name(f"{head.name}.{os.getpid()}")
-    draft.write_text(text, encoding="ascii")
-    draft.chmod(0o600)
-    draft.replace(head)
+    Without that row somebody put an earlier ledger in its place, or took the note away: the guards in it go on.
+    """
+    if not known:
+        return rows, "what the ledger's last row should be is not written down any more" if rows else ""
+    found = [place for place, row in enumerate(rows) if f"{row[0]} {row[8]}" in known]
+    last = found[-1] if found else -1
+    if last < 0 and EMPTY not in known:
+        return rows, "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+    if last + 1 < len(rows):
+        number = len(rows) - last - 1
+        return rows[: last + 1], f"{number} rows were put into the ledger by somebody else: they do not count"
+    return rows, ""
 
 
 def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
