@@ -16,12 +16,14 @@ from PIL import Image
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from chromium import Chromium  # noqa: E402
+from chromium import Chromium, Page  # noqa: E402
 from house import PRE_TOOL_USE, House  # noqa: E402
 from page.site import Site  # noqa: E402
 
+from tray.dialects import DIALECTS  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
 from tray.page.changes import name  # noqa: E402
+from tray.page.parts import Wired  # noqa: E402
 
 OUT = ROOT / "docs" / "page"
 LOOKS = {
@@ -87,6 +89,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
+            site.wired = dict.fromkeys(DIALECTS, Wired(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()
@@ -131,6 +134,7 @@ def _take(site: Site, browser: Chromium) -> None:
     addresses = {
         "decisions": "/",
         "decision": f"/decisions/{'f' * 32}",
+        "replay": f"/decisions/{'f' * 32}",
         "hooks": "/hooks",
         "hook": f"/hooks/{hook}",
         "approve": f"/confirm/approve?of={hook}",
@@ -149,9 +153,17 @@ def _take(site: Site, browser: Chromium) -> None:
             for look, words in LOOKS.items():
                 page.look(**words)
                 page.go(f"http://127.0.0.1:{site.port}{address}")
+                if title == "replay":
+                    _replay(page)
                 path = OUT / f"{title}-{look}.png"
                 page.picture(path)
                 _shrink(path)
+
+
+def _replay(page: Page) -> None:
+    page.click(".again button")
+    page.wait("!!document.querySelector('.twice')")
+    page.run("document.getElementById('replay').scrollIntoView()")
 
 
 def _shrink(path: Path) -> None:

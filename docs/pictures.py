@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from desk import Desk  # noqa: E402
+from desk.bubbles import buttons  # noqa: E402
 from desktop import panel_app  # noqa: E402
 from live import Live, recorded  # noqa: E402
 
@@ -26,7 +28,8 @@ from tray.desktop.artwork import IconState, draw  # noqa: E402
 
 OUT = ROOT / "docs" / "desktops"
 GROUNDS = {"dark": ("#2b303b", "#eff1f5"), "light": ("#f2f2f2", "#23262d")}
-CELL, PAD, FONT = 120, 16, "/usr/share/fonts/opentype/cantarell/Cantarell-Regular.otf"
+SIZES = (16, 22, 24, 32, 48)
+CELL, PAD, FONT = 200, 16, "/usr/share/fonts/opentype/cantarell/Cantarell-Regular.otf"
 GUARD = 'grep -q "rm -rf" && echo \'{"decision":"block","reason":"rm -rf is not for agents"}\'; exit 0'
 
 
@@ -36,20 +39,21 @@ def main() -> None:
         states(name == "dark", ground, ink).save(OUT / f"states-{name}.png")
         menu(name)
         notification(name)
+        question(name)
 
 
 def states(dark: bool, ground: str, ink: str) -> Image.Image:
     """Each state in the sizes of panels, in the tone that this ground gets, and in the one for any ground."""
-    sheet = Image.new("RGB", (PAD + CELL * len(IconState), 118), ground)
+    sheet = Image.new("RGB", (PAD + CELL * len(IconState), 152), ground)
     pen, font = ImageDraw.Draw(sheet), ImageFont.truetype(FONT, 14)
     for column, state in enumerate(IconState):
         x = PAD + CELL * column
         pen.text((x, 10), state.value, fill=ink, font=font)
         for row, tone in enumerate((None, dark)):
             left = x
-            for size in (16, 22, 32):
+            for size in SIZES:
                 picture = draw(state, size, dark=tone)
-                sheet.paste(picture, (left, 36 + 40 * row + (32 - size) // 2), picture)
+                sheet.paste(picture, (left, 36 + 56 * row + 48 - size), picture)
                 left += size + 8
     return sheet
 
@@ -85,16 +89,41 @@ def notification(name: str) -> None:
         place.screenshot().crop((0, 0, 420, 150)).save(OUT / f"notification-{name}.png")
 
 
+def question(name: str) -> None:
+    """What Xfce's server shows when an agent wants to run something."""
+    with desk(name, (760, 300), panel=None, notifications="xfce4") as place, tempfile.TemporaryDirectory() as folder:
+        live = Live(place, Path(folder), configuration={"ask": {"agents": ["claude-code"]}})
+        news = {"session_id": "s", "cwd": "/home/you/web", "hook_event_name": "Notification", "message": "Ready"}
+        live.relay("claude-code", "Notification", news)
+        place.wait_notification(lambda one: one.body == "Ready")
+        live.relay("claude-code", "UserPromptSubmit", {**news, "hook_event_name": "UserPromptSubmit", "prompt": "go"})
+        place.wait(lambda: not place.screen.named("Xfce4-notifyd"), what="the first one goes")
+        wish = {
+            "session_id": "t",
+            "cwd": "/home/you/api",
+            "hook_event_name": "PermissionRequest",
+            "tool_name": "Bash",
+        }
+        relay = place.start(live.relay_argv("claude-code", "PermissionRequest"), stdin=subprocess.PIPE)
+        assert relay.stdin
+        relay.stdin.write(json.dumps({**wish, "tool_input": {"command": "rm -rf build"}}).encode())
+        relay.stdin.close()
+        (box,) = place.wait(lambda: place.screen.named("Xfce4-notifyd"), what="the question is shown")
+        place.wait(lambda: len(buttons(place.screen.image(box))) == 3, what="its buttons are drawn")
+        left, top, right, bottom = box.edges
+        place.screenshot().crop((left - 16, top - 16, right + 16, bottom + 16)).save(OUT / f"question-{name}.png")
+
+
 def _grey(colour: tuple[int, int, int]) -> bool:
     """A bubble's ground; the desktop behind it is blue, and black before it is drawn."""
     return min(colour) > 20 and max(colour) - min(colour) < 30
 
 
 @contextmanager
-def desk(name: str, size: tuple[int, int]) -> Iterator[Desk]:
+def desk(name: str, size: tuple[int, int], **parts: Any) -> Iterator[Desk]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        Desk(Path(folder), size=size, dark=name == "dark", sound=False) as place,
+        Desk(Path(folder), size=size, dark=name == "dark", sound=False, **parts) as place,
     ):
         yield place
 

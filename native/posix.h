@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,11 +39,9 @@ static int64_t milliseconds(void) {
 
 /* A stream that the agent closed must not be taken for the socket that gets its number. */
 static void prepare(void) {
-    int opened;
     signal(SIGPIPE, SIG_IGN);
-    while ((opened = open("/dev/null", O_RDWR)) >= 0 && opened < 3)
-        ;
-    if (opened >= 0) close(opened);
+    for (int stream = 0; stream < 3; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return;
 }
 
 /* What is ready by then, as poll says it; the kernel's word for trouble counts as ready, so that it is met there. */
@@ -68,7 +67,7 @@ static int read_input(struct bytes *payload) {
         int can_read, can_write;
         wait_for(0, NO_LINE, STDIN_LIMIT, &can_read, &can_write);
         if (!can_read) return 0;
-        reserve(payload, 64 * 1024);
+        if (payload->room - payload->size < 16 * 1024) reserve(payload, 64 * 1024);
         ssize_t size = read(0, payload->at + payload->size, payload->room - payload->size);
         if (size > 0) payload->size += (size_t)size;
         if (size == 0) return 1;
@@ -178,16 +177,23 @@ static void add_state_folder(struct bytes *path) {
 #endif
 }
 
-/* Whether nobody else can have put a socket or a relay.conf there; the tray sees to it that nobody looks in. */
-static int is_ours(const char *place) {
+/* Whether it is ours and no link. A folder that was opened to others is closed again, so that a slip with `chmod`
+   switches no guard off; what others put there meanwhile is not ours. */
+static int is_ours(const char *path) {
     struct stat found;
-    return !lstat(place, &found) && found.st_uid == getuid() && (found.st_mode & 0170022) == 0040000;
+    if (lstat(path, &found) || found.st_uid != getuid() || (found.st_mode & 0170000) == 0120000) return 0;
+    int is_open = (found.st_mode & 0170000) == 0040000 && (found.st_mode & 022);
+    return !is_open || !chmod(path, 0700);
 }
 
 static line new_socket(int family) {
+#ifdef __linux__
+    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+#else
     line made = socket(family, SOCK_STREAM, 0);
     if (made >= 0) fcntl(made, F_SETFD, FD_CLOEXEC), fcntl(made, F_SETFL, O_NONBLOCK);
     return made;
+#endif
 }
 
 /* The name of the socket, in the folder by its descriptor where the kernel's limit is too short for the whole path. */
@@ -213,7 +219,7 @@ static int address_of(const char *place, struct sockaddr_un *address) {
 static line connect_socket(const char *place) {
     struct sockaddr_un address = {0};
     int64_t until = milliseconds() + ACK_LIMIT;
-    if (!address_of(place, &address)) return NO_LINE;
+    if (!is_ours(inside(place, "door.sock")) || !address_of(place, &address)) return NO_LINE;
     line made = new_socket(AF_UNIX);
     while (made >= 0 && connect(made, (struct sockaddr *)&address, sizeof address)) {
         if ((errno != EAGAIN && errno != EINTR) || milliseconds() >= until) { /* EAGAIN: the queue before the door is full */
@@ -223,6 +229,12 @@ static line connect_socket(const char *place) {
         poll(NULL, 0, 5);
     }
     return made;
+}
+
+/* The door wakes up while the input is still read, provided that this takes but a moment: it waits for a frame. */
+static line connect_early(const char *place) {
+    struct pollfd input = {0, POLLIN, 0};
+    return poll(&input, 1, 0) > 0 ? connect_socket(place) : NO_LINE;
 }
 
 /* Where there is no Unix socket the tray leaves its port and a token: "PORT TOKEN". */
@@ -258,6 +270,20 @@ static long send_some(line writer, const struct piece unsent[2]) {
     ssize_t sent = writev(writer, parts, count);
     if (sent >= 0) return sent;
     return errno == EAGAIN || errno == EINTR ? LATER : BROKEN;
+}
+
+/* Stay awake while the tray looks at most events: to fall asleep and be woken takes as long. Others go first. */
+static void await_a_moment(line reader) {
+#ifdef __linux__
+    struct timespec from, now;
+    unsigned char first;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do {
+        if (recv(reader, &first, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN) return;
+        sched_yield();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - from.tv_sec) * 1000000000L + now.tv_nsec - from.tv_nsec < 500000L);
+#endif
 }
 
 static long receive(line reader, unsigned char *at, size_t room) {

@@ -1,6 +1,7 @@
 /* The native relay: an agent's event to the tray and the tray's answer back; without a tray, to `hooktray once`.
 
-       hooktray-relay [--home DIR] AGENT [EVENT]    the payload on stdin, the answer on stdout, stderr and in the exit code
+       hooktray-relay [--home DIR | --state DIR] AGENT [EVENT]
+           the payload on stdin, the answer on stdout, stderr and in the exit code
 
    It is tray/relay.py in C, for the speed: the same words, the same waits, the same outcomes, and the same tests.
    tray/door/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
@@ -41,7 +42,7 @@ struct answer {
 
 /* What the relay was asked to do, and what it was given. */
 static struct {
-    const char *home; /* as the command line has it; "" when it has none */
+    const char *option, *named; /* --home or --state and its folder, as the command line has it; "" when it has none */
     char **words;     /* AGENT [EVENT] */
     int word_count;
     char id[33];
@@ -70,7 +71,7 @@ static int begins(const char *text, const char *with) {
 
 /* Room for `size` bytes more. */
 static void reserve(struct bytes *bytes, size_t size) {
-    size_t room = bytes->room ? bytes->room : 4096;
+    size_t room = bytes->room ? bytes->room : 512;
     if (bytes->room - bytes->size >= size) return;
     while (room - bytes->size < size) {
         if (room > SIZE_MAX / 2) give_up();
@@ -162,7 +163,7 @@ static _Noreturn void give_up(void) {
     leave(0);
 }
 
-/* Anything but [--home DIR] AGENT [EVENT] is a usage error, which must not disturb the agent. */
+/* Anything but [--home DIR | --state DIR] AGENT [EVENT] is a usage error, which must not disturb the agent. */
 static int read_arguments(int count, char **words) {
     int has_shelley = 0, has_prompt = 0;
     for (int index = 0; index < count; index++) {
@@ -170,13 +171,16 @@ static int read_arguments(int count, char **words) {
         has_prompt |= is_same(words[index], "system-prompt");
     }
     call.is_prompt = has_shelley && has_prompt;
-    call.home = "";
-    if (count >= 2 && is_same(words[0], "--home")) {
-        call.home = words[1];
-        words += 2, count -= 2;
-    } else if (count >= 1 && begins(words[0], "--home=")) {
-        call.home = words[0] + length("--home=");
-        words += 1, count -= 1;
+    call.option = call.named = "";
+    static const char *const known[] = {"--home", "--state"};
+    for (int index = 0; index < 2 && count && !call.option[0]; index++) {
+        const char *option = known[index], *rest = begins(words[0], option) ? words[0] + length(option) : " ";
+        if (rest[0] && rest[0] != '=') continue;
+        if (!rest[0] && count < 2) break;
+        call.option = option;
+        call.named = rest[0] ? rest + 1 : words[1];
+        int taken = rest[0] ? 1 : 2;
+        words += taken, count -= taken;
     }
     call.words = words;
     call.word_count = count;
@@ -185,11 +189,11 @@ static int read_arguments(int count, char **words) {
 
 /* The folder of the door, by the same rules as tray/paths.py. */
 static char *folder(void) {
-    const char *home = call.home[0] ? call.home : variable("HOOKTRAY_HOME");
+    const char *home = call.named[0] ? call.named : variable("HOOKTRAY_HOME");
     struct bytes path = {0};
     if (home && home[0]) {
         add_expanded(&path, home);
-        add_text(&path, "/state");
+        if (!is_same(call.option, "--state")) add_text(&path, "/state");
     } else {
         add_state_folder(&path);
     }
@@ -254,6 +258,10 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
     int64_t until = milliseconds() + ACK_LIMIT;
     int is_acknowledged = 0;
     enum reading state;
+    long sent = writer == reader ? send_some(writer, unsent) : 0; /* as a rule a socket takes it all at once */
+    if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
+    if (sent > 0) advance(unsent, (size_t)sent);
+    if (writer == reader && unsent[0].size + unsent[1].size == 0) await_a_moment(reader);
     while ((state = read_answer(received, answer)) == UNFINISHED) {
         if (!is_acknowledged && received->size >= ACK_SIZE) {
             is_acknowledged = 1;
@@ -268,14 +276,14 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
         wait_for(reader, has_more ? writer : NO_LINE, left, &can_read, &can_write);
         if (!can_read && (left <= 0 || !can_write)) return 0;
         if (can_write) {
-            long sent = send_some(writer, unsent);
-            if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
+            sent = send_some(writer, unsent);
+            if (sent == BROKEN) unsent[0].size = unsent[1].size = 0;
             if (sent > 0) advance(unsent, (size_t)sent);
             if (!is_acknowledged) until = milliseconds() + ACK_LIMIT;
         }
         if (can_read) {
-            reserve(received, CHUNK);
-            long size = receive(reader, received->at + received->size, CHUNK);
+            reserve(received, received->room ? CHUNK : 4096); /* most answers are short */
+            long size = receive(reader, received->at + received->size, received->room - received->size);
             if (size == 0 || size == BROKEN) return 0;
             if (size > 0) received->size += (size_t)size;
         }
@@ -283,11 +291,16 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
     return state == WHOLE;
 }
 
-static int ask_tray(const char *place, struct answer *answer) {
+static int read_ours(const char *place, const char *name, struct bytes *text) {
+    char *path = inside(place, name);
+    return is_ours(path) && read_file(path, text);
+}
+
+static int ask_tray(const char *place, line connection, struct answer *answer) {
     struct bytes address = {0}, received = {0};
     const char *token = "";
-    line connection = connect_socket(place);
-    if (connection == NO_LINE && read_file(inside(place, "door.addr"), &address))
+    if (connection == NO_LINE) connection = connect_socket(place);
+    if (connection == NO_LINE && read_ours(place, "door.addr", &address))
         connection = connect_loopback(text_of(&address), &token);
     if (connection == NO_LINE) return 0;
     struct bytes head = frame_head(token);
@@ -313,11 +326,12 @@ static char *value_in(struct bytes *text, const char *key) {
 /* What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count. */
 static int ask_once(const char *place, struct answer *answer) {
     struct bytes conf = {0}, received = {0};
-    if (!read_file(inside(place, "relay.conf"), &conf)) return 0;
+    if (!read_ours(place, "relay.conf", &conf)) return 0;
     add(&conf, "\n", 2); /* a last line ends, too, and a NUL stands behind everything */
     char *mode = value_in(&conf, "when_down="), *once = value_in(&conf, "once=");
     if (!is_same(mode, "once") || !once[0]) return 0;
-    char *argv[64], *options[] = {"--home", (char *)call.home, "--id", call.id, "--spent", "", "--framed"};
+    char *argv[64], *spent = (char *)decimal((uint64_t)(milliseconds() - call.started));
+    char *options[] = {"--id", call.id, "--spent", spent, "--framed"};
     int count = 0;
     for (char *at = once; at; count++) {
         if (count == 32) return 0;
@@ -325,8 +339,7 @@ static int ask_once(const char *place, struct answer *answer) {
         while (*at && *at != '\x1f') at++;
         at = *at ? (*at = 0, at + 1) : NULL;
     }
-    options[5] = (char *)decimal((uint64_t)(milliseconds() - call.started));
-    for (int index = call.home[0] ? 0 : 2; index < 7; index++) argv[count++] = options[index];
+    for (int index = 0; index < 5; index++) argv[count++] = options[index];
     for (int index = 0; index < call.word_count; index++) argv[count++] = call.words[index];
     argv[count] = NULL;
     line reader, writer;
@@ -342,11 +355,13 @@ static int relay(int count, char **words) {
     call.started = milliseconds();
     prepare();
     int is_usage = read_arguments(count, words);
+    char *place = is_usage && !call.is_prompt ? folder() : NULL; /* which may give up: a prompt must be there by then */
+    line early = place && is_ours(place) ? connect_early(place) : NO_LINE;
     if (!read_input(&call.payload) || !is_usage) give_up();
+    if (!place) place = folder();
+    if (early == NO_LINE && !is_ours(place)) give_up();
     name_event();
-    char *place = folder();
-    if (!is_ours(place)) give_up();
-    if (!ask_tray(place, &answer) && !ask_once(place, &answer)) give_up();
+    if (!ask_tray(place, early, &answer) && !ask_once(place, &answer)) give_up();
     if (call.payload.size > PAYLOAD_LIMIT && call.word_count == 2 && is_same(call.words[0], "shelley") &&
         is_same(call.words[1], "system-prompt"))
         answer.out = (struct piece){call.payload.at, call.payload.size};

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-FOLDER = "HOOKTRAY_COVERED"  # for pytest itself; its children may have lost every variable
+FOLDER = "COV_CHILDREN"  # for pytest itself, which keeps such names; its children may have lost every variable
 LINE = (
     "import sys; 'pytest' in sys.orig_argv or any('tray' in word for word in sys.orig_argv)"
     " and (sys.path.append({tests!r}), __import__('covered_child').begin({folder!r}))\n"

@@ -20,7 +20,7 @@ def test_a_native_relay_that_runs_is_taken(native: Path) -> None:
     native.write_text("#!/bin/sh\nexec true\n")
     native.chmod(0o755)
 
-    assert relays.argv("/h", native) == [str(native), "--home", "/h"]
+    assert relays.argv(("--home", "/h"), native) == [str(native), "--home", "/h"]
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_one_that_does_not_run_leaves_the_portable_relay(
         native.chmod(mode)
 
     assert trouble in relays.trouble(native)
-    assert relays.argv("", native) == relays.portable()
+    assert relays.argv((), native) == relays.portable()
     assert relays.portable()[0] == sys.executable
 
 
 def test_the_portable_relay_runs(native: Path) -> None:
-    assert said(run(relays.argv("", native))) == (b"", b"", 0)
+    assert said(run(relays.argv((), native))) == (b"", b"", 0)

@@ -46,12 +46,13 @@ def test_a_line_shows_only_what_it_says(text: str, shown: str) -> None:
 
 
 def test_no_control_or_format_character_of_unicode_survives() -> None:
-    everything = " ".join(f"a{chr(code)}b" for code in range(sys.maxunicode + 1))
+    known = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in {"Cn", "Co"}]
+    everything = " ".join(f"a{char}b" for char in known)
 
     shown = sanitise(everything, sys.maxunicode * 8)
 
     assert {char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} == set()
-    assert len(shown) > sys.maxunicode * 2
+    assert len(shown) > len(known) * 2
 
 
 @given(HOSTILE, st.integers(min_value=-1, max_value=40))

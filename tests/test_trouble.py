@@ -20,6 +20,7 @@ from tray.paths import locate
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
 PRE_TOOL_USE = recorded("claude-code", "PreToolUse-Bash")
+together = pytest.mark.xdist_group("idle")  # one worker, so one tray
 MEGABYTE = 1024 * 1024
 
 
@@ -30,10 +31,20 @@ def plain(tmp_path: Path) -> Iterator[Plain]:
     plain.close()
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A running tray without hooks, for those who leave it as it is."""
+    folder = tmp_path_factory.mktemp("idle")
+    plain = Plain(folder)
+    yield Live(plain, folder)
+    plain.close()
+
+
 def approved(live: Live) -> None:
     """Approve everything proposed, as the menu would, while no tray runs."""
     paths = locate(str(live.home))
-    kept = stores(paths, migrate=False)
+    paths.prepare()
+    kept = stores(paths, migrate=not paths.database.exists())
     proposals = roster(paths, kept)
     proposals.refresh()
     consent = Consent(kept.ledger, proposals)
@@ -46,9 +57,8 @@ def approved(live: Live) -> None:
 
 def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) -> Live:
     """A running headless tray with one approved guard."""
-    live = Live(plain, tmp_path, configuration={**GUARD, **more})
+    live = Live(plain, tmp_path, configuration={**GUARD, **more}, starts=False)
     live.script("guard.sh", script)
-    assert live.quit() == 0
     approved(live)
     live.start()
     return live
@@ -69,15 +79,17 @@ def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) ->
     ],
     ids=["empty", "not json", "array", "not utf-8", "half", "unknown event", "unknown agent", "10 MB", "17 MB"],
 )
+@together
 def test_bad_input_gets_the_neutral_answer_and_a_row_that_says_what_was_wrong(
-    plain: Plain, tmp_path: Path, agent: str, event: str, body: bytes, problem: str
+    idle: Live, agent: str, event: str, body: bytes, problem: str
 ) -> None:
-    live = Live(plain, tmp_path)
+    before = len(idle.log())
 
-    done = live.relay(agent, event, body)
+    done = idle.relay(agent, event, body)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    (row,) = live.wait_log(1)
+    row, *earlier = idle.wait_log(before + 1)
+    assert len(earlier) == before
     assert (row["agent"], row["event"]) == (agent, event)
     assert problem in row["problem"]
 
@@ -195,13 +207,12 @@ def test_what_was_switched_off_stays_off_after_a_restart(plain: Plain, tmp_path:
     assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
 
 
-def test_a_second_start_says_so_and_ends_well(plain: Plain, tmp_path: Path) -> None:
-    live = Live(plain, tmp_path)
-
-    done = live.cli("run", "--headless")
+@together
+def test_a_second_start_says_so_and_ends_well(idle: Live) -> None:
+    done = idle.cli("run", "--headless")
 
     assert (done.returncode, b"already running" in done.stdout) == (0, True)
-    assert live.process.poll() is None
+    assert idle.process.poll() is None
 
 
 def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) -> None:
@@ -234,12 +245,11 @@ def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) 
         (("log", "--limit", "0"), 2, "--limit"),
     ],
 )
+@together
 def test_a_command_that_cannot_be_done_says_why_and_what_to_do(
-    plain: Plain, tmp_path: Path, argv: tuple[str, ...], code: int, words: str
+    idle: Live, argv: tuple[str, ...], code: int, words: str
 ) -> None:
-    live = Live(plain, tmp_path)
-
-    done = live.cli(*argv)
+    done = idle.cli(*argv)
 
     assert (done.returncode, words in done.stderr.decode()) == (code, True), done.stderr.decode()
 
@@ -281,9 +291,8 @@ def test_an_account_of_a_decision_can_be_read(plain: Plain, tmp_path: Path) -> N
 
 def test_a_tray_that_ends_takes_its_hooks_along_and_writes_their_rows(plain: Plain, tmp_path: Path) -> None:
     hooks = [{"name": "slow", "event": "session_end", "command": "./slow.sh"}]
-    live = Live(plain, tmp_path, configuration={"hooks": hooks})
+    live = Live(plain, tmp_path, configuration={"hooks": hooks}, starts=False)
     live.script("slow.sh", f"echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; exec sleep 60")
-    live.quit()
     approved(live)
     live.start()
     live.relay("claude-code", "SessionEnd", recorded("claude-code", "SessionEnd"))

@@ -16,7 +16,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tray.app import Stores
     from tray.settings import Llm
 
+PLACES = ("--config", "--state", "--logs")
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
 
 log = logging.getLogger(__name__)
@@ -39,13 +40,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """`once [--home DIR] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as the relay writes it."""
+    """`once [PLACES] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as relay.conf and the relay write it.
+
+    PLACES: `--home DIR`, or what relay.conf says: `--config FILE --state DIR --logs DIR`.
+    """
 
     agent: str
     event: str
     id: str
     spent: float  # seconds that the relay lost before it came here
-    home: str | None
+    paths: Paths
     framed: bool  # the answer is for the relay, not for the agent itself
 
 
@@ -124,7 +128,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     call, body, after = parse(argv), b"", Afterwards()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # hooks that run are ended, too
     try:
-        _log_to(locate(call.home).logs / "hooktray.log")
+        _log_to(call.paths.logs / "hooktray.log")
         body = sys.stdin.buffer.read()
         answer = _answer(call, body, environment, after)
     except HooktrayError as error:  # no database yet, or not one of ours
@@ -146,7 +150,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def parse(argv: Sequence[str]) -> Call:
     words: list[str] = []
-    options, framed = {"--home": "", "--id": "", "--spent": ""}, False
+    options, framed = dict.fromkeys(("--home", *PLACES, "--id", "--spent"), ""), False
     rest = iter(argv)
     for word in rest:
         if word in options:
@@ -161,16 +165,22 @@ def parse(argv: Sequence[str]) -> Call:
         event=event,
         id=options["--id"] or os.urandom(16).hex(),
         spent=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
-        home=options["--home"] or None,
+        paths=_paths(options),
         framed=framed,
     )
+
+
+def _paths(options: Mapping[str, str]) -> Paths:
+    """Never by the agent's environment where relay.conf, which the tray wrote, says it."""
+    named = {word.removeprefix("--"): Path(options[word]) for word in PLACES if options[word]}
+    return Paths(**named) if len(named) == len(PLACES) else replace(locate(options["--home"] or None), **named)
 
 
 def _answer(call: Call, body: bytes, environment: Mapping[str, str], after: Afterwards) -> Answer:
     from tray.app import engine, stores
 
     started = time.monotonic()
-    paths = locate(call.home)
+    paths = call.paths
     kept = stores(paths, migrate=False, offline=True, trouble=log.warning)
     committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:

@@ -43,6 +43,11 @@ class Paths:
         """The last configuration that could be read, so that a broken one does not take the settings away."""
         return self.state / "last-good.yaml"
 
+    @property
+    def named(self) -> tuple[str, str]:
+        """The words that lead a relay here, whatever an agent's environment says."""
+        return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
+
     def prepare(self) -> None:
         """Make the folders; raise HooktrayError when one is not ours, is a link, or cannot be closed to others."""
         for folder in (self.config.parent, self.state, self.logs, self.copies):
@@ -59,6 +64,14 @@ def locate(home: str | None = None) -> Paths:
 
     dirs = PlatformDirs(NAME, appauthor=False)
     return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
+
+
+def real(path: str) -> str:
+    """The path by whatever links it is reached; itself when no file can have that name (NUL, half a character)."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
 
 
 def _own(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """The portable relay: an agent's event to the tray and the tray's answer back; without a tray, to `hooktray once`.
 
-    relay.py [--home DIR] AGENT [EVENT]     the payload on stdin, the answer on stdout, stderr and in the exit code
+    relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/door/frames.py shows the
 wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
@@ -38,16 +38,14 @@ Line = _socket.socket | None  # to the tray; None = by the descriptors, to `hook
 
 def main(argv: list[str]) -> int:
     _end_silently()
-    started = time.monotonic()
-    payload = bytearray()
+    started, payload = time.monotonic(), bytearray()
     try:
         _open_standard_streams()
         _read_all(0, payload)
-        home, words = _arguments(argv)
-        place, name, answer = folder(home), os.urandom(16).hex(), None
+        place, words = _arguments(argv)
+        name, answer = os.urandom(16).hex(), None
         if _ours(place):
-            answer = _ask(place, words, name, payload, started)
-            answer = answer or _ask_once(place, home, words, name, payload, started)
+            answer = _ask(place, words, name, payload, started) or _ask_once(place, words, name, payload, started)
         if answer is None:
             return _neutral(argv, payload)
         code, stdout, stderr = answer
@@ -59,11 +57,12 @@ def main(argv: list[str]) -> int:
         return _neutral(argv, payload)
 
 
-def folder(home: str) -> str:
+def folder(option: str = "", named: str = "") -> str:
     """The folder of the door, by the same rules as tray/paths.py."""
-    home = home or os.environ.get("HOOKTRAY_HOME", "")
+    home = named or os.environ.get("HOOKTRAY_HOME", "")
     if home:
-        return os.path.join(os.getcwd(), os.path.expanduser(home), "state")
+        root = os.path.join(os.getcwd(), os.path.expanduser(home))
+        return root if option == "--state" else os.path.join(root, "state")
     if sys.platform == "win32":
         return os.path.join(os.environ["LOCALAPPDATA"], "hooktray")
     if sys.platform == "darwin":
@@ -73,24 +72,29 @@ def folder(home: str) -> str:
 
 
 def _arguments(argv: list[str]) -> tuple[str, list[str]]:
-    """DIR or "", and the words AGENT [EVENT]; an exception for anything else."""
-    home, words = "", argv
-    if argv[0] == "--home":
-        home, words = argv[1], argv[2:]
-    elif argv[0].startswith("--home="):
-        home, words = argv[0][len("--home=") :], argv[1:]
+    """The folder of the door, and the words AGENT [EVENT]; an exception for anything else."""
+    option, is_joined, named = argv[0].partition("=")
+    if option in ("--home", "--state"):
+        named, words = (named, argv[1:]) if is_joined else (argv[1], argv[2:])
+    else:
+        option, named, words = "", "", argv
     if not 1 <= len(words) <= 2 or words[0].startswith("-"):
         raise ValueError(argv)
-    return home, words
+    return folder(option, named), words
 
 
-def _ours(place: str) -> bool:
-    """Whether nobody else can have put a socket or a relay.conf there; the tray sees to it that nobody looks in."""
+def _ours(path: str) -> bool:
+    """Whether it is ours and no link; a folder that was opened to others is closed again."""
     try:
-        found = os.lstat(place)
+        found = os.lstat(path)
+        if sys.platform == "win32":
+            return True
+        is_ours = found.st_uid == os.getuid() and found.st_mode & 0o170000 != 0o120000
+        if is_ours and found.st_mode & 0o170000 == 0o040000 and found.st_mode & 0o022:
+            os.chmod(path, 0o700)
+        return is_ours
     except OSError:
         return False
-    return sys.platform == "win32" or (found.st_uid == os.getuid() and found.st_mode & 0o170022 == 0o040000)
 
 
 def _neutral(argv: list[str], payload: bytearray) -> int:
@@ -123,22 +127,19 @@ def _frame(words: list[str], name: str, token: str, payload: bytearray) -> bytes
         variables = [f"{key}={value}".encode("utf-8", "surrogatepass") for key, value in os.environ.items()]
     else:
         variables = [key + b"=" + value for key, value in os.environb.items()]
-    lines = [*map(os.fsencode, fields), b"cwd=" + _cwd(), b"", *variables]
+    try:
+        cwd = os.getcwdb()
+    except OSError:
+        cwd = b""  # removed under the agent's feet
+    lines = [*map(os.fsencode, fields), b"cwd=" + cwd, b"", *variables]
     head = b"".join([line + b"\0" for line in lines])
     return b"HKT1E" + len(head).to_bytes(4, "big") + len(payload).to_bytes(8, "big") + head + payload
 
 
-def _cwd() -> bytes:
-    try:
-        return os.getcwdb()
-    except OSError:
-        return b""  # removed under the agent's feet
-
-
 def _connect_unix(place: str) -> Line:
-    if sys.platform == "win32":
-        return None
     path = os.path.join(place, "door.sock")
+    if sys.platform == "win32" or not _ours(path):
+        return None
     if sys.platform == "linux" and len(os.fsencode(path)) > 107:  # the kernel's limit
         path = f"/proc/self/fd/{os.open(place, os.O_PATH)}/door.sock"
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -218,7 +219,7 @@ def _send(line: Line, writer: int, unsent: memoryview) -> memoryview:
         return unsent[:0]  # the other end is closed; its answer may still be there
 
 
-def _ask_once(place: str, home: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
+def _ask_once(place: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
     """What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count."""
     lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
     conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
@@ -227,8 +228,7 @@ def _ask_once(place: str, home: str, words: list[str], name: str, body: bytearra
     import subprocess  # costs more than the whole rest, and is hardly ever needed
 
     spent = f"{(time.monotonic() - started) * 1000:.0f}"
-    options = [*(["--home", home] if home else []), "--id", name, "--spent", spent, "--framed"]
-    argv = [*conf["once"].split("\x1f"), *options, *words]
+    argv = [*conf["once"].split("\x1f"), "--id", name, "--spent", spent, "--framed", *words]
     if sys.platform == "win32":  # nobody can wait for a pipe there
         done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return _answer(bytearray(NO_HURRY + done.stdout))
@@ -254,9 +254,8 @@ def _wait(reader: int, writer: int, seconds: float) -> tuple[bool, bool]:
         return bool(found[0]), bool(found[1])
     poll, wanted = select.poll(), {reader: select.POLLIN}  # select refuses descriptors from 1024 on
     wanted[writer] = wanted.get(writer, 0) | select.POLLOUT
-    for opened, events in wanted.items():
-        if opened >= 0:
-            poll.register(opened, events)
+    for opened, events in ((opened, events) for opened, events in wanted.items() if opened >= 0):
+        poll.register(opened, events)
     ready = dict(poll.poll(int(min(max(seconds, 0), DAY) * 1000 + 0.999)))
     return bool(ready.get(reader, 0) & ~select.POLLOUT), bool(ready.get(writer, 0) & ~select.POLLIN)
 
@@ -264,7 +263,7 @@ def _wait(reader: int, writer: int, seconds: float) -> tuple[bool, bool]:
 def _read_file(path: str) -> bytes:
     try:
         with open(path, "rb", buffering=0) as file:
-            return file.read()
+            return file.read() if _ours(path) else b""
     except OSError:
         return b""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -11,10 +12,10 @@ NATIVE = HERE / "native" / ("hooktray-relay.exe" if sys.platform == "win32" else
 PATIENCE = 5.0  # seconds for the native relay to show that it runs here
 
 
-def argv(home: str = "", native: Path = NATIVE) -> list[str]:
+def argv(named: Sequence[str] = (), native: Path = NATIVE) -> list[str]:
     """The fastest relay that runs here, up to AGENT [EVENT]. It costs a process: ask when settings are written."""
     relay = portable() if trouble(native) else [str(native)]
-    return [*relay, *(["--home", home] if home else [])]
+    return [*relay, *named]
 
 
 def portable() -> list[str]:

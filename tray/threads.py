@@ -84,6 +84,11 @@ class Seldom:
         else:
             self._work()
 
+    def took(self, seconds: float) -> None:
+        """What the work took, wherever it was done: more than a fiftieth of the time it shall not have."""
+        with self._lock:
+            self._free = max(self._free, time.monotonic() + 50 * seconds)
+
     def _late(self) -> None:
         with self._lock:
             self._waiting = False

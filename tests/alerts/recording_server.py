@@ -2,7 +2,8 @@
 
 Each call becomes one JSON line in FOLDER/calls. FOLDER/mode says how it answers: nothing = as it should,
 `hang` = never, `refuse` = with an error, `deaf` = it tells its capabilities, and hangs when it is to show something,
-`late` = the same, until it has another mode, `unwilling` = it refuses to show anything more.
+`late` = the same, until it has another mode, `unwilling` = it refuses to show anything more,
+`eager` = the last button is pressed before anybody is told the number.
 """
 # No `from __future__ import annotations`: dbus-fast reads the annotations as D-Bus signatures.
 # mypy: ignore-errors
@@ -81,6 +82,8 @@ class Server(ServiceInterface):
             hints=plain,
             at=arrived,
         )
+        if told() == "eager":
+            self.ActionInvoked(self.last, actions[-2])
         return self.last
 
     @dbus_method()

@@ -211,6 +211,19 @@ def test_an_alert_that_is_taken_back_before_it_is_there_goes_as_soon_as_it_is(se
     assert [call["id"] for call in server.calls("Close")] == [1]
 
 
+def test_a_button_that_is_pressed_before_we_know_the_number_counts(server: Recorder) -> None:
+    hand = Hand()
+    server.mode("eager")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY)))
+        await until(lambda: hand.pressed)
+
+    hand.run(do)
+
+    assert hand.pressed == [("q1", Button.DENY)]
+
+
 def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: Recorder) -> None:
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)

@@ -20,7 +20,7 @@ from tray.settings import Settings
 from tray.threads import Loop
 
 
-class Desk:
+class Bench:
     """A tray's alerts and controls, with one thread for all; remembers what was opened and shown."""
 
     def __init__(self, house: House) -> None:
@@ -68,107 +68,107 @@ class Desk:
 
 
 @pytest.fixture
-def desk(house: House) -> Iterator[Desk]:
-    desk = Desk(house)
-    yield desk
-    desk.close()
+def bench(house: House) -> Iterator[Bench]:
+    bench = Bench(house)
+    yield bench
+    bench.close()
 
 
-def test_details_of_an_event_whose_hooks_still_run_are_opened_when_they_have_ended(desk: Desk) -> None:
+def test_details_of_an_event_whose_hooks_still_run_are_opened_when_they_have_ended(bench: Bench) -> None:
     ended = event(EventKind.SESSION_END)
-    desk.alerting.herald.arrived(ended)
-    shown = desk.last
+    bench.alerting.herald.arrived(ended)
+    shown = bench.last
 
-    desk.alerting.press(shown, Button.DEFAULT)
-    early = list(desk.opened)
-    desk.alerting.decided(ended, Decision(), record(ended))
-    desk.alerting.press(shown, Button.DEFAULT)
+    bench.alerting.press(shown, Button.DEFAULT)
+    early = list(bench.opened)
+    bench.alerting.decided(ended, Decision(), record(ended))
+    bench.alerting.press(shown, Button.DEFAULT)
 
     assert early == []
-    assert desk.last.body == "Its hooks still run; the page opens when they have ended"
-    assert desk.opened == [ended.id, ended.id]
+    assert bench.last.body == "Its hooks still run; the page opens when they have ended"
+    assert bench.opened == [ended.id, ended.id]
 
 
 @pytest.mark.parametrize("way", ["tray", "page", TERMINAL])
-def test_what_was_switched_off_is_taken_back_by_the_alert_that_says_so(desk: Desk, way: str) -> None:
-    desk.controls.turn(False, way)
-    assert desk.last.cls is AlertClass.SWITCHED
+def test_what_was_switched_off_is_taken_back_by_the_alert_that_says_so(bench: Bench, way: str) -> None:
+    bench.controls.turn(False, way)
+    assert bench.last.cls is AlertClass.SWITCHED
 
-    desk.undo()
+    bench.undo()
 
-    assert desk.house.stores.switch.state().enabled
-    assert desk.last.body == "Taken back: Hooks are off"
-    assert desk.controls.requests == ()
+    assert bench.house.stores.switch.state().enabled
+    assert bench.last.body == "Taken back: Hooks are off"
+    assert bench.controls.requests == ()
 
 
-def test_each_word_about_a_hook_is_taken_back(desk: Desk) -> None:
-    one = desk.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+def test_each_word_about_a_hook_is_taken_back(bench: Bench) -> None:
+    one = bench.house.hook("guard", on="tool_before", script="exit 0", approved=False)
     seen = []
-    for act in (desk.controls.deny, desk.controls.approve):
+    for act in (bench.controls.deny, bench.controls.approve):
         act(one.key, one.digest, "tray")
-        before = desk.house.standing("guard").state
-        desk.undo()
-        seen.append((before, desk.house.standing("guard").state))
-    desk.controls.approve(one.key, one.digest, "tray")
-    desk.controls.revoke(one.key, "tray")
-    desk.undo()
-    desk.controls.hook(one.key, False, "tray")
-    desk.undo()
+        before = bench.house.standing("guard").state
+        bench.undo()
+        seen.append((before, bench.house.standing("guard").state))
+    bench.controls.approve(one.key, one.digest, "tray")
+    bench.controls.revoke(one.key, "tray")
+    bench.undo()
+    bench.controls.hook(one.key, False, "tray")
+    bench.undo()
 
     assert seen == [(State.DENIED, State.PENDING), (State.APPROVED, State.PENDING)]
-    assert desk.house.standing("guard").state is State.APPROVED
-    assert desk.house.stores.switch.state().off == frozenset()
+    assert bench.house.standing("guard").state is State.APPROVED
+    assert bench.house.stores.switch.state().off == frozenset()
 
 
-def test_a_pause_goes_back_to_the_pauses_that_were(desk: Desk) -> None:
-    desk.controls.pause(600, "tray", agent="shelley")
-    desk.controls.pause(600, "page")
+def test_a_pause_goes_back_to_the_pauses_that_were(bench: Bench) -> None:
+    bench.controls.pause(600, "tray", agent="shelley")
+    bench.controls.pause(600, "page")
 
-    desk.undo()
+    bench.undo()
 
-    assert [one.agent for one in desk.house.stores.switch.state().pauses] == ["shelley"]
+    assert [one.agent for one in bench.house.stores.switch.state().pauses] == ["shelley"]
 
 
-def test_only_the_last_thing_is_taken_back_and_only_once(desk: Desk) -> None:
-    desk.controls.pause(600, "tray")
-    paused = desk.last
-    desk.controls.turn(False, "tray")
-    off = desk.last
+def test_only_the_last_thing_is_taken_back_and_only_once(bench: Bench) -> None:
+    bench.controls.pause(600, "tray")
+    paused = bench.last
+    bench.controls.turn(False, "tray")
+    off = bench.last
 
     for stale in (paused, off, off):
-        desk.alerting.press(stale, Button.UNDO)
+        bench.alerting.press(stale, Button.UNDO)
 
-    bodies = [one.body for one in desk.alerts[2:]]
+    bodies = [one.body for one in bench.alerts[2:]]
     assert bodies == ["It can no longer be taken back", "Taken back: Hooks are off", "It can no longer be taken back"]
 
 
-def test_what_was_decided_anew_is_not_taken_back(desk: Desk) -> None:
-    one = desk.house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    desk.controls.approve(one.key, one.digest, "tray")
-    desk.house.consent.revoke(one.key, "elsewhere")
+def test_what_was_decided_anew_is_not_taken_back(bench: Bench) -> None:
+    one = bench.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    bench.controls.approve(one.key, one.digest, "tray")
+    bench.house.consent.revoke(one.key, "elsewhere")
 
-    desk.undo()
+    bench.undo()
 
-    assert desk.house.standing("guard").state is State.REVOKED
-    assert desk.last.body.startswith("it has been decided anew since")
+    assert bench.house.standing("guard").state is State.REVOKED
+    assert bench.last.body.startswith("it has been decided anew since")
 
 
 @pytest.mark.parametrize("act", ["turn", "resume"])
-def test_what_tightens_has_no_way_back(desk: Desk, act: str) -> None:
+def test_what_tightens_has_no_way_back(bench: Bench, act: str) -> None:
     doing: dict[str, Any] = {
-        "turn": lambda: desk.controls.turn(True, "tray"),
-        "resume": lambda: desk.controls.resume("tray"),
+        "turn": lambda: bench.controls.turn(True, "tray"),
+        "resume": lambda: bench.controls.resume("tray"),
     }
 
     doing[act]()
 
-    assert desk.last.buttons == ()
+    assert bench.last.buttons == ()
 
 
-def test_a_click_beside_the_button_opens_the_page_and_takes_nothing_back(desk: Desk) -> None:
-    desk.controls.turn(False, "tray")
+def test_a_click_beside_the_button_opens_the_page_and_takes_nothing_back(bench: Bench) -> None:
+    bench.controls.turn(False, "tray")
 
-    desk.alerting.press(desk.last, Button.DEFAULT)
+    bench.alerting.press(bench.last, Button.DEFAULT)
 
-    assert desk.opened == [""]
-    assert not desk.house.stores.switch.state().enabled
+    assert bench.opened == [""]
+    assert not bench.house.stores.switch.state().enabled

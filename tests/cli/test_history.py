@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +57,6 @@ def rows(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> list[
         (["--verdict", "deny"], 1),
         (["--verdict", "abstain"], 2),
         (["--hook", "guard"], 3),
-        (["--hook", "other"], 0),
         (["--text", "cat secret"], 1),
         (["--project", "nowhere"], 0),
         (["--agent", "shelley"], 0),
@@ -76,6 +76,9 @@ def test_log_shows_the_rows_that_fit_its_filters(
     [
         (["log", "--verdict", "denied"], "did you mean `deny`"),
         (["log", "--agent", "claude"], "did you mean `claude-code`"),
+        (["log", "--event", "PreTolUse"], "did you mean `PreToolUse`"),
+        (["log", "--hook", "gaurd"], "did you mean `guard`"),
+        (["export", "--hook", "zzz"], "`hooktray list` the hooks"),
         (["log", "--since", "yesterday"], "write 30m, 2h, 7d"),
         (["why", "nothing"], "no decision has the id `nothing`"),
         (["export", "--format", "xml"], "write jsonl or csv"),
@@ -92,7 +95,7 @@ def test_words_that_mean_nothing_are_refused_with_their_cure(lived: House, words
 def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
     lived: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(lived, capsys, "log", "--hook", "other") == "No decision matches.\n"
+    assert said(lived, capsys, "log", "--project", "other") == "No decision matches.\n"
 
 
 def test_an_empty_journal_says_that_nothing_was_decided_yet(house: House, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,8 +206,8 @@ def test_follow_shows_what_comes_in_as_it_comes_in(house: House, tmp_path: Path)
     plain.wait(lambda: len(printed()) == 4, 20, "the rows that came in")
 
     assert printed()[1:] == ["new0", "new1", "new2"]
-    process.terminate()
-    process.wait(10)
+    process.send_signal(signal.SIGINT)  # as with Ctrl-C
+    assert process.wait(20) == 130
 
 
 ROW = Record(
@@ -236,7 +239,7 @@ def test_a_replay_of_a_masked_row_says_that_it_is_inexact(house: House, capsys: 
     house.tool(f"curl {SECRET}")
     house.stores.journal.close()
 
-    assert "inexact: 1 values masked" in said(house, capsys, "replay", house.last.id)
+    assert "inexact: 1 value masked" in said(house, capsys, "replay", house.last.id)
 
 
 def test_a_replay_against_an_edited_file_runs_that_file_and_approves_nothing(

@@ -421,7 +421,7 @@ def test_another_place_of_the_relay_is_an_upgrade_and_the_old_bytes_come_back(pe
     person.connect()
 
     assert person.connect(("/new/hooktray-relay",)) == 1
-    assert {wire.home for wire in person.wires()} == {""}
+    assert {wire.state for wire in person.wires()} == {""}
     person.disconnect()
 
     assert file.read_text() == PLAIN

@@ -292,7 +292,8 @@ def test_a_comment_between_our_entries_stays(starchild: Person, text: str) -> No
     file.parent.mkdir(parents=True)
     file.write_text(text)
     starchild.connect()
-    file.write_text(file.read_text().replace("  - event: on_stop", "  # mine: not to be lost\n  - event: on_stop"))
+    ours = '  - event: "on_stop"'
+    file.write_text(file.read_text().replace(ours, f"  # mine: not to be lost\n{ours}"))
     assert starchild.connect() == 0
 
     starchild.disconnect()
@@ -324,7 +325,7 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
     wires = starchild.wires()
 
     assert len(wires) == 12
-    assert {wire.home for wire in wires} == {"/home/you/h"}
+    assert {wire.state for wire in wires} == {"/home/you/h/state"}
     assert all(RELAY[0] in wire.argv[2] for wire in wires)
 
 

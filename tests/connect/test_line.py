@@ -14,6 +14,7 @@ from tray.connect import line
 from tray.connect.line import Line
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
+from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
@@ -80,7 +81,7 @@ def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
 
 
 def test_this_installations_relay_runs() -> None:
-    said = line.shell((*line.relay(Path("/nonexistent")), "shelley", "system-prompt"))
+    said = line.shell((*line.relay(locate("/nonexistent")), "shelley", "system-prompt"))
 
     assert run(["/bin/sh", "-c", said]) == (0, PAYLOAD, b"")
 
@@ -88,21 +89,29 @@ def test_this_installations_relay_runs() -> None:
 @pytest.mark.parametrize(
     "relay", [("/x/hooktray-relay",), ("/py thon/bin/python3.11", "-I", "-S", "/it's/tray/relay.py")]
 )
-@pytest.mark.parametrize("home", ["", "/my home"])
+@pytest.mark.parametrize(
+    ("named", "state"),
+    [((), ""), (("--home", "/my home"), "/my home/state"), (("--state", "/my state"), "/my state")],
+)
 @pytest.mark.parametrize("form", [line.shell, line.argv, lambda words: list(words)])
-def test_our_own_lines_are_recognised(relay: tuple[str, ...], home: str, form: object) -> None:
-    words = (*relay, *(("--home", home) if home else ()), "x-code", "PreToolUse")
+def test_our_own_lines_are_recognised(
+    relay: tuple[str, ...], named: tuple[str, ...], state: str, form: object
+) -> None:
+    words = (*relay, *named, "x-code", "PreToolUse")
 
     assert callable(form)
-    assert line.parse(form(words)) == Line(agent="x-code", event="PreToolUse", home=home)
+    assert line.parse(form(words)) == Line(agent="x-code", event="PreToolUse", state=state)
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("hooktray relay claude-code PreToolUse", Line(agent="claude-code", event="PreToolUse")),
-        ("/usr/bin/hooktray --home /h relay shelley slash/a", Line(agent="shelley", event="slash/a", home="/h")),
-        ("hooktray-relay.exe --home=C:/h claude-code", Line(agent="claude-code", home="C:/h")),
+        (
+            "/usr/bin/hooktray --home /h relay shelley slash/a",
+            Line(agent="shelley", event="slash/a", state="/h/state"),
+        ),
+        ("hooktray-relay.exe --home=C:/h claude-code", Line(agent="claude-code", state="C:/h/state")),
         ("cd / && exec hooktray-relay claude-code Stop", Line(agent="claude-code", event="Stop")),
         ("echo hooktray-relay claude-code Stop", None),
         ("echo 'hooktray relay claude-code Stop'", None),
@@ -151,7 +160,9 @@ def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
 
     for text in (line.command(words), line.command_words(words), joined):
         found = line.parse(text)
-        assert found == Line(agent=words[-2], event=words[-1], home="C:\\h" if "--home" in words else "")
+        assert found == Line(
+            agent=words[-2], event=words[-1], state=str(Path("C:\\h", "state")) if "--home" in words else ""
+        )
         assert found is not None
         assert found.needs[0] == words[0]
 

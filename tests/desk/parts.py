@@ -47,6 +47,7 @@ class Part:
 
 LIGHT = {  # what is written otherwise on a light desk
     '"dark-mode" type="bool" value="true"': '"dark-mode" type="bool" value="false"',
+    'name="theme" type="string" value="Greybird"': 'name="theme" type="string" value="Greybird-bright"',
     'background = "#2b303b"': 'background = "#f7f7f8"',
     'foreground = "#c0c5ce"': 'foreground = "#4a4f59"',
     'foreground = "#eff1f5"': 'foreground = "#23262d"',

@@ -12,6 +12,7 @@ from Xlib import X  # type: ignore[import-untyped]
 from Xlib.display import Display  # type: ignore[import-untyped]
 from Xlib.error import BadDrawable, BadWindow  # type: ignore[import-untyped]
 
+TOOLTIP = "_NET_WM_WINDOW_TYPE_TOOLTIP"
 MENU_TYPES = ("_NET_WM_WINDOW_TYPE_POPUP_MENU", "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU", "_NET_WM_WINDOW_TYPE_MENU")
 TRAY_CLASS = ("wrapper-2.0", "Wrapper-2.0")  # the process in which the panel keeps its tray
 
@@ -39,7 +40,6 @@ class Screen:
         self.name = environment["DISPLAY"]
         self._display = Display(self.name)
         self._root = self._display.screen().root
-        self._types = {self._display.intern_atom(name) for name in MENU_TYPES}
 
     def close(self) -> None:
         self._display.close()
@@ -52,9 +52,10 @@ class Screen:
         atom = self._display.intern_atom("_NET_SUPPORTING_WM_CHECK")
         return self._root.get_full_property(atom, X.AnyPropertyType) is not None
 
-    def popups(self) -> list[Box]:
-        """The open menus, from the lowest to the uppermost; a submenu may first appear below its parent."""
-        return [box for window in self._root.query_tree().children if (box := self._popup(window))]
+    def popups(self, *types: str) -> list[Box]:
+        """What of these types is open (default: menus), lowest first; a submenu may first appear below its parent."""
+        wanted = {self._display.intern_atom(name) for name in types or MENU_TYPES}
+        return [box for window in self._root.query_tree().children if (box := self._popup(window, wanted))]
 
     def named(self, name: str) -> list[Box]:
         """The windows of this class on the screen, without those that only hold something."""
@@ -94,13 +95,13 @@ class Screen:
     def do(self, *words: str) -> None:
         subprocess.run(["xdotool", *words], env=self._environment, check=True, capture_output=True, timeout=10)
 
-    def _popup(self, window: Any) -> Box | None:
+    def _popup(self, window: Any, types: set[int]) -> Box | None:
         try:
             attributes = window.get_attributes()
             if attributes.map_state != X.IsViewable or not attributes.override_redirect:
                 return None
             kinds = window.get_full_property(self._display.intern_atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType)
-            return self._box(window) if kinds and self._types.intersection(kinds.value) else None
+            return self._box(window) if kinds and types.intersection(kinds.value) else None
         except (BadWindow, BadDrawable):  # closed while we looked
             return None
 

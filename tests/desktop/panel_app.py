@@ -17,6 +17,7 @@ from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action, Approval, MenuState, Quit, Request, Toggle, menu
 from tray.desktop.toolkit import Pystray
+from tray.dialects import spec
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 
@@ -38,7 +39,7 @@ def record(number: int, agent: str, event: str, project: str, verdict: Verdict, 
         session="s",
         project=project,
         event=event,
-        kind="other",
+        kind=spec(agent, event).kind,
         verdict=verdict,
         reason="",
         ms=1.0,

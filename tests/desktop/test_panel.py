@@ -163,16 +163,20 @@ def test_a_foreign_process_on_the_desk_cannot_click(desk: Desk, tray: Tray) -> N
     assert "Toggle()" not in tray.said()
 
 
-def test_the_icon_comes_back_when_the_panels_tray_does(tmp_path: Path) -> None:
+def test_the_icon_comes_back_when_the_panels_tray_does_also_with_a_submenu_open(tmp_path: Path) -> None:
     """The tray is a process of its own, which the panel starts again when it has died."""
     with Desk(tmp_path, notifications=None, sound=False) as desk:
         tray = Tray(desk)
         old = desk.bus.pid(WATCHER)
 
-        os.kill(old, signal.SIGKILL)
+        with desk.open_menu(["Approvals"], tray.item):
+            os.kill(old, signal.SIGKILL)
+            desk.wait(lambda: not desk.screen.popups(), 20, "the menus are gone with their panel")
 
         desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, 20, "the panel starts its tray again")
         desk.wait(lambda: tray.item.bus in {item.bus for item in desk.items()}, what="the icon registers anew")
+        desk.click(["Hooks enabled"], tray.item)
+        desk.wait(lambda: tray.said() == ["sni", "Toggle()"], what="a click is heard as before")
         tray.close()
 
 

@@ -154,10 +154,13 @@ def test_nothing_but_the_letters_switches_hooks_off(live: Live, person: Person, 
 
 
 def test_without_a_terminal_it_is_asked_for_and_the_reason_is_said(live: Live) -> None:
+    before = live.cli_json("status")[0]["pending"]
+
     done = live.cli("off").stdout.decode()
 
     assert "only a person can do that" in done
     assert "Not here: it has no terminal" in done
+    assert live.cli_json("status")[0]["pending"] == before + 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tray.engine.ancestry import ONCE, Ancestor, descends_from, descends_from_hook, is_ours
+from tray.engine.ancestry import ONCE, Ancestor, Lineage, descends_from, descends_from_hook, is_ours
 
 SAYS_ONCE = Ancestor(5, ("python3", *ONCE, "claude-code", "Stop"))
 
@@ -45,3 +45,13 @@ def test_our_own_interpreter_is_ours_and_a_process_that_has_gone_is_not() -> Non
         assert is_ours(pid)
     assert is_ours(os.getpid())
     assert not is_ours(pid)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
+def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
+    with running(["/bin/cat"], executable="/bin/cat") as ours:
+        below, beside = Lineage(os.getpid()), Lineage(ours)
+
+        assert [below.from_hook(ours), below.from_hook(ours)] == [True, True]
+        assert [beside.from_hook(os.getpid()), beside.from_hook(os.getpid())] == [False, False]
+    assert not beside.from_hook(ours)

@@ -12,9 +12,10 @@ from house import PRE_TOOL_USE, House
 
 from tray.app import engine
 from tray.dialects import parse
-from tray.engine.plan import plan
+from tray.engine.plan import plan, planned
+from tray.engine.scopes import none
 from tray.model.decision import Answer, Verdict
-from tray.model.event import Knock
+from tray.model.event import Event, Knock
 from tray.store.ledger import Book, Ledger
 
 BODY = json.dumps(PRE_TOOL_USE).encode()
@@ -42,10 +43,17 @@ def test_what_needs_a_process_does_not_hold_up_who_asks(house: House) -> None:
     assert not isinstance(house.engine.begin(knock()), Answer)
 
 
-def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
-    left: list[Callable[[], object]] = []
+class Left(list[Callable[[], object]]):
+    """What is left for afterwards."""
 
-    house.engine.begin(knock(), after=left.append)
+    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+        self.append(work)
+
+
+def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
+    left = Left()
+
+    house.engine.begin(knock(), after=left)
 
     assert house.decisions == []
     left.pop()()
@@ -54,9 +62,9 @@ def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: Ho
 
 def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny")
-    left: list[Callable[[], object]] = []
+    left = Left()
 
-    house.engine.begin(knock(), after=left.append)
+    house.engine.begin(knock(), after=left)
 
     assert left == []
     assert house.stores.journal.count() == 1
@@ -72,10 +80,9 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
         heard = parse(knock(asking, name))
-        some = ledger.book.asked(heard.agent, heard.kind.value, heard.name)
-        assert plan(heard, some) == plan(heard, ledger.in_order())
-    names = [one.hook.name for one in ledger.book.asked("claude-code", "tool_before", "PreToolUse")]
-    assert names == ["h0", "h1", "h2", "open"]
+        assert planned(heard, ledger.book, none, lambda: None) == plan(heard, ledger.in_order())
+    asked = ledger.book.asked("claude-code", "tool_before", "PreToolUse")
+    assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
 
 
 class Moving(Ledger):
@@ -98,3 +105,39 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(knock())
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
+
+
+class Startled:
+    """Somebody of ours who fails on every event that comes in."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self.decided, self.running, self.ended = house.decided, house.running, house.ended
+
+    def arrived(self, event: Event, *, answered: bool) -> None:
+        raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+
+@pytest.mark.parametrize(("policy", "told"), [("block", b'"deny"'), ("allow", b"")])
+def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, told: bytes) -> None:
+    house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure=policy)
+    broken = engine(house.stores, Startled(house), lambda _: True, None, llm=lambda: None)
+
+    said = broken.begin(knock())
+
+    assert isinstance(said, Answer)
+    assert told in said.stdout
+    assert bool(said.stdout) is bool(told)
+    assert "internal error: UnicodeEncodeError" in house.last.problem
+
+
+@pytest.mark.parametrize("path", ["/tmp/hook\ud800", "/x/a\0b", "/x/" + "a" * 300], ids=["half", "nul", "long"])
+def test_no_name_of_a_file_takes_a_guard_out_of_the_way(house: House, path: str) -> None:
+    house.hook("guard", on="tool_before", type="rule", decision="deny", reason="no")
+    body = json.dumps({**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": path}}).encode()
+
+    said = house.engine.begin(knock(body=body))
+
+    assert isinstance(said, Answer)
+    assert b'"deny"' in said.stdout
+    assert not house.last.problem

@@ -136,3 +136,8 @@ def test_a_rule_of_a_project_counts_from_that_project() -> None:
 
 def test_a_rule_that_would_take_for_ever_is_met() -> None:
     assert met("Bash(" + "*a" * 30 + "b)", "Bash", {"command": "a" * 200_000})
+
+
+@pytest.mark.parametrize("path", ["/x/a\0b", "/x/\ud800", "/home/dev/api/src/\0"])
+def test_a_name_that_no_file_can_have_is_judged_like_any_other(path: str) -> None:
+    assert met("Write(src/**)", "Write", {"file_path": path}) is ("/src/" in path)

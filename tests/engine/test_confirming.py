@@ -1,4 +1,4 @@
-"""Settings that loosen a gate count only once a person confirmed them as they stand (RULINGS 32)."""
+"""Settings that loosen a gate count only once a person confirmed them as they stand."""
 
 from __future__ import annotations
 

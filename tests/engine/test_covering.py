@@ -11,7 +11,7 @@ from tray.engine.covering import Covering, signature, survey
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source
-from tray.store.copies import MANIFEST, Copies, DamagedError
+from tray.store.copies import MANIFEST, Copies, DamagedError, Unit
 
 
 def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: str = "") -> Hook:
@@ -108,15 +108,8 @@ def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(fo
     assert argv[1] == str(kept.path(unit.digest, str(folder / "guard.sh")))
 
 
-@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder", "guest", "link"])
-def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
-    folder: Path, kept: Copies, damage: str
-) -> None:
-    guard = script(folder / "guard.sh")
-    unit = survey(hook(folder, "./guard.sh"))
-    kept.keep(unit)
-    copy = kept.path(unit.digest, str(guard))
-    manifest = kept.folder / unit.digest / MANIFEST
+def ruin(kept: Copies, unit: Unit, folder: Path, damage: str) -> None:
+    copy, manifest = kept.path(unit.digest, str(folder / "guard.sh")), kept.folder / unit.digest / MANIFEST
     if damage == "edit":
         copy.chmod(0o700)
         copy.write_text("#!/bin/sh\necho evil\n")
@@ -131,8 +124,37 @@ def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
     else:
         manifest.unlink()
 
+
+DAMAGES = ["edit", "delete", "manifest", "folder", "guest", "link"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
+    folder: Path, kept: Copies, damage: str
+) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+    ruin(kept, unit, folder, damage)
+    guard.write_text("#!/bin/sh\necho edited\n")
+
     with pytest.raises(DamagedError, match=unit.digest[:8]):
         Covering(kept).argv(unit.hook, unit.digest)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_copy_is_made_anew_while_the_files_hold_what_was_approved(
+    folder: Path, kept: Copies, damage: str
+) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+    ruin(kept, unit, folder, damage)
+
+    argv = Covering(kept).argv(unit.hook, unit.digest)
+
+    assert unit.sums == kept.check(unit.digest).files
+    assert Path(argv[-1]).read_bytes() == guard.read_bytes()
 
 
 def test_too_many_bytes_are_refused_with_the_file_that_was_one_too_much(

@@ -1,4 +1,4 @@
-"""What of the agent's environment a hook gets to see (RULINGS 18)."""
+"""What of the agent's environment a hook gets to see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a broken hook means, by the policy of the file that declares it (RULINGS 16)."""
+"""What a broken hook means, by the policy of the file that declares it."""
 
 from __future__ import annotations
 

@@ -341,7 +341,26 @@ def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: H
     copy = house.stores.copies.path(standing.digest, standing.covered[0])
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\nexit 0\n")
+    house.script("guard.sh", f"touch {tmp_path}/ran; exit 0")
 
     assert house.tool() == {}
     assert not (tmp_path / "ran").exists()
     assert "altered" in house.last.hooks[0]["cause"]
+
+
+def test_a_damaged_copy_switches_no_guard_off_whose_file_is_still_there(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script=DENY)
+    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\nexit 0\n")
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(("wanted", "told"), [([], "no site: 1"), (["PYTHONUSERBASE"], "no site: ")])
+def test_python_guards_load_nothing_from_the_users_own_packages_unless_they_ask(
+    house: House, wanted: list[str], told: str
+) -> None:
+    house.hook("guard", on="tool_before", script='echo "no site: $PYTHONNOUSERSITE" >&2; exit 2', env=wanted)
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"].strip() == told.strip()

@@ -293,3 +293,26 @@ def test_our_files_are_ours_by_whatever_links_they_are_reached(tmp_path: Path) -
 
     assert said is not None
     assert said.reading.verdict is Verdict.DENY
+
+
+def test_a_call_that_cannot_be_judged_is_asked_about() -> None:
+    def fail() -> list[str]:
+        raise RuntimeError
+
+    outcome = Protection(places=PLACES, exceptions=fail).judge(event("Bash", {"command": "hooktray off"}))
+
+    assert outcome is not None
+    assert outcome.reading.verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("piece", ["|/", "|a= ", "|a=a ", "a=a ", "'  ", "sh -a ", '" [[', "eval *", "/../|/"])
+def test_no_line_takes_longer_than_its_length_explains(piece: str) -> None:
+    def seconds(size: int) -> float:
+        heard, times = event("Bash", {"command": f"echo 'hook {piece * (size // len(piece))}'"}), []
+        for _ in range(3):
+            began = time.process_time()
+            Protection(places=PLACES).judge(heard)
+            times.append(time.process_time() - began)
+        return min(times)
+
+    assert seconds(64_000) < 100 * max(seconds(4_000), 0.0005)  # sixteen times as long

@@ -64,7 +64,9 @@ def test_the_app_of_macos_may_write_callbacks_and_nothing_more() -> None:
     assert allowed == {"com.apple.security.cs.allow-unsigned-executable-memory": True}
 
 
-@pytest.mark.parametrize("script", ["linux/deb", "linux/folder", "linux/try-deb", "macos/build.sh", "wheels"])
+@pytest.mark.parametrize(
+    "script", ["linux/deb", "linux/folder", "linux/try-deb", "macos/build.sh", "release", "wheels"]
+)
 def test_the_recipes_are_shell_and_can_be_started(script: str) -> None:
     path = INSTALLERS / script
 

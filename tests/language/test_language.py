@@ -31,7 +31,7 @@ def test_every_sentence_has_a_chinese_one() -> None:
     assert list(ZH) == list(EN)
     assert [one for one, entry in ZH.items() if not all(entry.said) or not entry.said] == []
     untouched = {one for one, entry in ZH.items() if not HAN.search("".join(entry.said))}
-    assert untouched == {"{word} ({number})", "{agent} {event} {when}"}  # nothing but names
+    assert untouched == {"{word} ({number})", "{agent} {event} {when}", "{what}?"}  # nothing but names
 
 
 def test_a_translation_names_what_the_sentence_names() -> None:
@@ -45,7 +45,14 @@ def test_the_compiled_catalogue_is_in_step_with_its_source() -> None:
 
 
 def test_sentences_begin_and_end_calmly() -> None:
-    assert [one for one in EN if len(one) > 120 or one.endswith(("!", "…")) or one != one.strip()] == []
+    assert [one for one in EN if len(one) > 160 or one.endswith("!") or one != one.strip()] == []
+
+
+def test_only_a_button_of_the_page_that_asks_first_ends_in_dots() -> None:
+    code = [one for path in FOLDER.parent.iterdir() if path.is_dir() for one in build.collect(path)]
+    pages = build.collect(FOLDER.parent / "page")
+
+    assert [one for one in code if one.endswith("…") and one not in pages] == []
 
 
 @pytest.mark.parametrize("room", ["alerts", "app", "desktop"])

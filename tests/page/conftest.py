@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import Chromium
+from chromium import Chromium, Page
 from house import House
 from page.site import Site
 
@@ -26,6 +26,17 @@ def chromium() -> Iterator[Chromium]:
         browser = Chromium(Path(folder), "--host-resolver-rules=MAP *.test 127.0.0.1")
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def page(site: Site, chromium: Chromium) -> Iterator[Page]:
+    """A browser that is signed in and looks at the decisions."""
+    with chromium.page() as page:
+        page.look()
+        page.go(site.open())
+        page.wait("location.pathname === '/' && document.readyState === 'complete'")
+        site.port = int(page.run("location.port"))
+        yield page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

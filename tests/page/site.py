@@ -19,7 +19,7 @@ from tray.desktop.menu import Telling
 from tray.engine.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
-from tray.page.parts import Parts
+from tray.page.parts import Parts, Wired
 from tray.store.statistics import Statistics
 from tray.threads import Loop
 
@@ -40,6 +40,7 @@ class Site:
         self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
+        self.wired: dict[str, Wired] = {}
         self.loop = Loop()
         self.controls = Controls(
             switch=house.stores.switch,
@@ -66,6 +67,7 @@ class Site:
             replay=replaying(house.paths, house.stores, house.roster, None),
             choices=lambda: choices(self.face),
             choose=lambda id, on: choose(self.face, self.hand, id, on),
+            wired=lambda: self.wired,
         )
         self.page = Page(self.loop.loop, self.parts, house.paths.state, self.opened.append)
 

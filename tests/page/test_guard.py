@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -109,7 +112,7 @@ def first(port: int, request: bytes) -> bytes:
 def test_every_answer_forbids_what_the_page_does_not_need(site: Site) -> None:
     site.enter()
 
-    for answer in (site.get("/"), site.get("/nothing"), site.get("/static/page.css"), site.ask("GET", "/", {})):
+    for answer in (site.get("/"), site.get("/nothing"), site.get("/static/icon.svg"), site.ask("GET", "/", {})):
         head = answer.partition(b"\r\n\r\n")[0].decode()
         assert "default-src 'none'" in head
         assert "unsafe" not in head
@@ -118,6 +121,22 @@ def test_every_answer_forbids_what_the_page_does_not_need(site: Site) -> None:
             assert line in head
         assert "Cross-Origin-Opener-Policy: same-origin" in head
         assert "Server: Python" not in head
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/enter"])
+def test_only_our_one_script_and_sheet_count_by_their_hashes(site: Site, path: str) -> None:
+    site.enter()
+
+    head, _, body = site.get(path).decode().partition("\r\n\r\n")
+
+    for tag, source in (("script", "script-src"), ("style", "style-src")):
+        allowed = re.findall(f"{source} ([^;]+);", head)
+        assert len(allowed) == 1
+        for text in re.findall(f"<{tag}>(.*?)</{tag}>", body, re.DOTALL):
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            assert allowed == [f"'sha256-{digest}'"]
+    assert "<style>" in body
+    assert not re.findall(r"\s(?:on\w+|style|src)=", body)
 
 
 def test_the_cookie_is_for_this_page_alone(site: Site) -> None:

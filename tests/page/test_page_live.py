@@ -56,8 +56,11 @@ def opened(live: Live, folder: Path) -> Path:
     note = folder / "opened"
     note.unlink(missing_ok=True)
     done = live.cli("open")
-    assert done.stdout.decode() == "The page is open in your browser\n", done.stderr
-    return Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
+    assert done.stdout.decode().startswith("Your browser is shown the page\n"), done.stderr
+    file = Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
+    assert done.stdout.decode().endswith(f"{file}\n")  # for who gets to see no browser
+    assert b"#" not in done.stdout
+    return file
 
 
 def mapped(live: Live) -> bool:
@@ -97,6 +100,9 @@ def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
 
         assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
         page.wait("document.body.innerText.includes('no mkfs')", "the decision appears by itself")
+        page.follow(".row", "no mkfs")
+        page.click(".again button")
+        page.wait("document.body.innerText.includes('The same as then: denied')", "it is replayed")
     assert live.quit() == 0
 
 

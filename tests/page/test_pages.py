@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from chromium import Chromium, Page
+from chromium import Page
 from desk import wait
+from page.browsing import address, focus, keep, problems
 from page.site import ROW, Site, status
 
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 from tray.page.changes import name
-from tray.store import rows
+from tray.page.parts import Wired
 
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
-
-
-@pytest.fixture
-def page(site: Site, chromium: Chromium) -> Iterator[Page]:
-    """A browser that is signed in and looks at the decisions."""
-    with chromium.page() as page:
-        page.look()
-        page.go(site.open())
-        page.wait("location.pathname === '/' && document.readyState === 'complete'")
-        site.port = int(page.run("location.port"))
-        yield page
-
-
-def address(site: Site, path: str) -> str:
-    return f"http://127.0.0.1:{site.port}{path}"
-
-
-def keep(site: Site, *records: Record) -> None:
-    with site.house.stores.database.write() as connection:
-        connection.executemany(rows.INSERT, map(rows.values, records))
 
 
 def record(number: int, **words: object) -> Record:
@@ -169,15 +146,6 @@ def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:
     assert site.house.standing("guard").state is State.DENIED
 
 
-def focus(page: Page, word: str) -> None:
-    """Press Tab until something with these words has the focus."""
-    for _ in range(40):
-        page.key("Tab", 9)
-        if page.run(f"(document.activeElement.innerText + ' ').startsWith({json.dumps(word)})"):
-            return
-    raise AssertionError(f"Tab does not reach {word}")
-
-
 def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
     page.go(address(site, "/switch"))
     page.follow(".button", "30 minutes")
@@ -208,6 +176,21 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
 
     assert site.controls.state.untold == {"turn_end"}
     assert page.run("window.before")
+
+
+def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:
+    site.wired = {
+        "claude-code": Wired(installed=True, connected=True, advice=("its lines are old",)),
+        "shelley": Wired(installed=True, connected=False),
+        "x-code": Wired(installed=False, connected=False),
+    }
+    keep(site, record(1))
+
+    page.go(address(site, "/agents"))
+
+    assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
+    assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
+    assert "x-code: not installed here" in page.text()
 
 
 def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:
@@ -251,36 +234,23 @@ def every_page(site: Site) -> list[str]:
     ]  # fmt: skip
 
 
-def axe() -> str:
-    found = importlib.util.find_spec("axe_core_python")
-    assert found is not None
-    assert found.origin is not None
-    return (Path(found.origin).parent / "axe.min.js").read_text()
-
-
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(site: Site, page: Page) -> None:
-    checker = axe()
-    problems = []
+    found = []
     for path in every_page(site):
         for look in ({"dark": False}, {"dark": True}, {"width": 360, "height": 700}):
             page.look(**look)
             page.go(address(site, path))
-            page.run(f"{checker}; 0")
-            found = page.run(
-                "axe.run().then((all) => all.violations.filter((one) => ['serious', 'critical'].includes(one.impact))"
-                ".map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 150))]))"
-            )
-            problems += [(path, look, one) for one in found]
-            if page.run("document.documentElement.scrollWidth > innerWidth"):
-                problems.append((path, look, "wider than the window"))
+            found += [(path, look, one) for one in problems(page)]
 
-    assert problems == []
+    assert found == []
 
 
 def test_the_pages_need_nobody_else(site: Site, page: Page) -> None:
-    asked = set()
+    asked, margins = set(), set()
     for path in every_page(site):
         page.go(address(site, path))
         asked |= set(page.run("performance.getEntriesByType('resource').map((one) => new URL(one.name).host)"))
+        margins.add(page.run("getComputedStyle(document.body).marginTop"))
 
-    assert asked == {f"127.0.0.1:{site.port}"}
+    assert asked <= {f"127.0.0.1:{site.port}"}
+    assert margins == {"0px"}  # the sheet is in force on each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -112,6 +113,16 @@ def test_the_line_of_the_settings_wins_over_the_environment(agent: Agent, tray: 
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("words", [["--state={state}"], ["--state", "{state}"]])
+def test_the_state_folder_of_the_line_wins_over_the_environment(
+    agent: Agent, tray: Recorder, tmp_path: Path, words: list[str]
+) -> None:
+    named = [word.format(state=agent.state) for word in words]
+    astray = dict.fromkeys(("HOOKTRAY_HOME", "XDG_STATE_HOME", "HOME", "LOCALAPPDATA"), str(tmp_path / "none"))
+
+    assert run([*agent.words, *named, "claude-code", "Stop"], env=astray).returncode == 2
+
+
 @pytest.mark.parametrize("words", [["--home={home}"], ["--home", "{home}"], []])
 def test_the_home_is_given_by_option_or_variable(agent: Agent, tray: Recorder, words: list[str]) -> None:
     home = [word.format(home=agent.home) for word in words]
@@ -181,6 +192,28 @@ def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
     assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o722, 0o770, 0o1777])
+def test_a_folder_that_was_opened_to_others_is_closed_again_and_switches_no_hook_off(
+    agent: Agent, tray: Recorder, mode: int
+) -> None:
+    agent.state.chmod(mode)
+
+    assert agent.relay("claude-code", "Stop").returncode == 2
+    assert agent.state.stat().st_mode & 0o7777 == 0o700
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
+@pytest.mark.parametrize("name", ["door.sock", "door.addr", "relay.conf"])
+def test_what_somebody_else_left_in_an_open_folder_decides_nothing(agent: Agent, name: str) -> None:
+    agent.when_down()
+    with opened(agent, loopback=name == "door.addr") if name != "relay.conf" else contextlib.nullcontext():
+        agent.state.chmod(0o777)
+        os.chown(agent.state / name, 65534, 65534)
+        done = agent.relay("claude-code", "Stop")
+
+    assert said(done) == ((b"", b"", 0) if name == "relay.conf" else (b"once out", b"once err", 0))
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o711, 0o1755])
 def test_a_folder_that_others_can_only_look_into_switches_no_hook_off(
     agent: Agent, tray: Recorder, mode: int
@@ -214,12 +247,10 @@ def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent
         assert said(run(command)) == (b"out\0\xff", b"err", 2)
 
 
-@pytest.mark.parametrize("wrong", ["mode", "link", "owner"])
-def test_a_folder_that_others_could_write_decides_nothing(agent: Agent, tmp_path: Path, wrong: str) -> None:
+@pytest.mark.parametrize("wrong", ["link", "owner"])
+def test_a_folder_that_is_not_ours_decides_nothing(agent: Agent, tmp_path: Path, wrong: str) -> None:
     agent.when_down()
-    if wrong == "mode":
-        agent.state.chmod(0o770)
-    elif wrong == "link":
+    if wrong == "link":
         agent.state.rename(tmp_path / "real")
         agent.state.symlink_to(tmp_path / "real")
     elif os.getuid() == 0:

@@ -80,8 +80,8 @@ def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
 
     found = agent.once()
     assert found is not None
-    (home, where, option, name, spent, ms, framed, *words), stdin = found
-    assert (home, where, option, spent, framed) == ("--home", str(agent.home), "--id", "--spent", "--framed")
+    (option, name, spent, ms, framed, *words), stdin = found
+    assert (option, spent, framed) == ("--id", "--spent", "--framed")  # where its places are, relay.conf says
     assert (words, stdin) == (["claude-code", "Stop"], b"\0\xff")
     assert len(name) == 32
     assert 0 <= int(ms) < 10_000
@@ -94,8 +94,7 @@ def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
 
     found = agent.once()
     assert found is not None
-    assert "--home" not in found[0]
-    assert found[0][-1] == "claude-code"
+    assert found[0][4:] == ["--framed", "claude-code"]
 
 
 def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:

@@ -31,7 +31,7 @@ def agent(house: House, relay: list[str]) -> Agent:
     """An agent whose tray has just ended."""
     assert house.paths.home is not None
     agent = Agent(house.paths.home, relay)
-    agent.when_down(command=[sys.executable, "-I", "-m", "tray", "once"])
+    agent.when_down(command=[sys.executable, "-I", "-m", "tray", "once", *house.paths.named])
     return agent
 
 

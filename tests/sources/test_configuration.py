@@ -38,7 +38,6 @@ BROKEN = [
     ("settle: soon", "settle", "expected a number, got `soon`", "write seconds, for example `settle: 10`"),
     ("volume: loud", "volume", "expected a number, got `loud`", "`volume: 0.5`"),
     ("journal: {days: many}", "1:11: journal.days", "got `many`", "write days"),
-    ("projects: {api: {turn_end: {sound: done.wav}}}", "projects.api.turn_end.sound", "`done.wav`", "whole path"),
     ("hooks:\n\t- event: turn_end", "2:1", "a tab cannot indent", "spaces"),
     ("hooks:\n- {event: turn_end, type: rule}", "hooks[0]", "needs a decision", "decision: deny"),
     ("hooks:\n- command: x", "2:3: hooks[0]", "`event` is missing", "event:"),

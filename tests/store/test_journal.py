@@ -348,6 +348,16 @@ def test_a_hundred_thousand_rows_are_read_by_key(database: Database) -> None:
     assert plan(database, before="e5")[0] == "SEARCH journal USING INTEGER PRIMARY KEY (rowid<?)"
 
 
+def test_a_list_is_read_without_what_is_large(database: Database) -> None:
+    with closing(Journal(database, wait=10.0)) as journal:
+        journal.append(replace(PLAIN, payload="x" * 50_000, answer={"stdout": "x"}), commit=True)
+
+    [brief], [whole] = journal.recent(brief=True), journal.recent()
+
+    assert (brief.payload, brief.answer, brief.masks) == ("", {}, ())
+    assert brief == replace(whole, payload="", answer={}, masks=())
+
+
 def test_reading_a_file_that_was_taken_away_is_a_problem_people_can_read(database: Database) -> None:
     journal = Journal(database)
     for file in list(database.path.parent.glob("hooktray.db*")):

@@ -50,7 +50,7 @@ def torture(tally: Tally) -> None:
     library = shim(tally, "fault", "faults at exactly the N-th write")
     with _sufferers(library) as sufferers:
         if library:
-            for number in range(1, 501) if tally.full else range(1, 121, 12):
+            for number in range(1, 501) if tally.full else range(1, 121, 24):
                 for way in WRITES:
                     _attack(tally, sufferers, way, number)
             tally.measured.append(_never_armed(tally, sufferers))

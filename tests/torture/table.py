@@ -20,10 +20,10 @@ fall each time. CI runs the quick form of each; `python tests/torture --full T11
 its result. This table is made of what was kept.
 
 A row that is cut down ran with each of its counts multiplied by the share in brackets, but never below the
-quick form. Where two counts multiply, what was run is far less than that share: read the inputs, not the
-share. Time limits allow for a loaded machine: T09 forgives 4 s, the quick form of T14 3 s, T15 takes 100 ms and
-T16 800 ms of the processor, and T16 more than 64 MiB for large documents. The controls of T10, T17, T24, T25 and T30 only show
-that the careless way is careless; they do not run the attack against another implementation.
+quick form. Where two counts multiply, what was run is far less than that share: read the inputs, not the share.
+Time limits allow for a loaded machine: T09 forgives 4 s, the quick form of T14 3 s, T15 takes 100 ms and T16
+800 ms of the processor, and T16 more than 64 MiB for large documents. The controls of T10, T17, T24, T25 and
+T30 only show that the careless way is careless; they do not run the attack against another implementation.
 
 | | what is attacked | form | inputs | faults | lost | wrong | controls beaten | seconds |
 | --- | --- | --- | --: | --: | --: | --: | --: | --: |

@@ -7,8 +7,10 @@ the name at that moment, for a number that it gave to us, and once (R9): anybody
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import html
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from dbus_fast import Message
     from dbus_fast.aio import MessageBus
 
+EARLY = 16  # signals that may come before the reply with the number they are about
 KEYS = 512  # of alerts on the screen that can still be replaced and pressed
 MATCH = f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'"
 
@@ -52,6 +55,7 @@ class FreedesktopBackend:
         self._connecting = asyncio.Lock()
         self._server: Server | None = None  # the last one; a new one knows nothing of our earlier alerts
         self._shown: dict[str, Shown] = {}
+        self._early: deque[Message] = deque(maxlen=EARLY)  # signals about a number that we may not know yet
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def send(self, alert: Alert) -> None:
@@ -62,7 +66,7 @@ class FreedesktopBackend:
     async def withdraw(self, key: str) -> None:
         shown = self._shown.pop(key, None)
         if shown is not None and shown.number and self._bus is not None:
-            await self._close(self._bus, shown.number)
+            await self._take_back(self._bus, shown.number)
 
     async def manner(self) -> Manner:
         bus, server = await self._ready()
@@ -82,7 +86,10 @@ class FreedesktopBackend:
     async def _ready(self) -> tuple[MessageBus, Server]:
         async with self._connecting:  # an alert and its sound ask at the same moment
             if self._bus is None or not self._bus.connected:
-                self._bus = await self._connect()
+                try:
+                    self._bus = await self._connect()
+                except (OSError, ValueError, EOFError) as error:
+                    raise NotifierError(f"no session bus: {error}") from error
             bus = self._bus
         server = await survey(bus, self._server)
         if server.owner != self._owner:
@@ -103,10 +110,8 @@ class FreedesktopBackend:
             patient(await bus.connect())
             bus.add_message_handler(self._heard)
             await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [MATCH]))
-        except BaseException as error:  # also when the time is up: nothing stays half open
+        except BaseException:  # also when the time is up: nothing stays half open
             bus.disconnect()
-            if isinstance(error, OSError | ValueError | EOFError):
-                raise NotifierError(f"no session bus: {error}") from error
             raise
         return bus
 
@@ -121,8 +126,11 @@ class FreedesktopBackend:
                 self._restore(alert.key, earlier)
             raise
         shown.number = number
+        early, self._early = self._early, deque(maxlen=EARLY)
+        for message in early:
+            self._heard(message)
         if self._shown.get(alert.key) is not shown:  # taken back, or replaced, before it was there
-            await self._close(bus, number)
+            await self._take_back(bus, number)
         if len(self._shown) > KEYS:
             self._shown.pop(next(iter(self._shown)))
 
@@ -131,8 +139,9 @@ class FreedesktopBackend:
         if earlier is not None:
             self._shown[key] = earlier
 
-    async def _close(self, bus: MessageBus, number: int) -> None:
-        await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
+    async def _take_back(self, bus: MessageBus, number: int) -> None:
+        with contextlib.suppress(NotifierError):  # it is closed already
+            await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
 
     async def _notify(self, bus: MessageBus, server: Server, alert: Alert, replaces: int) -> int:
         body = html.escape(alert.body, quote=False) if server.markup else alert.body
@@ -160,6 +169,8 @@ class FreedesktopBackend:
         number, word = message.body
         shown = next((one for one in self._shown.values() if one.number == number), None)
         if shown is None:
+            if any(not one.number for one in self._shown.values()):
+                self._early.append(message)
             return
         if message.member == "NotificationClosed":
             del self._shown[shown.alert.key]

@@ -30,7 +30,7 @@ def face(
     alerting: Alerting,
     *,
     soon: Callable[[Callable[[], None]], None],
-    open_page: Callable[[str], None],
+    open_page: Callable[[str], object],
     trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],

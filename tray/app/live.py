@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import functools
+import gc
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -39,6 +41,7 @@ from tray.engine.consent import Consent
 from tray.engine.controls import Controls
 from tray.engine.review import written
 from tray.engine.runners.command import Background
+from tray.engine.runners.files import widen
 from tray.engine.runners.orphans import adopt
 from tray.engine.turns import Turns
 from tray.language import say
@@ -57,7 +60,8 @@ log = logging.getLogger(__name__)
 def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print) -> int:
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
-    sys.setswitchinterval(0.0005)  # a thread that computes holds an answer up for no longer
+    sys.setswitchinterval(0.0001)  # a thread that computes holds an answer up for no longer, at each of its few waits
+    gc.set_threshold(5000, 20, 20)
     lock = FileLock(paths.state / "lock")
     try:
         lock.acquire(timeout=0)
@@ -66,6 +70,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
         return 0
     try:
         adopt()
+        widen()
         with contextlib.closing(App(paths, headless=headless, say=say)) as app:
             app.run()
     finally:
@@ -80,7 +85,6 @@ class App:
         self._paths = paths
         self._say = say
         self._words: dict[str, str] = {}
-        self._altered: set[str] = set()
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
@@ -233,23 +237,20 @@ class App:
 
     def _start(self) -> None:
         self._face.wear(self._icon)
-        if self._kept.database.damaged:
-            aside = self._kept.database.damaged
-            told = say("all approvals are gone; the old one is {file}", file=aside)
-            self._herald.tell(say("The database was damaged"), told)
-        self._herald.offline(self._kept.journal.offline_rows())
+        self._alerting.began(self._kept)
         self._refresh()
         if self._arrives:
             self._welcome()
         self._roster.tidy()
         self._kept.journal.tidy()
         self._kept.sessions.prune(KEPT_SESSIONS)
+        gc.freeze()  # what is there by now stays: nobody need look at all of it again and again
 
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
-        problem = self._roster.configuration.problem
+        started, problem = time.monotonic(), self._roster.configuration.problem
         self._roster.refresh()
-        self._tell_altered()
+        self._alerting.altered(self._kept)
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
             self._herald.waiting(standing)
@@ -261,14 +262,7 @@ class App:
         self._watch.over((self._paths.config, *self._roster.watched))
         self._care.look()
         self._face.show()
-
-    def _tell_altered(self) -> None:
-        """Once for each way in which somebody else changed what we had written down."""
-        found = {self._kept.ledger.book.broken: say("The ledger was altered")}
-        found[self._kept.switch.altered] = say("The switch was altered")
-        for what in found.keys() - {"", *self._altered}:
-            self._altered.add(what)
-            self._herald.tell(found[what], what)
+        self._lately.took(time.monotonic() - started)
 
     def _examine(self) -> None:
         path = self._care.report()

@@ -20,7 +20,7 @@ from tray.engine.runners.command import Gone
 from tray.engine.trial import Nobody
 from tray.model.decision import Record
 from tray.page.opening import Page
-from tray.page.parts import Parts
+from tray.page.parts import Parts, Wired
 from tray.paths import Paths
 from tray.store.statistics import Statistics
 from tray.threads import Chores, Loop
@@ -54,6 +54,7 @@ def page(
         replay=replaying(paths, kept, roster, ending),
         choices=lambda: _there(chores, lambda: choices(menu()[0])) or (),
         choose=lambda id, on: bool(_there(chores, lambda: choose(*menu(), id, on))),
+        wired=lambda: wired(paths, kept),
     )
     return Page(loop.loop, parts, paths.state, open_file)
 
@@ -66,6 +67,16 @@ def replaying(paths: Paths, kept: Stores, roster: Roster, ending: Gone | None) -
         exceptions=lambda: roster.exceptions,
     )  # fmt: skip
     return lambda record: twice(judge, record, dict(os.environ))
+
+
+def wired(paths: Paths, kept: Stores) -> dict[str, Wired]:
+    """How each agent stands; nothing is sent."""
+    from tray.app.wiring import standing  # not needed to start
+
+    return {
+        one.agent: Wired(installed=one.installed, connected=one.connected, advice=one.advice)
+        for one in standing(paths, kept.journal)
+    }
 
 
 def _there(chores: Chores, work: Callable[[], T]) -> T | None:

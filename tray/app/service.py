@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from tray.dialects import neutral, spec
@@ -12,7 +13,7 @@ from tray.engine.ears import After
 from tray.engine.pipeline import Engine
 from tray.engine.questions import Parked
 from tray.model.decision import Answer
-from tray.model.event import Knock
+from tray.model.event import EventSpec, Knock
 
 
 class Service:
@@ -25,8 +26,7 @@ class Service:
 
     def patience(self, agent: str, event: str) -> float:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
-        found = spec(agent, event)
-        return (found.deadline + found.timeout) / 2
+        return _patience(spec(agent, event))
 
     def answer(
         self, knock: Knock, after: After, slow: Callable[[], object]
@@ -42,3 +42,8 @@ class Service:
 
     def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)
+
+
+@lru_cache
+def _patience(event: EventSpec) -> float:
+    return (event.deadline + event.timeout) / 2

@@ -18,15 +18,15 @@ from tray.store.journal import Journal
 ROWS = 100  # of one agent, among which our own events may stand
 
 
-def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "") -> Site:
+def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
     """Everything that connectors look at, every scope of Claude Code's unless one is named.
 
-    Costs a process: the native relay is asked whether it runs.
+    With `writes`, which relay agents are to run, too. That costs a process: the native one is asked whether it runs.
     """
     paths.prepare()
     return Site(
         paths=paths,
-        relay=line.relay(paths.home),
+        relay=line.relay(paths) if writes else (),
         home=Path.home(),
         cwd=cwd or here(),
         environment=os.environ,
@@ -48,7 +48,7 @@ def heard(journal: Journal) -> Callable[[str], float | None]:
 
 def standing(paths: Paths, journal: Journal) -> list[Connection]:
     """How each agent stands; nothing is sent."""
-    return connections(site(paths), heard(journal))
+    return connections(site(paths, writes=False), heard(journal))
 
 
 def offers(paths: Paths) -> list[str]:

@@ -93,5 +93,8 @@ def _ask(context: typer.Context, request: Mapping[str, Any]) -> None:
     answer = ask(places(context).socket, request, LIMIT)
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
+    if "done" in answer:
+        print(answer["done"] + (f"\n  {answer['hint']}" if answer.get("hint") else ""))
+        return
     why = f"  {say('Not here: {why}', why=answer['why'])}\n" if answer.get("why") else ""
-    print(answer.get("done") or f"{answer.get('asked')}\n{why}  {answer.get('hint', '')}")
+    print(f"{answer.get('asked')}\n{why}  {answer.get('hint', '')}")

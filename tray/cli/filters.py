@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.strict import meant
+from tray.strict import meant, nearest
+
+if TYPE_CHECKING:
+    from tray.store.journal import Journal
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -32,16 +35,35 @@ Since = Annotated[
 
 
 def filters(
-    *, agent: str, project: str, session: str, event: str, verdict: str, hook: str, text: str, since: str
+    *,
+    agent: str,
+    project: str,
+    session: str,
+    event: str,
+    verdict: str,
+    hook: str,
+    text: str,
+    since: str,
+    journal: Journal,
+    hooks: Callable[[], Collection[str]],
 ) -> dict[str, Any]:
-    """What Journal.recent takes. Raises HooktrayError with the nearest word that would do."""
+    """What Journal.recent takes. Raises HooktrayError with the nearest word that would do.
+
+    An event or a hook that nobody declares any more may still stand in the `journal`; `hooks` are those declared.
+    """
     from tray.dialects import DIALECTS
+    from tray.model.event import EventKind
 
     if agent and agent not in DIALECTS:
         raise HooktrayError(f"--agent {agent}: there is no such agent", hint=meant(agent, DIALECTS))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=meant(verdict, words))
+    if event:
+        native = {name for dialect in DIALECTS.values() for name in dialect.EVENTS}
+        _known("event", event, {*(kind.value for kind in EventKind), *native}, journal)
+    if hook:
+        _known("hook", hook, hooks(), journal)
     return {
         "agent": agent,
         "project": project,
@@ -52,6 +74,15 @@ def filters(
         "text": text,
         "since": moment(since) if since else "",
     }
+
+
+def _known(name: str, word: str, known: Collection[str], journal: Journal) -> None:
+    filters: dict[str, Any] = {name: word}
+    if word in known or journal.recent(1, brief=True, **filters):
+        return
+    near = nearest(word, known)
+    hint = f"did you mean `{near}`?" if near else "`hooktray log` shows the latest, `hooktray list` the hooks"
+    raise HooktrayError(f"--{name} {word}: the journal holds no such {name}", hint=hint)
 
 
 def moment(word: str, clock: Callable[[], float] = time.time) -> float:

@@ -40,16 +40,17 @@ def log(
     """The latest decisions, newest first."""
     from tray.cli.views import log_row, print_log
 
-    wanted = filters(
-        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
-    )
     journal = _journal(context)
+    wanted = filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
+        since=since, journal=journal, hooks=lambda: _declared(context),
+    )  # fmt: skip
     if follow:
         from tray.cli.following import follow as go_on
 
         go_on(journal, places(context).database, wanted, limit, as_json=as_json)
         return
-    rows = [log_row(record) for record in journal.recent(limit, **wanted)]
+    rows = [log_row(record) for record in journal.recent(limit, brief=True, **wanted)]
     if as_json:
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
@@ -108,10 +109,12 @@ def export(
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
     if form not in FORMS:
         raise HooktrayError(f"--format {form}: there is no such format", hint="write jsonl or csv")
+    journal = _journal(context)
     wanted = filters(
-        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
-    )
-    records = _journal(context).each(**wanted)
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
+        since=since, journal=journal, hooks=lambda: _declared(context),
+    )  # fmt: skip
+    records = journal.each(**wanted)
     if file == "-":
         write(records, form, sys.stdout)
         return
@@ -151,6 +154,16 @@ def _journal(context: typer.Context) -> Journal:
 
     paths = places(context)
     return stores(paths, migrate=not paths.database.exists()).journal
+
+
+def _declared(context: typer.Context) -> set[str]:
+    """The names of all hooks that sources or the ledger know."""
+    from tray.app import roster, stores
+
+    paths = places(context)
+    found = roster(paths, stores(paths, migrate=False))
+    found.refresh()
+    return {one.hook.name for one in found.standings}
 
 
 def _record(journal: Journal, word: str) -> Record:

@@ -34,7 +34,9 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "enabled": state.enabled,
         "paused_until": paused,
         "running": answer is not None,
-        "pending": len(waiting) + sum(setting.waiting for setting in proposals.settings()),
+        "pending": len(waiting)
+        + sum(setting.waiting for setting in proposals.settings())
+        + (answer or {}).get("asked", 0),
         "dropped": kept.journal.dropped,
         "icon": (answer or {}).get("icon") or None,
         "pauses": [asdict(one) for one in state.pauses],

@@ -57,9 +57,8 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: 
     from tray.dialects import DIALECTS, spec
     from tray.model.event import TEST
 
-    home = ["--home", str(paths.home)] if paths.home else []
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(Path(relay.__file__)), *home, agent, name],
+        [sys.executable, "-I", "-S", str(Path(relay.__file__)), *paths.named, agent, name],
         input=DIALECTS[agent].sample(name) if body is None else body,
         env={**os.environ, TEST: "1"},
         capture_output=True,

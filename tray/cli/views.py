@@ -83,7 +83,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     if found["dropped"]:
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
-        print(f"{found['pending']} waiting for your approval: open the tray's menu, Approvals.")
+        print(f"{found['pending']} waiting for you: open the tray's menu, Approvals.")
     for pause in found["pauses"]:
         if pause["agent"] or pause["session"]:
             whom = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
@@ -177,7 +177,10 @@ def _place(source: str, paths: Paths) -> str:
 
 
 def _standing(row: Mapping[str, Any]) -> str:
-    return str(row["state"]) if row["health"] == "ok" else f"{row['state']}: {row['health']}"
+    state, health = str(row["state"]), str(row["health"])
+    if health == "ok":
+        return state
+    return health if health.startswith(state) else f"{state}: {health}"
 
 
 def _what(row: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ def _wires(path: Path, today: Mapping[str, Any]) -> Iterator[Wire]:
                 event=event,
                 argv=_argv(one.value),
                 place=str(path),
-                home=said.home,
+                state=said.state,
                 needs=said.needs,
                 current=event in today and one.value == today[event][0]["hooks"][0],
             )
@@ -99,12 +99,13 @@ def trust(site: Site) -> str:
         path = settings(replace(site, scope=scope))
         if _read(path).get("disableAllHooks") is True:
             return f"off: Claude Code runs no hook: take `disableAllHooks` out of {path}"
-    known = _read(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json").get("projects")
-    above = [known.get(str(folder)) for folder in (site.cwd, *site.cwd.parents)] if isinstance(known, dict) else []
-    answers = {one.get("hasTrustDialogAccepted") for one in above if isinstance(one, dict)}
-    if True in answers:
+    found = _read(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json").get("projects")
+    known = {folder: one for folder, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
+    if any(known.get(str(one), {}).get("hasTrustDialogAccepted") is True for one in (site.cwd, *site.cwd.parents)):
         return "trusted here"
-    return f"asks: start `claude` in {site.cwd} and say that you trust it: until then no hook runs" if answers else ""
+    if str(site.cwd) in known and site.cwd != site.home:  # from home, the menu looks at all folders alike
+        return f"asks: start `claude` in {site.cwd} and say that you trust it: until then no hook runs"
+    return ""
 
 
 def _read(path: Path) -> Mapping[str, Any]:

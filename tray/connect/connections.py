@@ -110,7 +110,8 @@ def _astray(site: Site, wires: tuple[Wire, ...]) -> Fault | None:
     gone = next((path for path in needed if not Path(path).exists()), "")
     if gone:
         return f"{gone} is not there any more, so its lines do nothing", "mends them"
-    if wires and {wire.home for wire in wires} != {str(site.paths.home or "")}:
+    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older lines do not name the usual folder
+    if not {wire.state for wire in wires} <= here:
         return "its lines lead to another Hooktray", "leads them here"
     return None
 

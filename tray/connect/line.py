@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from tray import relays
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
+from tray.paths import Paths
 
 BETWEEN = frozenset({"&&", "||", ";", "|", "then", "{", "(", ")", "else"})
 PLAIN = re.compile(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
@@ -25,13 +26,13 @@ class Line:
 
     agent: str
     event: str = ""
-    home: str = ""
+    state: str = ""  # the folder that it leads to; "" = whatever the agent's environment says
     needs: tuple[str, ...] = field(default=(), compare=False)
 
 
-def relay(home: Path | None) -> tuple[str, ...]:
+def relay(paths: Paths) -> tuple[str, ...]:
     """The relay up to AGENT [EVENT]: the native one where it runs, else the portable one."""
-    return tuple(relays.argv(str(home) if home else ""))
+    return tuple(relays.argv(paths.named))
 
 
 def shell(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> str:
@@ -107,7 +108,7 @@ def _parts(words: Sequence[str]) -> list[list[str]]:
 def _parsed(words: Sequence[str]) -> Line | None:
     program = PurePath(words[0].replace("\\", "/")).name.removesuffix(".exe") if words else ""
     rest = list(words[1:])
-    home = ""
+    state = ""
     if program.startswith("python"):
         while rest[:1] in (["-I"], ["-S"]):
             rest = rest[1:]
@@ -115,22 +116,24 @@ def _parsed(words: Sequence[str]) -> Line | None:
             return None
         rest = rest[1:]
     elif program == "hooktray":
-        home, rest = _home(rest)
+        state, rest = _state(rest)
         if rest[:1] != ["relay"]:
             return None
         rest = rest[1:]
     elif program != "hooktray-relay":
         return None
-    found, rest = _home(rest)
+    found, rest = _state(rest)
     if not 1 <= len(rest) <= 2 or rest[0] not in DIALECTS:
         return None
     event = rest[1] if len(rest) > 1 else ""
-    return Line(agent=rest[0], event=event, home=found or home, needs=needs(words))
+    return Line(agent=rest[0], event=event, state=found or state, needs=needs(words))
 
 
-def _home(words: list[str]) -> tuple[str, list[str]]:
-    if words[:1] == ["--home"]:
-        return (words[1] if len(words) > 1 else ""), words[2:]
-    if words and words[0].startswith("--home="):
-        return words[0].removeprefix("--home="), words[1:]
-    return "", words
+def _state(words: list[str]) -> tuple[str, list[str]]:
+    """The folder that the option before them names, and the words behind it."""
+    option, is_joined, named = words[0].partition("=") if words else ("", "", "")
+    if option not in {"--home", "--state"}:
+        return "", words
+    rest = words[1:] if is_joined else words[2:]
+    named = named if is_joined else "".join(words[1:2])
+    return (str(Path(named, "state")) if option == "--home" and named else named), rest

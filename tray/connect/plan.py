@@ -56,7 +56,7 @@ class Wire:
     event: str
     argv: tuple[str, ...]
     place: str
-    home: str = ""
+    state: str = ""  # the folder that it leads to
     needs: tuple[str, ...] = ()  # the files that it cannot do without
     current: bool = True  # it stands there as it is written today
 

@@ -90,7 +90,7 @@ def _wires(site: Site) -> Iterator[Wire]:
         if said := _said(there):
             current = bool(site.relay) and there == _shim(site, name)
             yield Wire(
-                event=name, argv=(str(path),), place=str(path), home=said.home, needs=said.needs, current=current
+                event=name, argv=(str(path),), place=str(path), state=said.state, needs=said.needs, current=current
             )
 
 

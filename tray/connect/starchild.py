@@ -76,7 +76,7 @@ def _wires(path: Path, today: Sequence[Any]) -> Iterator[Wire]:
                 event=str(entry["event"]),
                 argv=tuple(shlex.split(words)),
                 place=str(path),
-                home=said.home,
+                state=said.state,
                 needs=said.needs,
                 current=entry in today,
             )

@@ -86,7 +86,7 @@ def wires(site: Site) -> tuple[Wire, ...]:
             event=event,
             argv=_argv(one["command"]),
             place=str(manifest(site)),
-            home=said.home,
+            state=said.state,
             needs=said.needs,
             current=one in today.get(event, ()),
         )

@@ -50,8 +50,8 @@ class Extras:
     show_held: Callable[[], None] = _nothing
     login: Login | None = None
     open_configuration: Callable[[], None] = _nothing
-    open_page: Callable[[], None] | None = None
-    open_decision: Callable[[str], None] | None = None  # the page of the decision with this id
+    open_page: Callable[[], object] | None = None
+    open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
     agents: Agents | None = None
     doctor: Callable[[], object] | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 from tray.dialects import claude_code, shelley, starchild, wire, x_code
@@ -38,6 +39,8 @@ class Dialect(Protocol):
     def sample(self, name: str) -> bytes: ...
 
 
+NAMES = 1024  # of events whose specs are remembered; names come from outside
+
 DIALECTS: dict[str, Dialect] = {
     "claude-code": claude_code,
     "shelley": shelley,
@@ -46,30 +49,35 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def parse(knock: Knock) -> Event:
+def parse(knock: Knock, ledger: int = 0) -> Event:
     """The event of a knock. Never raises: what is wrong with the input is the event's `problem`."""
+    event = _parsed(knock)
+    if ledger:  # nobody has seen it yet, and `replace` would take longer than all the rest here
+        object.__setattr__(event, "ledger", ledger)
+    return event
+
+
+def _parsed(knock: Knock) -> Event:
     dialect = DIALECTS.get(knock.agent)
     if dialect is None:
         return _broken(knock, f"unknown agent {knock.agent[:40]!r}; known agents: {', '.join(DIALECTS)}")
     if knock.problem:
         return _broken(knock, knock.problem)
     try:
-        payload = _payload(dialect, knock)
+        payload = _payload(knock)
     except ValueError as error:
         return _broken(knock, str(error))
     return dialect.parse(knock, dialect.title(payload) or knock.event, payload)
 
 
-def _payload(dialect: Dialect, knock: Knock) -> Mapping[str, Any]:
+def _payload(knock: Knock) -> Mapping[str, Any]:
     """A plain event's text stands under `prompt`, so that matchers find it like any other."""
-    if wire.spec(dialect.EVENTS, knock.event).plain:
+    if spec(knock.agent, knock.event).plain:
         return {"prompt": _plain(knock.body)}
-    if not knock.body.strip():
-        raise ValueError("empty payload")
     try:
         return wire.mapping(knock.body)
     except ValueError as error:
-        raise ValueError(f"payload is {error}") from None
+        raise ValueError(f"payload is {error}" if knock.body.strip() else "empty payload") from None
 
 
 def _plain(body: bytes) -> str:
@@ -89,6 +97,7 @@ def _broken(knock: Knock, problem: str) -> Event:
     )
 
 
+@lru_cache(maxsize=NAMES)
 def spec(agent: str, name: str) -> EventSpec:
     dialect = DIALECTS.get(agent)
     return wire.spec(dialect.EVENTS, name) if dialect else wire.UNKNOWN
@@ -107,6 +116,8 @@ def neutral(agent: str, name: str, body: bytes) -> Answer:
 
 def fit(event: Event, decision: Decision) -> Decision:
     """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
+    if decision.silent:
+        return decision
     dialect = DIALECTS.get(event.agent)
     if dialect is None:
         return Fit(f"{event.name or 'an event'} of {event.agent}", Can.NOTHING)(decision)
@@ -120,7 +131,7 @@ def fit(event: Event, decision: Decision) -> Decision:
 def render(event: Event, decision: Decision) -> Answer:
     """The agent's own words for a decision; whatever it cannot carry is fitted first."""
     dialect = DIALECTS.get(event.agent)
-    if dialect is None or spec(event.agent, event.name).observe_only:
+    if dialect is None or decision.silent or spec(event.agent, event.name).observe_only:
         return neutral(event.agent, event.name, event.body)
     fitted = fit(event, decision)
     if event.problem and fitted.verdict is not Verdict.DENY:

@@ -7,11 +7,11 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tray.dialects import claude_answers, claude_events, claude_hooks, claude_samples, outputs, wire
-from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TITLES, TOPICS
+from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TEXTS, TITLES, TOPICS
 from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventSpec, Knock, Tool
 
@@ -42,32 +42,53 @@ def title(payload: Mapping[str, Any]) -> str:
 
 
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
+    said = wire.texts(payload, TEXTS)
+    get = said.get
+    kind = EVENTS[name].kind if name in EVENTS else wire.UNKNOWN.kind
     # With `--agent` a whole session has an agent_type; only an agent_id means a subagent.
-    inside = bool(wire.text(payload, "agent_id")) or name in SUBAGENT_EVENTS
+    inside = "agent_id" in said or name in SUBAGENT_EVENTS
     return Event(
-        **wire.frame(knock, payload),
+        id=knock.id,
+        agent=knock.agent,
+        payload=payload,
+        body=knock.body,
+        environment=knock.environment,
+        pid=knock.pid,
         name=name,
-        kind=wire.spec(EVENTS, name).kind,
-        session=wire.text(payload, "session_id"),
-        cwd=wire.text(payload, "cwd") or knock.cwd,
-        model=wire.text(payload, "model", "to_model"),
-        topic=wire.text(payload, TOPICS[name]) if name in TOPICS else "",
-        title=wire.text(payload, *TITLES.get(name, ("title", "session_title"))),
-        tool=_tool(name, payload),
-        prompt=wire.text(payload, "prompt", "custom_instructions"),
-        message=wire.text(payload, *MESSAGES.get(name, ("last_assistant_message", "message"))),
-        url=wire.text(payload, "url"),
-        path=wire.text(payload, *PATHS),
-        subagent=wire.text(payload, "agent_type") if inside else wire.text(payload, "teammate_name"),
+        kind=kind,
+        session=get("session_id", ""),
+        cwd=get("cwd") or knock.cwd,
+        model=get("model") or get("to_model", ""),
+        topic=get(TOPICS[name], "") if name in TOPICS else "",
+        title=_first(said, TITLES[name]) if name in TITLES else get("title") or get("session_title", ""),
+        tool=_tool(name, said, payload) if "tool_name" in said else None,
+        prompt=get("prompt") or get("custom_instructions", ""),
+        message=_first(said, MESSAGES.get(name, ("last_assistant_message", "message"))),
+        url=get("url", ""),
+        path=_first(said, PATHS),
+        subagent=get("agent_type" if inside else "teammate_name", ""),
         repeated=payload.get("stop_hook_active") is True,
-        tools=tuple(wire.text(call, "tool_name") for call in _calls(payload)),
+        tools=tuple(wire.text(call, "tool_name") for call in _calls(payload)) if "tool_calls" in payload else (),
     )
 
 
-def _tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+def _first(said: Mapping[str, str], keys: Iterable[str]) -> str:
+    for key in keys:
+        if key in said:
+            return said[key]
+    return ""
+
+
+def _tool(name: str, said: Mapping[str, str], payload: Mapping[str, Any]) -> Tool:
     failed = name == "PostToolUseFailure"
-    output = "error" if failed else "tool_response"
-    return wire.tool(payload, name="tool_name", input="tool_input", call="tool_use_id", output=output, failed=failed)
+    input = payload.get("tool_input")
+    return Tool(
+        name=said["tool_name"],
+        input=input if isinstance(input, dict) else {},
+        call=said.get("tool_use_id", ""),
+        output=payload.get("error" if failed else "tool_response"),
+        failed=failed,
+    )
 
 
 def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -156,3 +156,9 @@ TITLES: Mapping[str, tuple[str, ...]] = {
     "WorktreeCreate": ("name",),
 }
 PATHS = ("file_path", "new_cwd", "directory", "worktree_path")
+TEXTS = frozenset(  # the fields that an event's own words come from
+    (*["agent_id", "agent_type", "custom_instructions", "cwd", "last_assistant_message", "message", "model"],
+     *["prompt", "session_id", "session_title", "teammate_name", "title", "to_model"],
+     *["tool_name", "tool_use_id", "url"],
+     *PATHS, *TOPICS.values(), *(key for keys in (*MESSAGES.values(), *TITLES.values()) for key in keys))
+)  # fmt: skip

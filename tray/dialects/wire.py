@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from tray.model.decision import Result
@@ -16,6 +16,7 @@ NAME_LIMIT = 128  # characters; a longer "event name" is not one
 BLOCKED = "Blocked by a hook"  # agents want a reason with every refusal
 UNKNOWN = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
 NOT_RUN = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
+BOM = b"\xef\xbb\xbf"
 KINDS = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
 
 
@@ -34,14 +35,7 @@ def family(name: str) -> str:
 def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
-        value = json.loads(
-            raw.decode("utf-8-sig"),
-            parse_constant=_constant,
-            parse_float=_float,
-            parse_int=_int,
-            object_pairs_hook=_object,
-        )
-        return _shallow(value, raw)
+        return _shallow(_decoded(raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")), raw)
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
     except json.JSONDecodeError as error:
@@ -74,6 +68,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_STRICT = json.JSONDecoder(
+    parse_constant=_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
+)  # made once: that takes as long as to read an event
+
+
+def _decoded(text: str) -> Any:
+    """What as a rule is one object and nothing else takes a short way; whatever else the library's own."""
+    if text[:1] != "{":
+        return _STRICT.decode(text)
+    value, end = _STRICT.raw_decode(text)
+    return value if end == len(text) else _STRICT.decode(text)
+
+
 def _shallow(value: Any, raw: bytes) -> Any:
     if raw.count(b"{") + raw.count(b"[") <= DEPTH_LIMIT:
         return value
@@ -93,9 +100,12 @@ def _children(node: Any) -> Iterable[Any]:
 
 def mapping(raw: bytes) -> dict[str, Any]:
     """The one JSON object that `raw` is. Raises ValueError with a phrase that follows "payload is" or "output is"."""
-    if not raw.strip():
-        raise ValueError("empty")
-    value = loads(raw)
+    try:
+        value = loads(raw)
+    except ValueError:
+        if not raw.strip():
+            raise ValueError("empty") from None
+        raise
     if not isinstance(value, dict):
         raise ValueError(f"a JSON {KINDS[type(value)]}, not an object")
     return value
@@ -138,6 +148,15 @@ def text(fields: Mapping[str, Any], *keys: str) -> str:
         if isinstance(value, str) and value:
             return value if value.isascii() else value.encode("utf-8", "replace").decode()
     return ""
+
+
+def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
+    """Those of `keys` that hold a text, as `text` has it; all at a time, since an event has only a few of them."""
+    return {
+        key: value if value.isascii() else value.encode("utf-8", "replace").decode()
+        for key, value in fields.items()
+        if key in keys and value and isinstance(value, str)
+    }
 
 
 def name(fields: Mapping[str, Any], key: str) -> str:

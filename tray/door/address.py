@@ -12,17 +12,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tray.errors import DoorError
 
 BACKLOG = 512
 ELSEWHERE = "choose a place of your own with --home DIR"
 ADDRESS_FILE = "door.addr"  # beside the socket: port and token, where the door is a loopback port
+_CREDENTIALS = struct.Struct("3i")
 _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket's path, without its NUL
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """Who is at the other end, as the kernel says. A loopback port tells no pid (0); its token tells the owner."""
 
     pid: int
@@ -37,6 +38,7 @@ class Address:
     token: str
     file: Path
     inode: int
+    family: int  # of the socket, as a plain number
 
     def nudge(self) -> None:
         """Knock once, so that an acceptor looks up."""
@@ -58,6 +60,12 @@ def listen(path: Path, *, loopback: bool) -> Address:
     return _listen_loopback(path) if loopback else _listen_unix(path)
 
 
+def accept(door: Address) -> socket.socket:
+    """Wait for a caller. The library's own accept() would first find words for the numbers that we give it here."""
+    fd, _ = door.socket._accept()  # type: ignore[attr-defined]
+    return socket.socket(door.family, socket.SOCK_STREAM, 0, fd)
+
+
 def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
     """A connection to the door at `path` and the token to show there; OSError when nobody listens."""
     check(path.parent)
@@ -68,14 +76,14 @@ def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
     return _connected(socket.AF_INET, ("127.0.0.1", int(port)), timeout), token
 
 
-def peer(connection: socket.socket) -> Peer:
+def peer(connection: socket.socket, family: int | None = None) -> Peer:
     """Who connected, by the kernel's word."""
     if sys.platform == "win32":
         return Peer(0, 0)
-    if connection.family != socket.AF_UNIX:
+    if (connection.family if family is None else family) != socket.AF_UNIX:
         return Peer(0, os.getuid())
     if sys.platform == "linux":
-        pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         return Peer(pid, uid)
     local, credentials, peer_pid = (
         0,
@@ -86,8 +94,11 @@ def peer(connection: socket.socket) -> Peer:
     return Peer(connection.getsockopt(local, peer_pid), uid)
 
 
-def is_owner(caller: Peer) -> bool:
-    return sys.platform == "win32" or caller.uid == os.getuid()
+def owner() -> int:
+    """The only user who may call."""
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()
 
 
 def check(folder: Path) -> None:
@@ -121,7 +132,7 @@ def _listen_unix(path: Path) -> Address:
             door.bind(name)
         path.chmod(0o600)
         door.listen(BACKLOG)
-        return Address(door, "", path, path.lstat().st_ino)
+        return Address(door, "", path, path.lstat().st_ino, int(socket.AF_UNIX))
     except OSError as error:
         door.close()
         raise DoorError(f"{path}: cannot open the door: {error}", hint=ELSEWHERE) from error
@@ -136,7 +147,7 @@ def _listen_loopback(path: Path) -> Address:
         door.bind(("127.0.0.1", 0))
         door.listen(BACKLOG)
         _write(file, f"{door.getsockname()[1]} {token}\n")
-        return Address(door, token, file, file.lstat().st_ino)
+        return Address(door, token, file, file.lstat().st_ino, int(socket.AF_INET))
     except OSError as error:
         door.close()
         raise DoorError(f"{file}: cannot open the door: {error}", hint=ELSEWHERE) from error

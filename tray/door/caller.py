@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from tray.door import frames
 from tray.door.address import Peer
@@ -16,6 +17,7 @@ from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, Knock
 
 CHUNK = 256 * 1024
+FIRST = 32 * 1024  # bytes that are read at first: most frames fit, and room for more costs the system more
 STALL = 10.0  # seconds without progress until a caller is given up
 PATIENCE = 60.0  # seconds that a whole frame may take, however steadily it drips in
 
@@ -42,21 +44,32 @@ class Caller:
     """Reads one frame, without a limit of its own on how many threads do so: the listener decides who waits where.
 
     `greet` is called once, as soon as the head is there: it checks the token and says how long the caller may wait.
+    `later` is given, once the answer has left, what was left for `afterwards`.
     """
 
-    def __init__(self, connection: socket.socket, peer: Peer, greet: Callable[[Lead, Head], float]) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        peer: Peer,
+        greet: Callable[[Lead, Head], float],
+        later: Callable[[Callable[[], object], bool], object],
+    ) -> None:
         self._connection = connection
         self.peer = peer
-        self.gone = Gone(connection)
         self._greet = greet
+        self._later = later
         self._unread = bytearray()
         self._kept: list[bytes] = []
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + PATIENCE
         self._owed = b""  # the acknowledgement, until something is sent
-        self.afterwards: list[Callable[[], object]] = []  # done once the answer has left and the caller is gone
+        self._afterwards: list[tuple[Callable[[], object], bool]] = []
         self.lead: Lead | None = None
         self.head: Head | None = None
+
+    @cached_property
+    def gone(self) -> Gone:
+        return Gone(self._connection)
 
     @property
     def whole(self) -> bool:
@@ -74,6 +87,7 @@ class Caller:
 
     def read(self, seconds: float, *, renewed: bool = False) -> bool:
         """True when the whole frame is there, False when the time is over; progress may renew the time."""
+        self._take_what_is_there()
         until = time.monotonic() + seconds
         while not self._complete():
             self.acknowledge()
@@ -103,7 +117,7 @@ class Caller:
         return Knock(
             agent=fields.get("agent", ""),
             event=fields.get("event", ""),
-            id=frames.event_id(self.head),
+            id=fields["id"],
             body=self.body(),
             cwd=fields.get("cwd", ""),
             environment=self.head.environment,
@@ -118,9 +132,10 @@ class Caller:
     def answer(self, answer: Answer) -> None:
         """Best effort: a caller that does not take its answer has gone."""
         data = self._owed + frames.encode_answer(answer)
-        with contextlib.suppress(OSError):
-            self._connection.settimeout(STALL)
-            self._connection.sendall(data)
+        try:
+            _send(self._connection, data)
+        except OSError:
+            return
 
     def acknowledge(self) -> None:
         """Have the relay wait: said before anything that takes time, else with the answer, to wake it only once."""
@@ -128,10 +143,13 @@ class Caller:
         if not owed:
             return
         try:
-            self._connection.settimeout(STALL)
-            self._connection.sendall(owed)
+            _send(self._connection, owed)
         except OSError as error:
             raise HungUp from error
+
+    def afterwards(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+        """Have this done once the answer has left."""
+        self._afterwards.append((work, soon))
 
     def cancel(self) -> None:
         """Make `gone` true for whoever works for this caller; an answer can still be sent."""
@@ -140,19 +158,34 @@ class Caller:
 
     def close(self) -> None:
         self._connection.close()
-        while self.afterwards:
-            self.afterwards.pop(0)()
+        while self._afterwards:
+            self._later(*self._afterwards.pop(0))
+
+    def _take_what_is_there(self) -> None:
+        """Without waiting, which takes three more calls of the system: relays send as soon as they are let in."""
+        if sys.platform == "win32" or self._connection.gettimeout() is not None:
+            return  # with a time-out set, the library waits whatever the flags say
+        try:
+            self._unread += self._connection.recv(FIRST, socket.MSG_DONTWAIT)  # its end is met by whoever waits
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise HungUp from error
 
     def _complete(self) -> bool:
-        if self.lead is None and len(self._unread) >= frames.LEAD_SIZE:
-            self.lead = frames.decode_lead(self._take(frames.LEAD_SIZE))
+        unread = self._unread
         if self.lead is None:
-            return False
-        if self.head is None and len(self._unread) >= self.lead.head:
-            self.head = frames.decode_head(self._take(self.lead.head))
-            self._admit(self._greet(self.lead, self.head))
+            if len(unread) < frames.LEAD_SIZE:
+                return False
+            self.lead = frames.decode_lead(bytes(unread[: frames.LEAD_SIZE]))
+            del unread[: frames.LEAD_SIZE]
         if self.head is None:
-            return False
+            size = self.lead.head
+            if len(unread) < size:
+                return False
+            self.head = frames.decode_head(bytes(unread[:size]))
+            del unread[:size]
+            self._admit(self._greet(self.lead, self.head))
         return self._collect(self.lead.body)
 
     def _collect(self, size: int) -> bool:
@@ -166,16 +199,24 @@ class Caller:
             raise frames.FrameError(f"{self._received - size} bytes follow the frame")
         return self._received == size
 
-    def _take(self, size: int) -> bytes:
-        taken = bytes(self._unread[:size])
-        del self._unread[:size]
-        return taken
-
     def _admit(self, seconds: float) -> None:
         """Nothing is done for a relay that has gone elsewhere while this tray was hung."""
         if _hung_up(self._connection):
             raise HungUp
         self._owed = frames.encode_ack(int(seconds * 1000))
+
+
+def _send(connection: socket.socket, data: bytes) -> None:
+    """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
+    sent = 0
+    if sys.platform != "win32" and connection.gettimeout() is None:
+        try:
+            sent = connection.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            sent = 0
+    if sent < len(data):
+        connection.settimeout(STALL)
+        connection.sendall(memoryview(data)[sent:])
 
 
 def _readable(connection: socket.socket) -> bool:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tray.model.decision import Answer
 
@@ -33,14 +33,14 @@ ACK_SIZE = _ACK.size
 REPLY_SIZE = _REPLY.size
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _U32 = 2**32 - 1
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class FrameError(ValueError):
     """Bytes that are not what the wire says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(NamedTuple):
     """The fixed first bytes of a frame."""
 
     kind: bytes
@@ -48,12 +48,49 @@ class Lead:
     body: int  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """Who knocks, from where: the fields, then the caller's environment."""
 
-    fields: Mapping[str, str] = field(default_factory=dict)
-    environment: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = NONE
+    environment: Mapping[str, str] = NONE
+
+
+class Environment(Mapping[str, str]):
+    """The caller's variables, taken apart when somebody wants one: of most events nobody does.
+
+    As getenv sees them: the first of two wins, an entry without an equals sign is nobody's variable.
+    """
+
+    __slots__ = ("_found", "_lines")
+
+    def __init__(self, lines: bytes) -> None:
+        self._lines = lines  # NAME=value, each with its NUL
+        self._found: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._variables()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables())
+
+    def __len__(self) -> int:
+        return len(self._variables())
+
+    def __contains__(self, name: object) -> bool:
+        return _bytes(str(name)) in self._lines and name in self._variables()
+
+    def __repr__(self) -> str:
+        return repr(self._variables())
+
+    def _variables(self) -> dict[str, str]:
+        if self._found is None:
+            found: dict[str, str] = {}
+            for line in _text(self._lines).split("\0"):
+                border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
+                if border > 0:
+                    found.setdefault(line[:border], line[border + 1 :])
+            self._found = found
+        return self._found
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
@@ -94,17 +131,16 @@ def encode_head(head: Head) -> bytes:
 def decode_head(data: bytes) -> Head:
     if data and not data.endswith(b"\0"):
         raise FrameError("the head does not end with a NUL")
-    lines = data.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    if "" not in lines:
+    fields, border, environment = (b"\0" + data).partition(b"\0\0")
+    if not border:
         raise FrameError("the head has no empty string between its fields and the environment")
-    border = lines.index("")
-    return Head(_fields(lines[:border]), _environment(lines[border + 1 :]))
+    return Head(_fields(fields.split(b"\0")[1:]), Environment(environment))
 
 
 def event_id(head: Head) -> str:
     """The relay's own id of its event; it names a row of the journal, so it is held to a plain form."""
     found = head.fields.get("id", "")
-    if not _ID.fullmatch(found):
+    if not (found.isalnum() and found.isascii() and len(found) <= 64) and not _ID.fullmatch(found):
         raise FrameError(f"expected an id of letters and digits, got {found!r}")
     return found
 
@@ -154,26 +190,24 @@ def decode_answer(data: bytes) -> Answer:
 
 
 def _lines(pairs: Mapping[str, str]) -> list[bytes]:
-    return [f"{key}={value}".encode("utf-8", "surrogateescape") for key, value in pairs.items()]
+    return [_bytes(f"{key}={value}") for key, value in pairs.items()]
 
 
-def _fields(lines: list[str]) -> dict[str, str]:
+def _fields(lines: list[bytes]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
-        key, equals, value = line.partition("=")
+        key, equals, value = line.decode("utf-8", "surrogateescape").partition("=")
         if not equals or not key:
-            raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
+            raise FrameError(f"expected key=value in the head, got {_text(line)[:80]!r}")
         if key in found:
             raise FrameError(f"the head names {key!r} twice")
         found[key] = value
     return found
 
 
-def _environment(lines: list[str]) -> dict[str, str]:
-    """As getenv sees it: the first of two wins, an entry without an equals sign is nobody's variable."""
-    found: dict[str, str] = {}
-    for line in lines:
-        border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
-        if border > 0:
-            found.setdefault(line[:border], line[border + 1 :])
-    return found
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -10,31 +10,41 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from tray.door import address, frames
 from tray.door.address import Address, Peer
+from tray.door.afterwards import Afterwards
 from tray.door.caller import Caller, Gone, HungUp
 from tray.door.frames import FrameError, Head, Lead
 from tray.door.parking import Parked, Parking, Work
-from tray.door.rooms import Rooms, join
+from tray.door.rooms import Rooms
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
 __all__ = ["Gone", "Listener", "Peer", "Service"]
 
-ACCEPTORS = 4
+ACCEPTORS = 8
+WORKING = 4  # of them, at most, on events that take time: to start a thread for such a one takes time as well
 AT_ONCE = 0.02  # seconds that an acceptor waits for a whole frame
 ROOMS = 256  # threads for events; nobody gets one without a whole frame in hand
 REQUEST_ROOMS = 32  # threads for the user's own requests, whole as well
 SILENT_ROOMS = 32  # threads for callers that have not yet said who they are, nor shown their token
 SLOW_ROOMS = 32  # threads for callers known by their head, whose body or long answer takes time
 CONTROL_PATIENCE = 5.0
+ENDING = 0.05  # seconds between two words to acceptors that are at work, when the door closes
 INLINE_SIZE = 64 * 1024  # an answer that fits the socket's buffer cannot hold up an acceptor
 
 _log = logging.getLogger(__name__)
+
+
+class After(Protocol):
+    """Takes what is to be done once the answer has left; `soon` = somebody is to be told of it."""
+
+    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> object: ...
 
 
 class Service(Protocol):
@@ -44,7 +54,7 @@ class Service(Protocol):
         """Seconds the relay may wait for its answer in all."""
 
     def answer(
-        self, knock: Knock, after: Callable[[Callable[[], object]], object], slow: Callable[[], object]
+        self, knock: Knock, after: After, slow: Callable[[], object]
     ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
         """The answer at once, or the work that finds it; the work gets a thread of its own, what waits gets none.
 
@@ -67,6 +77,7 @@ class Listener:
 
     def __init__(self, path: Path, service: Service, *, loopback: bool = sys.platform == "win32") -> None:
         self._path = path
+        self._owner = address.owner()
         self._service = service
         self._loopback = loopback
         self._closing = threading.Event()
@@ -75,11 +86,14 @@ class Listener:
         self._rooms = Rooms(ROOMS, "door event")
         self._requests = Rooms(REQUEST_ROOMS, "door control")
         self._parking = Parking(self._drive_off)
+        self._afterwards = Afterwards()
+        self._working = threading.Semaphore(WORKING)
         self._acceptors: list[threading.Thread] = []
         self._address: Address | None = None
 
     def start(self) -> None:
         self._address = address.listen(self._path, loopback=self._loopback)
+        self._afterwards.start()
         for number in range(1, ACCEPTORS + 1):
             thread = threading.Thread(target=self._accept, args=(self._address,), name=f"door {number}", daemon=True)
             self._acceptors.append(thread)
@@ -93,11 +107,14 @@ class Listener:
         self._closing.set()
         self._address.remove()
         self._wake(self._address)
-        join(self._acceptors, until)
+        while (left := [one for one in self._acceptors if one.is_alive()]) and time.monotonic() < until:
+            self._rooms.cancel()
+            left[0].join(ENDING)
         self._address.socket.close()
         self._parking.clear(until)
         for rooms in (self._silent, self._slow, self._rooms, self._requests):  # callers move on in this order
             rooms.clear(until)
+        self._afterwards.close(until)
         self._address = None
 
     def _wake(self, door: Address) -> None:
@@ -108,44 +125,44 @@ class Listener:
                 door.nudge()
 
     def _accept(self, door: Address) -> None:
+        greet = partial(self._greet, door.token)
         while not self._closing.is_set():
             try:
-                connection, _ = door.socket.accept()
+                connection = address.accept(door)
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
-            self._admit(connection, door.token)
+            self._admit(connection, door.family, greet)
 
-    def _admit(self, connection: socket.socket, token: str) -> None:
+    def _admit(self, connection: socket.socket, family: int, greet: Callable[[Lead, Head], float]) -> None:
         """Serve the caller, unless it moves on to another thread, which then sees it off."""
         try:
-            if connection.family == socket.AF_INET:
+            if family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            peer = address.peer(connection)
+            peer = address.peer(connection, family)
         except OSError:
             connection.close()
             return
-        if not address.is_owner(peer):
+        if peer.uid != self._owner:
             _log.warning("a process of user %d knocked and was sent away", peer.uid)
             connection.close()
             return
-        caller = Caller(connection, peer, lambda lead, head: self._greet(lead, head, token))
-        if not self._turn(caller, lambda: self._welcome(caller)):
+        caller = Caller(connection, peer, greet, self._afterwards.put)
+        if not self._turn(caller, self._welcome):
             caller.close()
 
-    def _greet(self, lead: Lead, head: Head, token: str) -> float:
-        shown = head.fields.get("token", "").encode("utf-8", "surrogateescape")
-        if token and not hmac.compare_digest(shown, token.encode()):
+    def _greet(self, token: str, lead: Lead, head: Head) -> float:
+        if token and not _shows(head, token):
             raise FrameError("the token is wrong")
         if lead.kind == frames.CONTROL:
             return CONTROL_PATIENCE
         frames.event_id(head)
         return self._service.patience(head.fields.get("agent", ""), head.fields.get("event", ""))
 
-    def _turn(self, caller: Caller, part: Callable[[], bool]) -> bool:
+    def _turn(self, caller: Caller, part: Callable[[Caller], bool]) -> bool:
         """One part of a caller's stay; no failure passes this line, and ours gives the agent its neutral answer."""
         try:
-            return part()
+            return part(caller)
         except HungUp:
             return False
         except Exception as error:  # noqa: BLE001  the connection is one of the three places
@@ -172,25 +189,23 @@ class Listener:
     def _welcome(self, caller: Caller) -> bool:
         """The acceptor's part: who is slow waits apart, or is closed at once, so that its relay goes to `once`."""
         if caller.read(AT_ONCE):
-            return self._serve(caller)
+            return self._serve(caller, here=True)
         return self._lodge(self._silent if caller.head is None else self._slow, caller, self._wait)
 
     def _wait(self, caller: Caller) -> bool:
         caller.wait()
-        return self._serve(caller)
+        return self._serve(caller, here=False)
 
-    def _serve(self, caller: Caller) -> bool:
-        """A frame that is all there."""
-        return self._lodge(self._requests, caller, self._control) if caller.control else self._answer(caller)
-
-    def _answer(self, caller: Caller) -> bool:
-        """An answer leaves inline, work goes into a room."""
+    def _serve(self, caller: Caller, *, here: bool) -> bool:
+        """A frame that is all there. An answer leaves inline, work is done `here` or goes into a room."""
+        if caller.control:
+            return self._lodge(self._requests, caller, self._control)
         knock = caller.knock()
         if not self._rooms.take():
             return self._reply(caller, self._service.busy(knock))
         work: Callable[[Gone], Answer | Parked] | None = None
         try:
-            found = self._service.answer(knock, caller.afterwards.append, caller.acknowledge)
+            found = self._service.answer(knock, caller.afterwards, caller.acknowledge)
             if isinstance(found, Answer):
                 return self._reply(caller, found)
             caller.acknowledge()
@@ -200,7 +215,14 @@ class Listener:
         finally:
             if work is None:
                 self._rooms.back()
-        if self._rooms.start(caller, self._part(caller, lambda _: self._said(caller, work(caller.gone)))):
+        part = self._part(caller, lambda _: self._said(caller, work(caller.gone)))
+        if here and self._working.acquire(blocking=False):
+            try:
+                self._rooms.here(caller, part)
+            finally:
+                self._working.release()
+            return True
+        if self._rooms.start(caller, part):
             return True
         return self._reply(caller, self._service.busy(knock))
 
@@ -220,7 +242,8 @@ class Listener:
     def _reply(self, caller: Caller, answer: Answer) -> bool:
         if len(answer.stdout) + len(answer.stderr) > INLINE_SIZE:
             return self._lodge(self._slow, caller, lambda _: _see_off(caller, answer))
-        return _see_off(caller, answer)
+        caller.answer(answer)
+        return False
 
     def _control(self, caller: Caller) -> bool:
         try:
@@ -234,7 +257,12 @@ class Listener:
         return rooms.take() and rooms.start(caller, self._part(caller, part))
 
     def _part(self, caller: Caller, part: Callable[[Caller], bool]) -> Callable[[], bool]:
-        return lambda: self._turn(caller, lambda: part(caller))
+        return partial(self._turn, caller, part)
+
+
+def _shows(head: Head, token: str) -> bool:
+    shown = head.fields.get("token", "").encode("utf-8", "surrogateescape")
+    return hmac.compare_digest(shown, token.encode())
 
 
 def _see_off(caller: Caller, answer: Answer) -> bool:

@@ -53,7 +53,7 @@ class Requests:
         icon: Callable[[], str],
         terminal: Terminal,
         written: Callable[[Standing], Path],
-        open_page: Callable[[], None],
+        open_page: Callable[[], Path],
         vitals: Callable[[], Mapping[str, Any]] = dict,
         opens: Callable[[int], bool] = lambda pid: True,
     ) -> None:
@@ -97,7 +97,8 @@ class Requests:
 
     def vitals(self) -> Mapping[str, Any]:
         """What only the tray knows of itself, for `status` and `doctor`."""
-        return {**self.ping(), **self._vitals()}
+        asked = sum(not one.done for one in self._controls.requests)
+        return {**self.ping(), "asked": asked, **self._vitals()}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.turn(True, WAY)
@@ -109,8 +110,11 @@ class Requests:
             raise HooktrayError(
                 say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
             )
-        self._open_page()
-        return {"done": say("The page is open in your browser")}
+        file = self._open_page()
+        return {
+            "done": say("Your browser is shown the page"),
+            "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
+        }
 
     def off(self, request: Mapping[str, Any]) -> Wish:
         return Wish(

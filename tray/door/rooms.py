@@ -14,15 +14,20 @@ class Rooms:
 
     def __init__(self, limit: int, name: str) -> None:
         self._name = name
-        self._free = threading.BoundedSemaphore(limit)
+        self._free = limit
         self._lock = threading.Lock()
         self._inside: dict[threading.Thread, Caller] = {}
 
     def take(self) -> bool:
-        return self._free.acquire(blocking=False)
+        with self._lock:
+            if self._free == 0:
+                return False
+            self._free -= 1
+            return True
 
     def back(self) -> None:
-        self._free.release()
+        with self._lock:
+            self._free += 1
 
     def start(self, caller: Caller, work: Callable[[], bool]) -> bool:
         """Run `work` in the room that was taken; False when the system has no thread left.
@@ -39,11 +44,21 @@ class Rooms:
             return False
         return True
 
+    def here(self, caller: Caller, work: Callable[[], bool]) -> None:
+        """The same in the calling thread, for whom somebody else stands in meanwhile."""
+        with self._lock:
+            self._inside[threading.current_thread()] = caller
+        self._run(caller, work)
+
+    def cancel(self) -> None:
+        """Everyone who is inside now."""
+        for caller in self._present().values():
+            caller.cancel()
+
     def clear(self, until: float) -> None:
         """Cancel everyone inside and wait for them until that moment of the monotonic clock."""
         while (inside := self._present()) and time.monotonic() < until:
-            for caller in inside.values():
-                caller.cancel()
+            self.cancel()
             join(list(inside), until)
 
     def _present(self) -> dict[threading.Thread, Caller]:
@@ -62,7 +77,7 @@ class Rooms:
     def _leave(self, thread: threading.Thread) -> None:
         with self._lock:
             del self._inside[thread]
-        self._free.release()
+            self._free += 1
 
 
 def join(threads: list[threading.Thread], until: float) -> None:

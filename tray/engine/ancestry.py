@@ -16,6 +16,7 @@ from tray.model.event import TEST
 ONCE = ("-I", "-m", "tray", "once")
 TRYING = ("connect", "connections", "doctor", "run")  # they send events of their own; the tray's menu has a doctor
 DEPTH = 64
+KNOWN = 1024  # parents of relays
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,23 @@ def ancestors(pid: int) -> Iterator[Ancestor]:
             yield Ancestor(pid, _command(pid))
         except (OSError, ValueError):
             return
+
+
+if sys.platform == "linux":
+
+    def _born(pid: int) -> tuple[int, bytes] | None:
+        """The parent of this process, and when that was started."""
+        try:
+            parent = _parent(pid)
+            fields = _read(f"/proc/{parent}/stat").rpartition(b")")[2].split(None, 20)
+            return (parent, fields[19]) if parent > 1 else None
+        except (OSError, ValueError, IndexError):
+            return None
+
+else:
+
+    def _born(pid: int) -> tuple[int, bytes] | None:
+        return None  # to ask for both takes as long as to look at them all
 
 
 if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
@@ -118,6 +136,29 @@ def _below(pid: int, own: int, above: Callable[[int], Iterable[Ancestor]], ours:
             return below
         below = found.pid
     return None
+
+
+class Lineage:
+    """Whether a relay was started by a hook, asked of each event that has hooks: what the kernel said once is kept.
+
+    A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
+    enough to know the relay's parent again, which a number alone would not do: numbers come back.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._own = own
+        self._others: set[tuple[int, bytes]] = set()
+
+    def from_hook(self, pid: int) -> bool:
+        parent = _born(pid)
+        if parent is not None and parent in self._others:
+            return False
+        found = descends_from_hook(pid, self._own)
+        if not found and parent is not None and parent == _born(pid):
+            if len(self._others) >= KNOWN:
+                self._others.clear()
+            self._others.add(parent)
+        return found
 
 
 def carries(pid: int, name: str) -> bool:

@@ -15,6 +15,7 @@ from tray.engine import subjects
 from tray.engine.shell_line import Word, commands, inner, words
 from tray.model.event import Event
 from tray.model.hook import Match
+from tray.paths import real
 
 AGENT = "claude-code"
 PATHS = ("file_path", "notebook_path", "path")
@@ -110,7 +111,7 @@ def _below(path: str, folders: set[str]) -> Iterator[str]:
     """The path as each of the folders sees it, also where links lead; a file outside of all by its name alone."""
     outside = True
     for folder in folders:
-        for one, base in ((path, folder), (os.path.realpath(path), os.path.realpath(folder))):
+        for one, base in ((path, folder), (real(path), real(folder))):
             if PurePath(one).is_relative_to(base):
                 outside = False
                 yield str(PurePath(one).relative_to(base))

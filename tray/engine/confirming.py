@@ -1,4 +1,4 @@
-"""The settings that loosen a gate: each counts only once a person confirmed it as it stands (RULINGS 32)."""
+"""The settings that loosen a gate: each counts only once a person confirmed it as it stands."""
 
 from __future__ import annotations
 

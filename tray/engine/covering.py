@@ -23,7 +23,7 @@ from tray.engine.runners.script import interprets
 from tray.engine.supplied import SYSTEM, absolute, must_be_here
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
-from tray.store.copies import Copies, DamagedError, Unit
+from tray.store.copies import Copies, DamagedError, Manifest, Unit
 
 SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 COUNT = 2000
@@ -49,6 +49,7 @@ class Covering:
     def __init__(self, copies: Copies) -> None:
         self._copies = copies
         self._sums: dict[Sign, str] = {}
+        self._lines: dict[str, tuple[Hook, Manifest, tuple[str, ...]]] = {}  # as long as hook and copy are the same
 
     def argv(self, hook: Hook, name: str, places: Mapping[str, str] = NOWHERE) -> tuple[str, ...]:
         """The command line of the unit's own bytes. Raises DamagedError; never falls back to the original.
@@ -57,17 +58,39 @@ class Covering:
         """
         if not isinstance(hook.action, Command):
             return ()
-        manifest = self._copies.check(name)
+        manifest = self._whole(hook, name)
         program = program_of(hook, hook.action)
         if manifest.pinned.get(program, "") not in ("", self._sum(program)):
             raise DamagedError(f"{program} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
             raise DamagedError(f"{program} was not there when {hook.name} was approved")
-        copies = {path: str(self._copies.path(name, path)) for path in manifest.files}
-        if hook.action.shell:
-            return (program, "-c", lines.covered(hook, hook.action, copies))
-        argv = [self._word(word, copies, places) for word in words_of(hook, hook.action)]
+        known = self._lines.get(name)
+        if known is not None and known[0] is hook and known[1] is manifest and not places:
+            return known[2]
+        argv = self._line(hook, hook.action, program, self._copies.places(name), places)
+        if not places:
+            self._lines[name] = (hook, manifest, argv)
+        return argv
+
+    def _line(
+        self, hook: Hook, command: Command, program: str, copies: Mapping[str, str], places: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        if command.shell:
+            return (program, "-c", lines.covered(hook, command, copies))
+        argv = [self._word(word, copies, places) for word in words_of(hook, command)]
         return (copies.get(program, program), *argv[1:])
+
+    def _whole(self, hook: Hook, name: str) -> Manifest:
+        """What the copy consists of; a damaged one is made anew while the hook's files hold what was approved."""
+        try:
+            return self._copies.check(name)
+        except DamagedError:
+            with contextlib.suppress(HooktrayError, OSError, ValueError):
+                unit = survey(hook)
+                if unit.digest == name:
+                    self._copies.keep(unit)
+                    return self._copies.check(name)
+            raise
 
     def copy(self, name: str, original: str) -> str:
         """Where the copy of a file or folder lies within the unit; "" for no folder."""

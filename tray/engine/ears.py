@@ -9,10 +9,15 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 
 Later = Callable[[Callable[[], object]], bool]
-After = Callable[[Callable[[], object]], object]  # takes what is to be done once the answer has left
 
 
-def at_once(work: Callable[[], object]) -> object:
+class After(Protocol):
+    """Takes what is to be done once the answer has left; `soon` = somebody is to be told of it."""
+
+    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> object: ...
+
+
+def at_once(work: Callable[[], object], /, *, soon: bool = False) -> object:
     """For those who have nobody waiting for the answer."""
     return work()
 

@@ -43,6 +43,8 @@ class Late:
 
     def said(self, event: Event) -> list[Outcome]:
         """What waits for this session, as outcomes of the hooks that said it. It was not said to a subagent."""
+        if self._sessions.empty:
+            return []
         can = spec(event.agent, event.name).can
         ending = event.kind is EventKind.TURN_END and Can.DENY in can
         if event.subagent or event.problem or event.test or not (ending or Can.CONTEXT in can):

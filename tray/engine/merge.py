@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.model.decision import Decision, Gate, Outcome, Reading, Status, Verdict
+from tray.model.decision import SILENT, Decision, Gate, Outcome, Reading, Status, Verdict
 from tray.model.hook import Failure, Hook
 
 
@@ -42,6 +42,8 @@ def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
 
 def merge(outcomes: Sequence[Outcome]) -> Decision:
     readings = [outcome.reading for outcome in outcomes]
+    if all(reading is SILENT for reading in readings):
+        return Decision(outcomes=tuple(outcomes))
     verdict = max((reading.verdict for reading in readings), default=Verdict.ABSTAIN)
     reasons = [reading.reason for reading in readings if reading.verdict is verdict and reading.reason]
     rewriting = [outcome for outcome in outcomes if outcome.reading.rewrite is not None]

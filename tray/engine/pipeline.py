@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.dialects import fit, neutral, parse, render, spec
+from tray.dialects import fit, neutral, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import descends_from_hook, from_probe, from_test
+from tray.engine.ancestry import Lineage
 from tray.engine.covering import Covering
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
 from tray.engine.gates import switched, takes_time
+from tray.engine.heard import heard
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import merge
-from tray.engine.plan import plan
+from tray.engine.plan import planned
 from tray.engine.protected import Places
 from tray.engine.protection import Protection
 from tray.engine.questions import Ending, Questions, Said, settled
@@ -29,8 +30,8 @@ from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import Answer, Decision, Outcome, Verdict
-from tray.model.event import PROBE, TEST, Event, EventKind, Knock
+from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
+from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
@@ -41,6 +42,9 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
+# Of what comes with every step of an agent nobody is told unless somebody objects; all else may lead to an alert.
+OFTEN = frozenset({EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE,
+                   EventKind.MODEL_AFTER, EventKind.MESSAGE_DISPLAY})  # fmt: skip
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +87,7 @@ class Engine:
             background=background,
         )
         self._scopes = Scopes(sessions)
+        self._lineage = Lineage(os.getpid())
         self._rows = rows
         self._ears = ears
         self._later = later
@@ -98,44 +103,76 @@ class Engine:
     ) -> Said | Callable[[Gone | None], Said]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
-        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event that has
-        hooks to be looked at: their patterns and processes take time.
+        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event whose
+        patterns take their time.
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = _judged(knock, book)
+        event = heard(knock, book.version)
         self._loops.began(event)
+        try:
+            return self._begun(event, book, started, after, slow)
+        except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
+            return self._fallen(event, book, started, error)
+
+    def _begun(
+        self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
+    ) -> Said | Callable[[Gone | None], Said]:
         own = self._own(event)
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
             return self._finish(event, fit(event, merge([own])), started)
-        hooks = self._plan(event, book, slow)
         switch = self._rounds.gate(event)
+        if switch is not None and own is None and event.kind not in ANCESTRY:
+            return self._barred(event, book, switch, started, after)
+        hooks = self._plan(event, book, slow)
         if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
-            event = replace(event, nested=descends_from_hook(event.pid, os.getpid()))
+            event = replace(event, nested=self._lineage.from_hook(event.pid))
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.heard(event)
         self._ears.arrived(event, answered=observed)
-        if not hooks:
-            return self._ask(event, self._decision(event, [own] if own else []), started, after)
+        if not hooks or switch is not None:
+            barred = self._rounds.barred(hooks, switch) if switch is not None else []
+            return self._ask(event, self._decision(event, [own, *barred] if own else barred), started, after)
         if observed:
-            return self._let_go(event, hooks, started)
+            after(lambda: self._let_go(event, hooks, started), soon=True)
+            return neutral(event.agent, event.name, event.body)
         waited, apart = beside(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Said:
-            said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+            try:
+                said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+            except Exception as error:  # noqa: BLE001 - the same
+                return self._fallen(event, book, started, error)
             if apart:
                 self._go_beside(event, apart)
             return said
 
         return answer if any(takes_time(one.hook, switch) for one in waited) else answer(None)
 
-    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> Answer:
-        """Answer at once; the hooks have their turn afterwards, unless there are too many of them already."""
+    def _fallen(self, event: Event, book: Book, started: float, error: Exception) -> Answer:
+        """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
+        log.exception("%s of %s could not be judged", event.name, event.agent)
+        event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
+        decision = merge(self._rounds.refused(event, self._plan(event, book)))
+        return self._finish(event, fit(event, decision), started)
+
+    def _barred(self, event: Event, book: Book, switch: Gate, started: float, after: After) -> Answer:
+        """Nobody speaks while hooks are off: who would have been asked is looked up for the row alone."""
+        self._questions.heard(event)
+        self._ears.arrived(event, answered=False)
+        decision = self._loops.heed(event, NOTHING)
+
+        def told() -> Decision:
+            return merge(self._rounds.barred(self._plan(event, book), switch))
+
+        return self._finish(event, decision, started, after, told)
+
+    def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
+        """It is answered already; the hooks have their turn, unless there are too many of them at it."""
         if not self._later(lambda: self.observe(event, hooks)):
             self._finish(event, self._refuse_to_run(event, hooks), started)
-        return neutral(event.agent, event.name, event.body)
 
     def _go_beside(self, event: Event, hooks: Sequence[Approved]) -> None:
         """What no answer waits for, and none can heed: a row of its own tells what came out."""
@@ -168,16 +205,17 @@ class Engine:
             remark = "ran beside the answer, which was given without waiting"
             decision = merge(outcomes)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
-        if self._rounds.gate(event) is None and not any(outcome.cause == CANCELLED for outcome in outcomes):
+        switch = self._rounds.gate(event)
+        if switch is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
             outcomes = [*outcomes, *self._late.said(event)]
-        decision = merge(outcomes) if outcomes else Decision()
-        if self._questions.wanted(event, decision, self._rounds.gate(event)):
-            return replace(decision, verdict=Verdict.ASK)  # not fitted: what becomes of it is still open
+        decision = merge(outcomes) if outcomes else NOTHING
+        if self._questions.wanted(event, decision, switch):
+            return replace(decision, verdict=Verdict.ASK, open=True)
         return self._loops.heed(event, fit(event, decision) if outcomes else decision)
 
     def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
         """The answer, or where it waits for the user's."""
-        if not self._questions.wanted(event, decision, self._rounds.gate(event)):
+        if not decision.open:
             return self._finish(event, decision, started, after)
 
         def finish(ending: Ending) -> Answer:
@@ -202,7 +240,7 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = _judged(knock, book)
+        event = heard(knock, book.version)
         self._loops.began(event)
         own = self._own(event)
         return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
@@ -217,13 +255,21 @@ class Engine:
 
     def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        asked = book.asked(event.agent, event.kind.value, event.name)
-        if asked:
-            slow()
-        return tuple(switched(one, self._switch) for one in plan(event, asked, self._scopes.skills))
+        hooks = planned(event, book, self._scopes.skills, slow)
+        return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
 
-    def _finish(self, event: Event, decision: Decision, started: float, after: After = at_once) -> Answer:
-        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7)."""
+    def _finish(
+        self,
+        event: Event,
+        decision: Decision,
+        started: float,
+        after: After = at_once,
+        told: Callable[[], Decision] | None = None,
+    ) -> Answer:
+        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
+
+        `told` has what is written down and told where that is more than the answer depends on.
+        """
         answer = Answer() if event.told else render(event, decision)
         ms, at = (time.monotonic() - started) * 1000, time.time()
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
@@ -232,21 +278,18 @@ class Engine:
 
         def tell() -> None:
             try:
-                record = account(event, decision, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
-                record = timed(record, decision, started)
+                said = told() if told else decision
+                record = account(event, said, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                record = timed(record, said, started)
                 self._rows.append(record, commit=commit)
-                self._ears.decided(event, decision, record)
+                self._ears.decided(event, said, record)
             except Exception:  # our bookkeeping; the answer stands
                 log.exception("%s of %s could not be written down", event.name, event.agent)
 
-        (at_once if commit else after)(tell)
+        if commit:
+            tell()
+        elif event.kind in OFTEN:
+            after(tell)
+        else:
+            after(tell, soon=True)
         return answer
-
-
-def _judged(knock: Knock, book: Book) -> Event:
-    """The event of a knock, with the version that it is judged by. What a command of ours sent did not happen."""
-    event = replace(parse(knock), ledger=book.version)
-    if TEST not in knock.environment:
-        return event
-    sent = from_probe if event.session.startswith(PROBE) else from_test
-    return replace(event, test=sent(knock.pid, knock.environment))

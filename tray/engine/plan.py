@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,31 +14,66 @@ import regex
 from tray.engine import conditions, scopes, subjects
 from tray.model.event import Event
 from tray.model.hook import Match
-from tray.store.ledger import Approved
+from tray.store.ledger import Approved, Book
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
+MOMENT = 0.01  # of these, until whoever waits is told so
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
+log = logging.getLogger(__name__)
+
+
 def plan(
-    event: Event, approved: Sequence[Approved], skills: Callable[[Event], frozenset[str] | None] = scopes.none
+    event: Event,
+    approved: Sequence[Approved],
+    skills: Callable[[Event], frozenset[str] | None] = scopes.none,
+    slow: Callable[[], object] = lambda: None,
 ) -> tuple[Approved, ...]:
     """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone.
 
-    `skills` says which skills are in force in the event's session.
+    `skills` says which skills are in force in the event's session; `slow` is called when patterns take long.
     """
-    search = Search(event, skills)
-    return tuple(one for one in approved if matches(one.hook.match, event, search))
+    search = Search(event, skills, slow)
+    return tuple(one for one in approved if _asked(one.hook.match, event, search))
+
+
+def _asked(match: Match, event: Event, search: Search) -> bool:
+    """A hook whose matcher cannot tell is asked: no event talks its way past a guard."""
+    try:
+        return matches(match, event, search)
+    except Exception:
+        log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
+        return True
+
+
+def planned(
+    event: Event, book: Book, skills: Callable[[Event], frozenset[str] | None], slow: Callable[[], object]
+) -> tuple[Approved, ...]:
+    """The same of all hooks in force."""
+    asked = book.asked(event.agent, event.kind, event.name)
+    if not asked:
+        return ()
+    search = Search(event, skills, slow)
+    places = [place for match, them in asked if _asked(match, event, search) for place in them]
+    return tuple(book.order[place] for place in sorted(places))
 
 
 class Search:
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
-    def __init__(self, event: Event, skills: Callable[[Event], frozenset[str] | None] = scopes.none) -> None:
+    def __init__(
+        self,
+        event: Event,
+        skills: Callable[[Event], frozenset[str] | None] = scopes.none,
+        slow: Callable[[], object] = lambda: None,
+    ) -> None:
         self._event = event
         self._skills = skills
+        self._slow = slow
         self._left = BUDGET
+        self._known: dict[str, bool] = {}
 
     @cached_property
     def text(self) -> str:
@@ -47,8 +83,17 @@ class Search:
     def skills(self) -> frozenset[str] | None:
         return self._skills(self._event)
 
+    def holds(self, pattern: str) -> bool:
+        """Whether the event's text has it; what many hooks look for is looked for once."""
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = self.found(pattern, self.text)
+        return known
+
     def found(self, pattern: str, text: str) -> bool:
         """Whether the pattern is in the text; one that runs out of time counts as found."""
+        if self._left < BUDGET - MOMENT:
+            self._slow()
         started = time.perf_counter()
         try:
             return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self._left, 0.001))) is not None
@@ -61,9 +106,9 @@ class Search:
 def matches(match: Match, event: Event, search: Search) -> bool:
     if match.agents and event.agent not in match.agents:
         return False
-    if match.event != event.kind.value and not (match.agents and match.event == event.name):
+    if match.event != event.kind and not (match.agents and match.event == event.name):
         return False
-    if not subjects.native(match, event):
+    if (match.format or match.project) and not subjects.native(match, event):
         return False
     if event.problem:
         return True
@@ -71,11 +116,11 @@ def matches(match: Match, event: Event, search: Search) -> bool:
         return False
     if match.skill and not scopes.in_force(match.skill, search.skills):
         return False
-    if not _tool_fits(match, event, search):
+    if match.tool and not _tool_fits(match, event, search):
         return False
     if match.condition and not conditions.met(match, event, search.found):
         return False
-    return not match.pattern or search.found(match.pattern, search.text)
+    return not match.pattern or search.holds(match.pattern)
 
 
 def _tool_fits(match: Match, event: Event, search: Search) -> bool:

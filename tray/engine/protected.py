@@ -7,11 +7,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import PurePath
 
+from tray.paths import real
+
+NAME = 255  # characters of a name
 LONGEST = 4096  # characters of a path; no system takes a longer one
 # Matched against a whole path in lower case with forward slashes; what stands first is what people are told.
 HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -45,7 +47,6 @@ PATTERN = re.compile(r"[*?\[{]")
 BRACES = re.compile(r"\{[^{}]*\}")
 
 
-@lru_cache(maxsize=8)
 def hints(places: Places) -> tuple[str, ...]:
     """Further words without one of which a text names none of our places."""
     paths = [PurePath(place) for place in (*places.own, places.x_code) if place]
@@ -75,8 +76,8 @@ class Places:
         if not path or "\0" in path or len(path) > LONGEST:
             return ""
         whole = self.absolute(path, cwd)
-        real = os.path.realpath(whole)  # by whatever links it is reached
-        return self._kind(whole) or (self._kind(real) if real != whole else "") or self._linked(real)
+        linked = real(whole)  # by whatever links it is reached
+        return self._kind(whole) or (self._kind(linked) if linked != whole else "") or self._linked(linked)
 
     def _kind(self, whole: str) -> str:
         low = whole.lower().replace("\\", "/")  # where case does not matter, it is the same file
@@ -146,12 +147,11 @@ def _same(found: os.stat_result, path: str) -> bool:
         return False
 
 
+def finds(pattern: str, name: str) -> bool:
+    """Whether a shell's pattern finds this name; one that is longer than any name takes too long to be looked at."""
+    return len(pattern) > NAME or fnmatchcase(name, pattern)
+
+
 def _found(pattern: str, name: str) -> bool:
     """As the shell does: what begins with a dot is found by a dot alone."""
-    return fnmatchcase(name, pattern) and (not name.startswith(".") or pattern[:1] not in "*?[")
-
-
-@lru_cache(maxsize=8)
-def with_port(places: Places, port: int) -> Places:
-    """The same, and the page that is open now."""
-    return replace(places, port=port)
+    return finds(pattern, name) and (not name.startswith(".") or pattern[:1] not in "*?[")

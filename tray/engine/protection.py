@@ -6,16 +6,17 @@ does. What hides its words on purpose (base64, a script written first) is out of
 
 from __future__ import annotations
 
+import logging
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
 from tray.dialects.tools import canonical, translate_input
-from tray.engine.protected import Places, hints, with_port
+from tray.engine.protected import Places, hints
 from tray.engine.shell_call import shell_call, speaks
 from tray.engine.shell_path import Finding, patched
 from tray.model.decision import Outcome, Reading, Status, Verdict
@@ -24,7 +25,7 @@ from tray.model.event import Event, EventKind, Tool
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
 HINTS = ("tray", "hook", "setting", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
-UNQUOTED = str.maketrans("", "", "'\"\\\n+")
+QUOTES = "'\"\\\n+"
 SHELLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READING = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch".split())  # noqa: SIM905
@@ -35,6 +36,8 @@ RUNS = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux
 TAKES_AWAY = re.compile(r"(?i)delete|move|remove|rename|unlink")
 CURE = "ask your user to do it in the tray's menu"
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
@@ -43,11 +46,17 @@ class Protection:
     places: Places
     exceptions: Callable[[], Sequence[str]] = tuple
     port: Callable[[], int] = lambda: 0  # of the page, while it is open
+    words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
+
+    def __post_init__(self) -> None:
+        words = {*HINTS, *hints(self.places)}
+        least = sorted(one for one in words if not any(other in one and other != one for other in words))
+        object.__setattr__(self, "words", tuple(least))
 
     @property
     def _places(self) -> Places:
         port = self.port()
-        return with_port(self.places, port) if port else self.places
+        return replace(self.places, port=port) if port else self.places
 
     def judge(self, event: Event) -> Outcome | None:
         """What it says to this event; None when it has nothing to say."""
@@ -56,15 +65,27 @@ class Protection:
         writes = canonical(event.agent, event.tool.name) in WRITING  # a link may have any name
         if not writes and not self._hinted(event.tool.input):
             return None
-        worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
+        try:
+            worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
+        except Exception:  # whoever finds words that we fail on has not got past us
+            log.exception("%s of %s could not be judged", event.name, event.agent)
+            worst = Finding(Verdict.ASK, "this call cannot be judged;", "")
         if worst is None:
             return None
         reading = Reading(verdict=worst.verdict, reason=f"{worst.what} {CURE}")
         return Outcome(hook=NAME, status=Status.OK, reading=reading)
 
     def _hinted(self, value: Mapping[str, Any]) -> bool:
-        text = "\n".join(_texts(value)).lower().translate(UNQUOTED)
-        return any(hint in text for hint in HINTS) or any(hint in text for hint in hints(self._places))
+        """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
+        text = "\n".join(_texts(value)).lower()
+        for quote in QUOTES:
+            if quote in text:
+                text = text.replace(quote, "")
+        for word in self.words:
+            if word in text:
+                return True
+        port = self.port()
+        return bool(port) and str(port) in text
 
     def _findings(self, event: Event, tool: Tool) -> list[Finding]:
         name = canonical(event.agent, tool.name)
@@ -134,13 +155,15 @@ def _reads(name: str) -> bool:
     return last.startswith(("read", "get", "list", "search", "find", "stat"))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (key for key in value if isinstance(key, str))  # a key may be a path
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner)
+def _texts(value: object) -> list[str]:
+    """Every text in it, in order."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, (dict, Mapping)):  # plain ones first: to ask for a Mapping takes long
+            waiting += reversed([*(key for key in one if isinstance(key, str)), *one.values()])  # a key may be a path
+        elif isinstance(one, (list, tuple)):
+            waiting += reversed(one)
+    return found

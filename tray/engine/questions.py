@@ -114,14 +114,11 @@ class Questions:
 
     def wanted(self, event: Event, decision: Decision, switch: Gate | None) -> bool:
         """Whether this decision is one for the user at the desktop; never while hooks are switched off."""
-        if (
-            switch is not None
-            or event.agent not in self._agents()
-            or event.test
-            or event.told
-            or event.nested
-            or event.problem
-        ):
+        if decision.verdict is not Verdict.ASK and event.kind is not EventKind.PERMISSION_REQUEST:
+            return False  # nearly all: asked first, since the rest takes longer
+        if switch is not None or event.test or event.told or event.nested or event.problem:
+            return False
+        if event.agent not in self._agents():
             return False
         if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # nobody waits any more
             return False

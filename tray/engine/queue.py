@@ -1,4 +1,4 @@
-"""Whose turn it is: all hooks start together, but those of one X-Code plugin run one after another (RULINGS 11)."""
+"""Whose turn it is: all hooks start together, but those of one X-Code plugin run one after another."""
 
 from __future__ import annotations
 

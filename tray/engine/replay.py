@@ -14,6 +14,7 @@ from tray.dialects import parse, render
 from tray.engine.account import account
 from tray.engine.pipeline import Engine
 from tray.errors import HooktrayError
+from tray.language import count, say
 from tray.model.decision import Answer, Decision, Outcome, Record, Status
 from tray.model.event import Event, Knock
 from tray.model.hook import Command, Hook, Http, Prompt
@@ -59,9 +60,9 @@ def recorded(record: Record, environment: Mapping[str, str]) -> Event:
 
 
 def inexact(record: Record) -> tuple[str, ...]:
-    """Why this is not the very event that came in (RULINGS 31)."""
-    masked = (f"{record.masked} values masked",) if record.masked else ()
-    return (*masked, "the agent's environment was not recorded: that of this program stands for it")
+    """Why this is not the very event that came in."""
+    masked = (count("{n} value masked", "{n} values masked", record.masked),) if record.masked else ()
+    return (*masked, say("the agent's environment was not recorded: that of this program stands for it"))
 
 
 def run(engine: Engine, event: Event, record: Record) -> Replay:

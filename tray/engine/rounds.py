@@ -66,6 +66,10 @@ class Rounds:
         pairs = zip(hooks, self._turns(event, hooks), strict=True)
         return [turn if isinstance(turn, Outcome) else failed(one.hook, Gate.BUSY.value) for one, turn in pairs]
 
+    def barred(self, hooks: Sequence[Approved], switch: Gate) -> list[Outcome]:
+        """What comes out while the switch or a pause keeps all of them from running."""
+        return [skipped(one.hook, switch) for one in hooks]
+
     def alone(self, event: Event, approved: Approved, deadline: float) -> Outcome:
         """One hook's turn, whoever else would be asked; a pause of the event's own session does not count."""
         switch = self._switch.gate(time.time(), session="", agent=event.agent)

@@ -52,6 +52,8 @@ class Scopes:
             log.exception("the skills in force in a session cannot be written down")
 
     def _heard(self, event: Event, decision: Decision) -> None:
+        if event.kind is EventKind.TOOL_BEFORE and not _is_skill(event):
+            return  # most events by far
         refused = decision.verdict is Verdict.DENY
         goes_on = refused and decision.stop is None  # a refused end goes on with the turn
         if event.kind in ENDS and not goes_on:
@@ -73,13 +75,15 @@ def invoked(event: Event) -> str:
     if event.kind in PROMPTS:
         found = SLASH.match(event.prompt)
         return found[1] if found else ""
-    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None:
-        return ""
-    if tools.canonical(event.agent, event.tool.name) != TOOL:
+    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not _is_skill(event):
         return ""
     given = tools.translate_input(event.agent, "claude-code", event.tool.name, event.tool.input)
     name = next((given[key] for key in KEYS if isinstance(given.get(key), str)), "")
     return str(name).strip().removeprefix("/").split(None, 1)[0] if name.strip() else ""
+
+
+def _is_skill(event: Event) -> bool:
+    return event.tool is not None and tools.canonical(event.agent, event.tool.name) == TOOL
 
 
 def in_force(names: Iterable[str], skills: Collection[str] | None) -> bool:

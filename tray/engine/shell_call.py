@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import PurePath
 
-from tray.engine.protected import Places
+from tray.engine.protected import Places, finds
 from tray.engine.shell_disguise import UNSEEN, disguised, unhooked
 from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
 from tray.engine.shell_path import (
@@ -45,7 +44,7 @@ PATCHERS = names("apply_patch git patch")
 INNER = re.compile(r"\$\(|`|<\(")
 HOME = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
 PIPED = re.compile(
-    r"\|&?\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:/\S*/)?"
+    r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
     r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
     # What a shell is told comes out of other commands: `eval $(…)`, `bash <(…)`, `sh -c "$(…)"`.
     r"|(?:^|[\s;&|(])(?:eval|source|\.|(?:ba|da|z|k|a|fi)?sh)\s+(?:-\S+\s+)*\"?(?:\$\(|<\(|`)"
@@ -55,7 +54,7 @@ CODE = re.compile(
     r"|(?:run_module|__import__|import_module)\(\s*[\"']tray\b",
     re.DOTALL,
 )
-PASTED = re.compile(r"([\"'])\s*\+?\s*\1")  # of "hook" + "tray"
+PASTED = re.compile(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
 WRAPPING = names("cProfile coverage pdb profile runpy trace")  # Python modules that run the one named behind them
 
 
@@ -105,7 +104,7 @@ def _without(texts: Sequence[Text], line: str) -> str:
 def _may_be_ours(text: str) -> bool:
     """Our name, or a pattern that finds it: `hooktra[y]`."""
     name = PurePath(text).name.lower()
-    return name == "hooktray" or ("hook" in name and bool(set(name) & set("*?[")) and fnmatchcase("hooktray", name))
+    return name == "hooktray" or ("hook" in name and bool(set(name) & set("*?[")) and finds(name, "hooktray"))
 
 
 def _given(text: Text, leader: str, cwd: str, places: Places, depth: int, piped: bool) -> Iterator[Finding]:
@@ -204,7 +203,7 @@ def _behind(texts: Sequence[str], index: int) -> Sequence[str] | None:
     """The words behind our command when it stands at `index`; None when it does not."""
     text = texts[index]
     name = PurePath(re.sub(r"^.*(?:=|EXEC:|SYSTEM:)", "", text)).name.lower().removesuffix(".exe")
-    led = index == 0 and len(name.strip("*?[]")) > 1 and fnmatchcase("hooktray", name)  # a name that a shell finds
+    led = index == 0 and len(name.strip("*?[]")) > 1 and finds(name, "hooktray")  # a name that a shell finds
     if led or _may_be_ours(name):
         return texts[index + 1 :]
     if name == "hooktray-relay" or text.endswith("tray/relay.py"):

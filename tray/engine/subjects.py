@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import PurePath
 from typing import Any
 
@@ -11,6 +10,7 @@ from tray.dialects.tools import canonical, spellings
 from tray.dialects.tools import native as native_tool
 from tray.model.event import Event, EventKind
 from tray.model.hook import Match
+from tray.paths import real
 
 
 def native(match: Match, event: Event) -> bool:
@@ -56,4 +56,4 @@ def _below(folder: str, project: str) -> bool:
     if not folder:
         return False
     found = PurePath(folder).is_relative_to(project)
-    return found or PurePath(os.path.realpath(folder)).is_relative_to(os.path.realpath(project))
+    return found or PurePath(real(folder)).is_relative_to(real(project))

@@ -1,4 +1,4 @@
-"""The end of a turn on agents that only tell the end of a round: a session that has gone quiet (RULINGS 2)."""
+"""The end of a turn on agents that only tell the end of a round: a session that has gone quiet."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def typed(event: Event) -> tuple[str, ...] | None:
 
 def answered(event: Event, answers: Answers) -> Outcome | None:
     """A refusal whose reason is the answer; None for every other event."""
-    words = typed(event)
+    words = typed(event) if event.kind in KINDS else None
     if words is None:
         return None
     reading = Reading(verdict=Verdict.DENY, reason=answers(words, event.agent))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
 
 AGENT_TIME = 60.0  # seconds that an agent hook has at most
 
+USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of that folder
+
 
 class Works:
     """Makes work of approved hooks. `llm` is the model that a person confirmed, if any."""
@@ -46,6 +48,8 @@ class Works:
     def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
         dialect = DIALECTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        if USER_PACKAGES not in hook.env:
+            own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
         places = running(command, self._covering.copy(digest, command.plugin), event.cwd)
         said = dialect.environment(event)
         if event.test:

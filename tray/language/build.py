@@ -1,4 +1,4 @@
-"""Collects every sentence of the code and compiles the catalogues: `python -m tray.language.build`.
+"""Collects every sentence of code and templates, and compiles the catalogues: `python -m tray.language.build`.
 
 en.po lists what there is to say. In zh_CN.po the translations stay, what is new comes without one, and what nobody
 says any more goes. The compiled zh_CN.mo is part of the repository, so that nobody needs gettext's own tools.
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.language import FOLDER
+from tray.language.templates import counts, sentences
 
 MAGIC = 0x950412DE
 PLURALS = {"en": "nplurals=2; plural=(n != 1);", "zh_CN": "nplurals=1; plural=0;"}
@@ -32,13 +33,19 @@ Entries = Mapping[str, Entry]
 
 
 def collect(folder: Path = FOLDER.parent) -> dict[str, Entry]:
-    """Every sentence in the code below `folder`, in order of file and line."""
+    """Every sentence in the code and the templates below `folder`, in order of file and line."""
     found: dict[str, Entry] = {}
-    for path in sorted(folder.rglob("*.py")):
-        for entry in _sentences(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.html"))):
+        text = path.read_text(encoding="utf-8")
+        for entry in _sentences(ast.parse(text)) if path.suffix == ".py" else _written(text):
             known = found.get(entry.one)
             found[entry.one] = entry if known is None or not known.many else known
     return found
+
+
+def _written(template: str) -> Iterator[Entry]:
+    yield from map(Entry, sentences(template))
+    yield from (Entry(one, many) for one, many in counts(template))
 
 
 def _sentences(tree: ast.AST) -> Iterator[Entry]:

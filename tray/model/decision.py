@@ -96,13 +96,16 @@ class Reading:
     problem: str = ""
 
 
+SILENT = Reading()  # nothing was said
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One hook's turn for one event."""
 
     hook: str
     status: Status
-    reading: Reading = Reading()
+    reading: Reading = SILENT
     cause: str = ""  # why it failed, timed out or was skipped
     gate: Gate | None = None
     ms: float = 0.0
@@ -125,6 +128,17 @@ class Decision:
     outcomes: tuple[Outcome, ...] = ()
     remarks: tuple[str, ...] = ()
     span: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
+    open: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing to tell the agent."""
+        return self.verdict is Verdict.ABSTAIN and not (
+            self.rewrite or self.context or self.notes or self.stop is not None or self.retry or self.extra
+        )
+
+
+NOTHING = Decision()  # nobody had an opinion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

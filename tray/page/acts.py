@@ -12,6 +12,7 @@ from tray.engine.controls import Controls
 from tray.engine.review import review
 from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
+from tray.language import phrase, say
 from tray.page.changes import Change, changes, name
 from tray.page.parts import Parts
 from tray.page.passes import Passes
@@ -20,9 +21,9 @@ from tray.page.words import sentence
 WAY = "page"
 READING = 900.0  # seconds that a confirmation stays good: long enough to read a script
 PAUSES: Mapping[str, tuple[float | None, str]] = {
-    "30m": (1800.0, "for 30 minutes"),
-    "1h": (3600.0, "for 1 hour"),
-    "tomorrow": (None, "until tomorrow"),
+    "30m": (1800.0, phrase("Pause all hooks for 30 minutes?")),
+    "1h": (3600.0, phrase("Pause all hooks for 1 hour?")),
+    "tomorrow": (None, phrase("Pause all hooks until tomorrow?")),
 }
 
 
@@ -99,43 +100,43 @@ class Acts:
         words = _removal(act) if reads and one.digest == REMOVED else HOOKS[act]
         text = review(one, self._parts.copies, os.environ) if one.digest and reads else ""
         return self._question(
-            wish, f"{words[0]} {one.hook.name}?", words[1], back=f"/hooks/{name(one.key)}", text=text,
-            notes=(words[2], *([sentence(one.health)] if one.health else [])),
+            wish, say(words[0], name=one.hook.name), say(words[1]), back=f"/hooks/{name(one.key)}", text=text,
+            notes=(say(words[2]), *([sentence(one.health)] if one.health else [])),
             changes=changes(one, self._parts.copies) if reads else (),
         )  # fmt: skip
 
     def _about_switch(self, act: str, target: str) -> Question | None:
         if act == "off":
             return self._question(
-                Wish(act="off"), "Switch all hooks off?", "Switch off",
-                "No guard runs until you switch them on again. Alerts stay.", back="/switch",
+                Wish(act="off"), say("Switch all hooks off?"), say("Switch off"),
+                say("No guard runs until you switch them on again. Alerts stay."), back="/switch",
             )  # fmt: skip
         if target not in PAUSES:
             return None
         seconds, words = PAUSES[target]
         return self._question(
-            Wish(act="pause", seconds=seconds), f"Pause all hooks {words}?", "Pause",
-            "No guard runs until the pause is over. Alerts stay.", back="/switch",
+            Wish(act="pause", seconds=seconds), say(words), say("Pause"),
+            say("No guard runs until the pause is over. Alerts stay."), back="/switch",
         )  # fmt: skip
 
     def _about_setting(self, act: str, target: str) -> Question | None:
         one = next((one for one in self.settings() if name(one.key) == target), None)
         if one is None or act not in ("approve", "deny"):
             return None
-        word = HOOKS[act][1]
+        title, word = SETTINGS[act]
         return self._question(
-            Wish(act=act, key=one.key, digest=one.digest), f"{word} this setting?", word, back="/hooks",
-            text=f"{one.text}\n", notes=("It loosens a gate, so it counts only once you have said so.",),
+            Wish(act=act, key=one.key, digest=one.digest), say(title), say(word), back="/hooks",
+            text=f"{one.text}\n", notes=(say("It loosens a gate, so it counts only once you have said so."),),
         )  # fmt: skip
 
     def _about_request(self, act: str, target: str) -> Question | None:
         request = next((one for one in self._parts.controls.requests if one.id == target), None)
         if request is None:
             return None
-        title = f"Undo “{request.what}”?" if request.done and act == "allow" else f"{request.what}?"
-        return self._question(
-            Wish(act=act, key=request.id), title, REQUESTS[act][request.done], back="/hooks", notes=_asked(request)
-        )
+        undo = request.done and act == "allow"
+        title = say("Undo “{what}”?", what=request.what) if undo else say("{what}?", what=request.what)
+        yes = say(REQUESTS[act][request.done])
+        return self._question(Wish(act=act, key=request.id), title, yes, back="/hooks", notes=_asked(request))
 
     def _question(
         self,
@@ -171,25 +172,57 @@ def possible(one: Standing, off: Collection[str] = ()) -> tuple[str, ...]:
 
 def _removal(act: str) -> tuple[str, str, str]:
     if act == "approve":
-        return ("Revoke", "Revoke it", "It is no longer declared. Nothing of it runs from then on.")
-    return ("Keep", "Keep it", "It is no longer declared; its approved copy goes on running.")
+        return (
+            phrase("Revoke {name}?"), phrase("Revoke it"),
+            phrase("It is no longer declared. Nothing of it runs from then on."),
+        )  # fmt: skip
+    return (
+        phrase("Keep {name}?"), phrase("Keep it"),
+        phrase("It is no longer declared; its approved copy goes on running."),
+    )  # fmt: skip
 
 
 def _asked(request: Request) -> tuple[str, ...]:
     if request.done:
-        return (f"It was done at {request.who}.",)
-    return (f"Asked by {request.who}. Allow it only if that was you.",)
+        return (say("It was done at {who}.", who=request.who),)
+    return (say("Asked by {who}. Allow it only if that was you.", who=request.who),)
 
 
 GRAVE = frozenset({"revoke", "deny", "disable", "off", "pause", "allow"})
 HOOKS = {
-    "approve": ("Approve", "Approve", "What runs is a private copy of exactly these bytes."),
-    "deny": ("Deny", "Deny", "What was approved before goes on running; a new hook stays out."),
-    "disable": ("Switch off", "Switch off", "It stays approved, but is not asked until you switch it on again."),
-    "enable": ("Switch on", "Switch on", "Its approved copy is asked again from then on."),
-    "revoke": ("Revoke", "Revoke", "Nothing of this hook runs from then on."),
+    "approve": (
+        phrase("Approve {name}?"),
+        phrase("Approve"),
+        phrase("What runs is a private copy of exactly these bytes."),
+    ),
+    "deny": (
+        phrase("Deny {name}?"),
+        phrase("Deny"),
+        phrase("What was approved before goes on running; a new hook stays out."),
+    ),
+    "disable": (
+        phrase("Switch off {name}?"),
+        phrase("Switch off"),
+        phrase("It stays approved, but is not asked until you switch it on again."),
+    ),
+    "enable": (
+        phrase("Switch on {name}?"),
+        phrase("Switch on"),
+        phrase("Its approved copy is asked again from then on."),
+    ),
+    "revoke": (
+        phrase("Revoke {name}?"), phrase("Revoke"),
+        phrase("Nothing of this hook runs from then on."),
+    ),
+}  # fmt: skip
+SETTINGS = {
+    "approve": (phrase("Approve this setting?"), phrase("Approve")),
+    "deny": (phrase("Deny this setting?"), phrase("Deny")),
 }
-REQUESTS = {"allow": ("Allow", "Undo"), "dismiss": ("Dismiss", "Keep")}  # what was asked for, what was done already
+REQUESTS = {
+    "allow": (phrase("Allow"), phrase("Undo")),
+    "dismiss": (phrase("Dismiss"), phrase("Keep")),
+}  # what was asked for, what was done already
 SWITCH = frozenset({"off", "pause"})
 PERFORM: Mapping[str, Callable[[Controls, Wish], object]] = {
     "allow": lambda controls, wish: controls.answer(wish.key, yes=True),

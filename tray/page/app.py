@@ -15,12 +15,14 @@ from typing import TypeVar
 from aiohttp import web
 
 from tray.errors import HooktrayError
+from tray.language import phrase
 from tray.model.decision import Record
 from tray.page import filters, guard, peers, wire
 from tray.page.acts import SWITCH, Acts
-from tray.page.guard import HEADERS, Asked, Refusal
+from tray.page.guard import Asked, Refusal
 from tray.page.parts import Parts
 from tray.page.passes import Passes, secret
+from tray.page.policy import STATIC, headers
 from tray.page.stream import Stream
 from tray.page.views import View, Views
 
@@ -28,8 +30,7 @@ HOST = "127.0.0.1"
 THREADS = 4
 KEPT = 75.0  # seconds that an idle connection stays
 PASS_LIFE = 60.0  # seconds between the click in the menu and the browser's first request
-STATIC = Path(__file__).parent / "static"
-KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
@@ -46,16 +47,20 @@ PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/enter"), Views.enter),
 )
 
-MISSING = Refusal(404, "There is nothing at this address", "It may be older than what the journal keeps.")
-USED = Refusal(403, "This link was used already, or is too old", guard.STRANGER.cure)
+MISSING = Refusal(
+    404, phrase("There is nothing at this address"), phrase("It may be older than what the journal keeps.")
+)
+USED = Refusal(403, phrase("This link was used already, or is too old"), guard.STRANGER.cure)
 UNTRUSTED = Refusal(
     403,
-    "An agent or a hook may not decide this",
-    "Who asks is no browser of your system, or one that a program started or drives. Use the tray's menu, or a "
-    "browser that you opened yourself.",
+    phrase("An agent or a hook may not decide this"),
+    phrase(
+        "Who asks is no browser of your system, or one that a program started or drives. Use the tray's menu, or a "
+        "browser that you opened yourself."
+    ),
 )
-CROWDED = Refusal(503, "Too many pages are open")
-BROKEN = Refusal(500, "The page has a bug", "The tray's log says more: `hooktray paths`.")
+CROWDED = Refusal(503, phrase("Too many pages are open"))
+BROKEN = Refusal(500, phrase("The page has a bug"), phrase("The tray's log says more: `hooktray paths`."))
 
 T = TypeVar("T")
 
@@ -202,7 +207,7 @@ class Server:
             return self._refuse(CROWDED)
         wanted = filters.read(request.query)
         after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[: filters.LENGTH]
-        answer = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
+        answer = web.StreamResponse(headers={**headers(), "Content-Type": "text/event-stream"})
         with self._stream.listen() as queue:
             await answer.prepare(request)
             missed = {one.id: one for one in await self._aside(self._views.rows, wanted, after)}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+
+from tray.language import phrase
 
 ENTER = "/enter"
 STATIC = "/static/"
@@ -17,22 +18,6 @@ BODY = 16 * 1024  # bytes that a form may have
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 TARGET = re.compile(r"/(?!/)[A-Za-z0-9/._~%?&=+,:@!*()'-]{0,4000}")
 FRAMES = frozenset({"iframe", "frame", "object", "embed", "fencedframe", "worker", "sharedworker", "serviceworker"})
-
-# What every answer of ours carries.
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
-    "Server": "Hooktray",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +50,14 @@ class Asked:
         return self.target.partition("?")[0]
 
 
-HOST = Refusal(421, "This address is not ours", "Choose Open page in the tray's menu.")
-TARGETS = Refusal(400, "This is no address of the page")
-METHOD = Refusal(405, "The page knows GET and POST")
-FOREIGN = Refusal(403, "Another site may not ask the page for anything")
-KIND = Refusal(415, "The page does not take this kind of content")
-SIZE = Refusal(413, "The page takes small forms only")
-STRANGER = Refusal(401, "This browser is not signed in", "Choose Open page in the tray's menu.")
+SIGN_IN = phrase("Choose Open page in the tray's menu.")
+HOST = Refusal(421, phrase("This address is not ours"), SIGN_IN)
+TARGETS = Refusal(400, phrase("This is no address of the page"))
+METHOD = Refusal(405, phrase("The page knows GET and POST"))
+FOREIGN = Refusal(403, phrase("Another site may not ask the page for anything"))
+KIND = Refusal(415, phrase("The page does not take this kind of content"))
+SIZE = Refusal(413, phrase("The page takes small forms only"))
+STRANGER = Refusal(401, phrase("This browser is not signed in"), SIGN_IN)
 
 
 def refusal(asked: Asked, authority: str, cookie: str, token: str) -> Refusal | None:

@@ -49,13 +49,16 @@ class Page:
         server = self._server
         return server.port if server else 0
 
-    def open(self, decision: str = "") -> None:
+    def open(self, decision: str = "") -> Path:
         """The decisions, or one of them. From any thread but the loop's.
 
-        Raises HooktrayError where nothing can open a file.
+        Returns the file that leads there, for a desktop that did not do what it was asked for. Raises HooktrayError
+        where nothing can open a file.
         """
         with self._lock:
-            self._show(self._write(self._server or self._start(), decision))
+            path = self._write(self._server or self._start(), decision)
+            self._show(path)
+        return path
 
     def heard(self, record: Record) -> None:
         """From any thread."""

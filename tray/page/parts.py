@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tray.engine.controls import Controls
@@ -25,6 +25,15 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """Whether our lines stand in an agent's settings, and what to do about it."""
+
+    installed: bool
+    connected: bool
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click.
 
@@ -42,3 +51,4 @@ class Parts:
     replay: Callable[[Record], Twice]
     choices: Callable[[], tuple[Choice, ...]]
     choose: Callable[[str, bool | None], bool]
+    wired: Callable[[], Mapping[str, Wired]]

@@ -13,6 +13,7 @@ from tray.engine.replay import Twice
 from tray.engine.review import runs
 from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
+from tray.language import phrase, say
 from tray.model.decision import Record
 from tray.model.hook import Hook
 from tray.page import filters, pictures
@@ -26,17 +27,16 @@ PAGE = 50  # decisions
 SESSIONS = 100
 DAY = 24 * HOUR
 DONE: Mapping[str, str] = {
-    "allow": "Done.",
-    "approve": "Approved. These bytes run from now on.",
-    "deny": "Denied.",
-    "disable": "Switched off. It stays approved.",
-    "dismiss": "Dismissed.",
-    "enable": "Switched on.",
-    "off": "Hooks are off.",
-    "pause": "Hooks are paused.",
-    "revoke": "Revoked. Nothing of it runs any more.",
+    "allow": phrase("Done."),
+    "approve": phrase("Approved. These bytes run from now on."),
+    "deny": phrase("Denied."),
+    "disable": phrase("Switched off. It stays approved."),
+    "dismiss": phrase("Dismissed."),
+    "enable": phrase("Switched on."),
+    "off": phrase("Hooks are off."),
+    "pause": phrase("Hooks are paused."),
+    "revoke": phrase("Revoked. Nothing of it runs any more."),
 }
-BUSY = HooktrayError("another replay is still running", hint="its hooks have their time limits; try again after them")
 
 Query = Mapping[str, str]
 Turn = Mapping[str, Any]
@@ -57,8 +57,8 @@ class Views:
         rows = self._recent(wanted, before=before, limit=PAGE + 1)
         older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
         return self._page(
-            "decisions", "Decisions", rows=rows[:PAGE], filter=wanted, older=older, newest=urlencode(wanted.words),
-            before=before, agents=tuple(DIALECTS), verdicts=VERDICTS,
+            "decisions", say("Decisions"), rows=rows[:PAGE], filter=wanted, older=older,
+            newest=urlencode(wanted.words), before=before, agents=tuple(DIALECTS), verdicts=VERDICTS,
             live="" if before else urlencode(wanted.words),
         )  # fmt: skip
 
@@ -80,7 +80,7 @@ class Views:
         if record is None:
             return None
         if not self._replaying.acquire(blocking=False):
-            return self._decision(record, cannot=BUSY)
+            return self._decision(record, cannot=_busy())
         try:
             return self._decision(record, twice=self._parts.replay(record))
         except HooktrayError as error:
@@ -90,11 +90,11 @@ class Views:
 
     def _decision(self, record: Record, *, twice: Twice | None = None, cannot: HooktrayError | None = None) -> str:
         return self._page(
-            "decision", "Decision", one=record, twice=twice, cannot=cannot, turns=both(twice) if twice else []
+            "decision", say("Decision"), one=record, twice=twice, cannot=cannot, turns=both(twice) if twice else []
         )
 
     def sessions(self, query: Query, target: str = "") -> str:
-        return self._page("sessions", "Sessions", sessions=self._parts.statistics.sessions(SESSIONS))
+        return self._page("sessions", say("Sessions"), sessions=self._parts.statistics.sessions(SESSIONS))
 
     def session(self, query: Query, target: str = "") -> str | None:
         wanted = filters.Filter(agent=query.get("agent", ""), session=query.get("session", "")[: filters.LENGTH])
@@ -102,18 +102,18 @@ class Views:
         if not wanted.session or not rows:
             return None
         older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
-        return self._page("session", "Session", filter=wanted, rows=rows[:PAGE], older=older)
+        return self._page("session", say("Session"), filter=wanted, rows=rows[:PAGE], older=older)
 
     def hooks(self, query: Query, target: str = "") -> str:
         self._parts.look()
         spreads = pictures.spreads(self._parts.statistics.turns(time.time() - 30 * DAY))
         roster = self._parts.roster
         return self._page(
-            "hooks", "Hooks",
+            "hooks", say("Hooks"),
             hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.standings],
             settings=[(one, name(one.key)) for one in self._acts.settings()],
             requests=self._parts.controls.requests, problem=roster.configuration.problem,
-            warnings=roster.configuration.warnings, done=DONE.get(query.get("done", ""), ""),
+            warnings=roster.configuration.warnings, done=_done(query),
             rows_looked_at=TURN_ROWS,
         )  # fmt: skip
 
@@ -124,21 +124,21 @@ class Views:
             return None
         turns = self._parts.statistics.turns(time.time() - 30 * DAY, hook=one.hook.name)
         return self._page(
-            "hook", "Hook", hook=self._hook(one, pictures.spread(turns)), covered=one.covered,
+            "hook", say("Hook"), hook=self._hook(one, pictures.spread(turns)), covered=one.covered,
             changes=changes(one, self._parts.copies), definition=one.hook.definition,
-            done=DONE.get(query.get("done", ""), ""),
+            done=_done(query),
         )  # fmt: skip
 
     def confirm(self, query: Query, target: str) -> str | None:
         self._parts.look()
         question = self._acts.ask(target, query.get("of", ""))
-        return self._page("confirm", "Confirm", question=question) if question else None
+        return self._page("confirm", say("Confirm"), question=question) if question else None
 
     def statistics(self, query: Query, target: str = "") -> str:
         now = time.time()
         turns = self._parts.statistics.turns(now - DAY)
         return self._page(
-            "statistics", "Statistics",
+            "statistics", say("Statistics"),
             decisions=pictures.decisions(self._parts.statistics.hours(now - DAY), now),
             failures=pictures.failures(turns, now),
             spreads=pictures.spreads(turns).items(),
@@ -148,23 +148,23 @@ class Views:
     def agents(self, query: Query, target: str = "") -> str:
         heard = self._parts.statistics.heard(tuple(DIALECTS), time.time() - DAY)
         silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
-        return self._page("agents", "Agents", heard=heard, silent=silent)
+        return self._page("agents", say("Agents"), heard=heard, silent=silent, wired=self._parts.wired())
 
     def switch(self, query: Query, target: str = "") -> str:
-        done = DONE.get(query.get("done", ""), "")
-        return self._page("switch", "Switch and settings", done=done, choices=self._parts.choices())
+        done = _done(query)
+        return self._page("switch", say("Switch and settings"), done=done, choices=self._parts.choices())
 
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
 
     def refusal(self, why: str, cure: str) -> str:
         """Nothing in it comes from the request."""
-        return self._templates.get_template("refusal.html").render(why=why, cure=cure)
+        return self._templates.get_template("refusal.html").render(why=say(why), cure=say(cure) if cure else "")
 
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
         words: dict[str, Any] = wanted.words
         words["mark"] = words.pop("verdict", "")
-        return self._parts.journal.recent(limit, before, after=after, **words)
+        return self._parts.journal.recent(limit, before, after=after, brief=True, **words)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._parts.controls.state, self._parts.controls
@@ -179,7 +179,7 @@ class Views:
             "id": name(one.key),
             "name": hook.name,
             "event": hook.match.event,
-            "agents": ", ".join(hook.match.agents) or "every agent",
+            "agents": ", ".join(hook.match.agents) or say("every agent"),
             "source": str(hook.source),
             "state": one.state.value,
             "health": one.health,
@@ -210,3 +210,13 @@ def both(twice: Twice) -> list[tuple[str, tuple[Turn | None, Turn | None]]]:
 
 
 View = Callable[[Views, Query, str], str | None]
+
+
+def _done(query: Query) -> str:
+    """What was done just before, said on top of the page that follows."""
+    return say(DONE[query["done"]]) if query.get("done") in DONE else ""
+
+
+def _busy() -> HooktrayError:
+    cure = say("its hooks have their time limits; try again after them")
+    return HooktrayError(say("another replay is still running"), hint=cure)

@@ -7,7 +7,8 @@ import logging
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from tray.page.guard import HEADERS, Asked
+from tray.page.guard import Asked
+from tray.page.policy import headers as ours
 
 UNREADABLE = "This is not a request that the page can read"
 
@@ -47,7 +48,7 @@ def asked(request: web.BaseRequest) -> Asked:
 
 def response(text: str, kind: str = "text/plain", status: int = 200) -> web.Response:
     body = text.encode("utf-8", "replace")
-    return web.Response(body=body, status=status, content_type=kind, charset="utf-8", headers=HEADERS)
+    return web.Response(body=body, status=status, content_type=kind, charset="utf-8", headers=ours())
 
 
 def moved(where: str) -> web.Response:

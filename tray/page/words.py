@@ -4,34 +4,71 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from tray.engine.telling import said
+from tray.language import count, language, phrase, say
+from tray.language.templates import spoken
 from tray.model.decision import Record, Status
+from tray.page.policy import script, style
 from tray.text import first_line, printable
 
 HERE = Path(__file__).parent
 SHOWN = 4_100_000  # characters: more than a review may have
 MARKS = {
-    "deny": "denied",
-    "ask": "asked",
-    "trouble": "a hook failed",
-    "rewrite": "rewritten",
-    "allow": "allowed",
-    "abstain": "no opinion",
-    "skip": "skipped",
+    "deny": phrase("denied"),
+    "ask": phrase("asked"),
+    "trouble": phrase("a hook failed"),
+    "rewrite": phrase("rewritten"),
+    "allow": phrase("allowed"),
+    "abstain": phrase("no opinion"),
+    "skip": phrase("skipped"),
 }
 VERDICTS = ("deny", "ask", "trouble", "rewrite", "allow", "abstain")  # what a row may be shown as, the gravest first
-ALERTS = {"": "none was due", "sent": "sent", "held": "held back", "failed": "it could not be shown"}
+ALERTS = {
+    "": phrase("none was due"),
+    "sent": phrase("sent"),
+    "held": phrase("held back"),
+    "failed": phrase("it could not be shown"),
+}
+
+
+class Spoken(FileSystemLoader):
+    """Templates in the reader's language."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        source, path, fresh = super().get_source(environment, template)
+        return spoken(source, say), path, fresh
+
+
+GATES = {
+    "switch off": phrase("hooks are off"),
+    "paused": phrase("hooks are paused"),
+    "disabled": phrase("it is switched off"),
+    "nested": phrase("the event came from a hook"),
+    "loop cap": phrase("it refused too often in a row"),
+    "once": phrase("it had its turn in this session"),
+    "duplicate": phrase("the same one is asked already"),
+    "busy": phrase("too many events at once"),
+}
+STATES = {
+    "approved": phrase("approved"),
+    "changed": phrase("changed"),
+    "denied": phrase("denied"),
+    "inert": phrase("inert"),
+    "pending": phrase("pending"),
+    "revoked": phrase("revoked"),
+}
 
 
 def templates() -> Environment:
     """Escapes everything, and prints no foreign text that hides, moves or commands (law 9)."""
     environment = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
+        loader=Spoken(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -51,7 +88,16 @@ def templates() -> Environment:
         "turn_word": turn_word,
         "why": why,
     }
-    environment.globals |= {"alerts": ALERTS, "marks": MARKS}
+    environment.globals |= {
+        "alerts": {key: say(text) for key, text in ALERTS.items()},
+        "count": count,
+        "gates": {key: say(text) for key, text in GATES.items()},
+        "language": language().replace("_", "-"),
+        "marks": {key: say(text) for key, text in MARKS.items()},
+        "say": say,
+        "states": {key: say(text) for key, text in STATES.items()},
+    }
+    environment.globals |= {"script": Markup(script()), "style": Markup(style())}
     return environment
 
 
@@ -63,7 +109,7 @@ def why(record: Record) -> str:
     """One line on what came out."""
     if record.reason:
         return record.reason
-    return f"rewrote the {' and the '.join(record.rewrites)}" if record.rewrites else said(record)
+    return say("rewrote the {what}", what=", ".join(record.rewrites)) if record.rewrites else said(record)
 
 
 def turn_mark(hook: dict[str, str]) -> str:
@@ -79,7 +125,7 @@ def turn_mark(hook: dict[str, str]) -> str:
 def turn_word(hook: dict[str, str]) -> str:
     """What one hook's turn came to, in one word or two."""
     kind = turn_mark(hook)
-    return str(hook["status"]).replace("_", " ") if kind == "trouble" else MARKS[kind]
+    return say(str(hook["status"]).replace("_", " ") if kind == "trouble" else MARKS[kind])
 
 
 def sentence(text: str) -> str:
@@ -93,7 +139,7 @@ def clock(at: float) -> str:
 
 
 def day(at: float) -> str:
-    return time.strftime("%A, %d %B %Y", time.localtime(at))
+    return time.strftime(say("%A, %d %B %Y"), time.localtime(at))
 
 
 def stamp(at: float) -> str:

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,11 @@ from tray.model.hook import Hook, digest
 
 MANIFEST = "manifest.json"
 FILES = "files"
+SETTLED = 2_000_000_000  # nanoseconds
 CURE = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
+
+
+Sign = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,17 @@ class Manifest:
     pinned: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A unit as it was last looked at."""
+
+    raw: bytes  # of its manifest
+    manifest: Manifest
+    places: Mapping[str, str]  # absolute path of the original -> path of the copy
+    root: str  # of its files
+    folders: dict[str, Sign] = field(default_factory=dict)  # while these are the same, nothing was put in
+
+
 class DamagedError(HooktrayError):
     """An approved copy is missing or is not what was approved."""
 
@@ -60,6 +76,7 @@ class Copies:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._kept: dict[str, Kept] = {}
 
     def keep(self, unit: Unit) -> str:
         """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is replaced."""
@@ -74,20 +91,50 @@ class Copies:
 
     def check(self, name: str) -> Manifest:
         """The unit's manifest, after each of its bytes was looked at. Raises DamagedError."""
-        manifest = self._manifest(name)
-        if digest(manifest.definition, manifest.files, manifest.pinned) != name:
-            raise self._damaged(name, "its list of files was altered")
+        kept = self._known(name)
         try:
-            for path, expected in manifest.files.items():
-                if hashlib.sha256(_read(self.path(name, path))).hexdigest() != expected:
+            for path, expected in kept.manifest.files.items():
+                if hashlib.sha256(_read(kept.places[path])).hexdigest() != expected:
                     raise self._damaged(name, f"{path} was altered")
-            folder = str(self.folder / name / FILES)
-            found = set(_files(folder)) if os.path.lexists(folder) else set()
+            foreign = not _untouched(kept.folders) and self._look_around(kept)
         except OSError as error:
             raise self._damaged(name, str(error)) from error
-        if found != {str(self.path(name, path)) for path in manifest.files}:
+        if foreign:
             raise self._damaged(name, "there is a file in it that was not approved")
-        return manifest
+        return kept.manifest
+
+    def places(self, name: str) -> Mapping[str, str]:
+        """Where the copies of a unit's files lie, by their originals."""
+        return self._known(name).places
+
+    def _known(self, name: str) -> Kept:
+        """The unit as its manifest has it, which is taken apart once, as long as its bytes stay the same."""
+        raw = self._raw(name)
+        kept = self._kept.get(name)
+        if kept is None or kept.raw != raw:
+            kept = self._taken_apart(name, raw)
+            self._kept[name] = kept
+        return kept
+
+    def _taken_apart(self, name: str, raw: bytes) -> Kept:
+        try:
+            fields = json.loads(raw)
+            manifest = Manifest(definition=fields["definition"], files=fields["files"], pinned=fields["pinned"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(name, f"it cannot be read: {error}") from error
+        if digest(manifest.definition, manifest.files, manifest.pinned) != name:
+            raise self._damaged(name, "its list of files was altered")
+        places = {path: str(self.path(name, path)) for path in manifest.files}
+        return Kept(raw=raw, manifest=manifest, places=places, root=str(self.folder / name / FILES))
+
+    def _look_around(self, kept: Kept) -> bool:
+        """Whether there is a file that nobody approved; if none, the folders' signs say so until one changes."""
+        kept.folders.clear()
+        signs: dict[str, Sign] = {}
+        found = set(_files(kept.root, signs)) if os.path.lexists(kept.root) else set()
+        if found == set(kept.places.values()) and _settled(signs):
+            kept.folders.update(signs)
+        return found != set(kept.places.values())
 
     def path(self, name: str, original: str) -> Path:
         """Where the copy of `original` lies within the unit called `name`."""
@@ -99,11 +146,10 @@ class Copies:
             if folder.name not in wanted:
                 _remove(folder)
 
-    def _manifest(self, name: str) -> Manifest:
+    def _raw(self, name: str) -> bytes:
         try:
-            fields = json.loads(_read(self.folder / name / MANIFEST))
-            return Manifest(definition=fields["definition"], files=fields["files"], pinned=fields["pinned"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return _read(f"{self.folder}/{name}/{MANIFEST}")
+        except OSError as error:
             raise self._damaged(name, f"it cannot be read: {error}") from error
 
     def _write(self, unit: Unit, name: str) -> None:
@@ -136,16 +182,33 @@ def _below(path: str) -> Path:
 
 
 # What follows runs at each use of a hook, where Path.read_bytes and Path.rglob take longer than the kernel does.
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123
         return file.read()
 
 
-def _files(folder: str) -> Iterator[str]:
+def _files(folder: str, signs: dict[str, Sign]) -> Iterator[str]:
     """Whatever lies below a folder and is no folder itself. A link counts as a file, wherever it leads."""
+    signs[folder] = _sign(folder)
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from _files(entry.path)
+                yield from _files(entry.path, signs)
             else:
                 yield entry.path
+
+
+def _sign(folder: str) -> Sign:
+    """The kernel changes it with whatever is put into the folder or taken out, and nobody can set it back."""
+    status = os.lstat(folder)
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _settled(signs: Mapping[str, Sign]) -> bool:
+    """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse."""
+    now = time.time_ns()
+    return all(abs(now - sign[3]) > SETTLED for sign in signs.values())
+
+
+def _untouched(folders: Mapping[str, Sign]) -> bool:
+    return bool(folders) and all(_sign(folder) == sign for folder, sign in folders.items())

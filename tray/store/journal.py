@@ -107,14 +107,16 @@ class Journal:
         project: str = "",
         text: str = "",
         since: float | str = "",
+        brief: bool = False,
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
         `after` an id: only what came in since; `since` a time, in seconds; `mark` as Record has it.
+        `brief` leaves out what is large and no list shows: payloads, answers, masks.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
         filters |= {"hook": hook, "project": project, "text": text, "mark": mark}
-        sql, values = rows.query(limit, filters | {"verdict": verdict, "since": since})
+        sql, values = rows.query(limit, filters | {"verdict": verdict, "since": since}, brief=brief)
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
 

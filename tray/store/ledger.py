@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tray.errors import StoreError
-from tray.model.hook import Hook, Rule, restore
+from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
 from tray.store.noted import note, noted
 
+NAMES = 256  # of events whose hooks are remembered; names come from outside
 HEAD = "ledger.head"  # the number and the link of the last row
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,9 @@ class Approved:
     way: str
 
 
+Wants = tuple[tuple[Match, tuple[int, ...]], ...]  # what is wanted, and the places in `order` of those who want it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Book:
     """The ledger as it stands after its row `version`."""
@@ -53,12 +57,34 @@ class Book:
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     order: tuple[Approved, ...] = ()  # the approved ones, rules first, then by their declared place
     places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
+    known: dict[tuple[str, ...], Wants] = field(default_factory=dict, compare=False, repr=False)  # what `asked` found
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
-    def asked(self, agent: str, *events: str) -> list[Approved]:
-        """Those that may be asked about an event with these names: of many hooks only a few are looked at."""
-        found = {place for event in events for one in ("", agent) for place in self.places.get((one, event), ())}
-        return [self.order[place] for place in sorted(found)]
+    def asked(self, agent: str, *events: str) -> Wants:
+        """What those want that may be asked about an event with these names; many may want the same."""
+        name = (agent, *events)
+        found = self.known.get(name)
+        if found is None:
+            if len(self.known) >= NAMES:
+                self.known.clear()
+            found = self.known[name] = self._asked(agent, events)
+        return found
+
+    def _asked(self, agent: str, events: Sequence[str]) -> Wants:
+        names = ((one, event) for event in events for one in ("", agent))
+        wants: dict[object, tuple[Match, list[int]]] = {}
+        for place in sorted({place for name in names for place in self.places.get(name, ())}):
+            match = self.order[place].hook.match
+            wants.setdefault(_want(match), (match, []))[1].append(place)
+        return tuple((match, tuple(places)) for match, places in wants.values())
+
+
+def _want(match: Match) -> object:
+    """All that decides whether an event is meant; its agent is one of those that are named, if any are."""
+    return (
+        match.event, bool(match.agents), match.tool, match.pattern, match.format, match.native,
+        match.project, match.skill, match.subagent, match.condition,
+    )  # fmt: skip
 
 
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"

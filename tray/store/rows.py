@@ -19,6 +19,8 @@ COLUMNS = (
     *("cwd", "ledger", "queued", "asked"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
+LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # what a list of rows does without
+BRIEF = f"SELECT {', '.join(LARGE.get(name, name) for name in COLUMNS)} FROM journal"
 # The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
 INSERT = (
     f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT (id) DO NOTHING"
@@ -62,7 +64,7 @@ def record(row: sqlite3.Row) -> Record:
     for name in LISTS:  # most are empty, and a page is many rows
         fields[name] = () if fields[name] == "[]" else tuple(json.loads(fields[name]))
     fields["verdict"] = Verdict(fields["verdict"])
-    fields["answer"] = json.loads(fields["answer"])
+    fields["answer"] = {} if fields["answer"] == "{}" else json.loads(fields["answer"])
     fields["offline"], fields["test"] = bool(fields["offline"]), bool(fields["test"])
     return Record(**fields)
 
@@ -75,7 +77,7 @@ def answer(row: sqlite3.Row) -> Answer | None:
     return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])
 
 
-def query(limit: int, filters: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+def query(limit: int, filters: Mapping[str, object], *, brief: bool = False) -> tuple[str, dict[str, object]]:
     """The newest rows that fit all filters, a filter being a key of CONDITIONS; an empty one does not count.
 
     Ordered by seq and never by time: a wall clock may jump back. `event` is a canonical name, else a native one.
@@ -86,7 +88,8 @@ def query(limit: int, filters: Mapping[str, object]) -> tuple[str, dict[str, obj
     where = " AND ".join(f"({CONDITIONS[name]})" for name in wanted)
     if "text" in wanted:
         wanted["text"] = f"%{_literal(str(wanted['text']))}%"
-    return f"{SELECT}{f' WHERE {where}' if where else ''} ORDER BY seq DESC LIMIT :limit", wanted | {"limit": limit}
+    found = f"{BRIEF if brief else SELECT}{f' WHERE {where}' if where else ''}"
+    return f"{found} ORDER BY seq DESC LIMIT :limit", wanted | {"limit": limit}
 
 
 def cut(payload: str) -> str:

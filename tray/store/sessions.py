@@ -54,6 +54,11 @@ class Sessions:
         with database.connect() as connection:
             self._known = _sessions(connection)
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is remembered of any session."""
+        return not self._known
+
     # ---- marks: a thing has happened in this session, or in this turn of it
 
     def mark(self, agent: str, session: str, name: str, *, turn: bool = False) -> bool:

@@ -82,7 +82,7 @@ class Switch:
         state = self._state
         if not state.enabled:
             return Gate.SWITCH_OFF
-        if any(pause.until > now and pause.covers(session, agent) for pause in state.pauses):
+        if state.pauses and any(pause.until > now and pause.covers(session, agent) for pause in state.pauses):
             return Gate.PAUSED
         return None
 

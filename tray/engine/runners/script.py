@@ -128,12 +128,6 @@ def interprets(program: str) -> str:
     return name if name in INTERPRETERS else ""
 
 
-def runs_module(argv: Sequence[str]) -> bool:
-    """Whether Python is told to run a module (-m) that the working directory may supply, which -I would rule out."""
-    found = told(argv)
-    return found is not None and found.how is How.MODULE and "I" not in found.letters
-
-
 def refused(argv: Sequence[str], cwd: str, error: OSError | ValueError) -> str:
     """What the system's refusal to start this line means."""
     program = argv[0]

@@ -7,8 +7,8 @@ import subprocess
 import threading
 import time
 
+from tray.engine.runners import files, script
 from tray.engine.runners import process as words
-from tray.engine.runners import script
 from tray.engine.runners.background import Background
 from tray.engine.runners.process import Job, Pipes, Tree
 from tray.model.decision import Result
@@ -135,7 +135,7 @@ def spawn(job: Job, mark: str, flags: int = 0) -> subprocess.Popen[bytes] | Resu
         with job.may() as open_:
             if not open_:
                 return Result(cause=words.CLOSED)
-            return subprocess.Popen(
+            child = subprocess.Popen(
                 job.argv,
                 bufsize=0,
                 close_fds=True,
@@ -147,5 +147,7 @@ def spawn(job: Job, mark: str, flags: int = 0) -> subprocess.Popen[bytes] | Resu
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
+            files.give_back(child.pid)
+            return child
     except (OSError, ValueError) as error:
         return Result(cause=script.refused(job.argv, job.cwd, error))

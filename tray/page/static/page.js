@@ -10,9 +10,8 @@ async function enter() {
     body: JSON.stringify({ pass }),
   }).catch(() => null);
   if (answer && answer.ok) return location.replace(decision ? `/decisions/${encodeURIComponent(decision)}` : "/");
-  document.querySelector("h1").textContent = "This link does not open the page";
-  document.querySelector("[role=status]").textContent =
-    "It was used already, or is too old. Choose Open page in the tray's menu, or run hooktray open.";
+  document.querySelector("h1").textContent = document.body.dataset.used;
+  document.querySelector("[role=status]").textContent = document.body.dataset.cure;
 }
 
 // New decisions come on top. Whoever is reading keeps their place: the browser holds what is on the screen where it is.
@@ -37,7 +36,7 @@ function follow(box) {
   }
 
   function tell() {
-    status.textContent = fresh === 1 ? "1 new decision" : `${fresh} new decisions`;
+    status.textContent = fresh === 1 ? box.dataset.one : box.dataset.many.replace("{n}", fresh);
     fresh = 0;
   }
 
@@ -94,7 +93,7 @@ async function send(event) {
 function lost(form) {
   const note = form.querySelector("[role=alert]") ?? form.appendChild(document.createElement("p"));
   note.setAttribute("role", "alert");
-  note.textContent = "The tray does not answer. It may have been quit.";
+  note.textContent = document.body.dataset.lost;
 }
 
 function search() {

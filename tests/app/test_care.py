@@ -1,0 +1,57 @@
+"""The examination inside the tray: whose hooks are in trouble, in short, and the whole of it as a file."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.app.care import Care
+
+
+@pytest.fixture
+def care(house: House) -> Care:
+    return Care(house.paths, house.stores, house.roster, lambda: {"icon": "", "reason": "no display"})
+
+
+def damage(house: House, name: str) -> None:
+    """The approved copy is another one than was approved."""
+    (copy,) = (path for path in house.paths.state.rglob(f"{name}.sh") if path.is_file())
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\nexit 0\n# somebody was here\n")
+
+
+def test_without_hooks_nobody_is_in_trouble(care: Care) -> None:
+    care.look()
+
+    assert care.trouble == frozenset()
+
+
+def test_a_hook_whose_copy_is_damaged_is_in_trouble_and_the_summary_says_so(house: House, care: Care) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("other", on="tool_before", script="exit 0")
+    damage(house, "guard")
+
+    care.look()
+
+    assert care.trouble == {"guard"}
+    assert "guard" in care.summary()
+    assert "other" not in care.summary()
+
+
+def test_of_hooks_that_failed_when_asked_those_that_are_gone_do_not_count(house: House, care: Care) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+
+    assert care.troubled(frozenset({"guard", "gone"})) == {"guard"}
+
+
+def test_the_report_is_a_file_of_the_users_alone(house: House, care: Care) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+
+    path = care.report()
+
+    assert path.parent == house.paths.state / "reviews"
+    assert stat.S_IMODE(Path(path.parent).stat().st_mode) == 0o700
+    assert "hook: guard" in path.read_text()

@@ -1,0 +1,81 @@
+"""`hooktray config check`: what it says of good files, of bad ones, and of those that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tray.cli import commands
+from tray.errors import ConfigError, HooktrayError
+
+HOOK = "- {event: turn_end, command: /bin/true}\n"
+
+
+def check(folder: Path, text: str | None, *words: str) -> int:
+    """The command itself, in this process: its exit code. `text` None: there is no file."""
+    path = folder / "hooktray.yaml"
+    if text is not None:
+        path.write_text(text)
+    argv = ["--home", str(folder / "h"), "config", "check", str(path), *words]
+    return int(commands()(argv, standalone_mode=False) or 0)
+
+
+def row(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    return dict(json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("", "0 hooks"), (f"hooks:\n{HOOK}", "1 hook"), (f"hooks:\n{HOOK * 2}", "2 hooks")]
+)
+def test_a_good_file_is_called_good_with_the_number_of_its_hooks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, count: str
+) -> None:
+    assert check(tmp_path, text) == 0
+
+    assert capsys.readouterr().out == f"{tmp_path}/hooktray.yaml: good, {count}.\n"
+
+
+def test_warnings_come_first_and_leave_it_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(tmp_path, "sources:\n- claude-code: ./nowhere.json\n") == 0
+
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("Warning: ")
+    assert "nowhere.json" in first
+    assert last.endswith("good, 0 hooks.")
+
+
+def test_a_bad_file_is_an_error_with_its_place_and_cure(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check(tmp_path, "hooks:\n- {event: turn_ends, command: x}\n")
+
+    assert f"{tmp_path}/hooktray.yaml:2:4: hooks[0].event: unknown event `turn_ends`" in str(caught.value)
+    assert "`turn_end`" in caught.value.hint
+
+
+def test_programs_read_the_same_of_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(tmp_path, "", "--json") == 0
+
+    assert row(capsys) == {"file": f"{tmp_path}/hooktray.yaml", "good": True, "problem": None, "warnings": []}
+
+
+def test_programs_read_the_same_of_a_bad_file_and_the_exit_code_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(tmp_path, "volume: loud\n", "--json") == 1
+
+    found = row(capsys)
+    assert (found["good"], ":1:1: volume:" in found["problem"]) == (False, True)
+
+
+@pytest.mark.parametrize(("make", "said"), [(False, "there is no such file"), (True, "cannot be read")])
+def test_what_cannot_be_read_is_named(tmp_path: Path, make: bool, said: str) -> None:
+    if make:
+        (tmp_path / "hooktray.yaml").mkdir()
+
+    with pytest.raises(HooktrayError) as caught:
+        check(tmp_path, None)
+
+    assert f"{tmp_path}/hooktray.yaml: {said}" in caught.value.message

@@ -1,0 +1,26 @@
+"""A decision that says nothing leaves by a short way, which must lead where the long one does."""
+
+from __future__ import annotations
+
+import pytest
+from dialects.recordings import knock
+
+from tray.dialects import DIALECTS, fit, neutral, parse, spec
+from tray.model.decision import SILENT, Decision, Outcome, Status
+
+SILENCE = Decision(outcomes=(Outcome(hook="h", status=Status.SKIPPED, reading=SILENT),))
+EVENTS = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+
+
+@pytest.mark.parametrize(("agent", "name"), EVENTS)
+def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> None:
+    try:
+        body = DIALECTS[agent].sample(name)
+    except KeyError:
+        body = b"{}"
+    event = parse(knock(agent, name, body))
+
+    assert SILENCE.silent
+    assert fit(event, SILENCE) is SILENCE
+    if not spec(agent, event.name).observe_only:
+        assert DIALECTS[agent].render(event, SILENCE) == neutral(agent, event.name, event.body)

@@ -1,0 +1,82 @@
+"""What is done after answers: gathered, in order, never lost, and soon where somebody is to be told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from tray.door.afterwards import GATHER, MOST, Afterwards
+
+LONG = 20.0
+
+
+@pytest.fixture
+def afterwards() -> Iterator[Afterwards]:
+    made = Afterwards()
+    made.start()
+    yield made
+    made.close(time.monotonic() + LONG)
+
+
+def test_what_is_put_off_is_gathered_and_done_in_order(afterwards: Afterwards) -> None:
+    done: list[int] = []
+    over = threading.Event()
+    started = time.monotonic()
+
+    for number in range(5):
+        afterwards.put(partial(done.append, number))
+    afterwards.put(over.set)
+
+    assert over.wait(LONG)
+    assert time.monotonic() - started >= GATHER
+    assert done == [0, 1, 2, 3, 4]
+
+
+def test_what_somebody_is_to_be_told_takes_along_what_was_there_before(afterwards: Afterwards) -> None:
+    done: list[str] = []
+    over = threading.Event()
+
+    afterwards.put(lambda: done.append("first"))
+    afterwards.put(lambda: done.append("told"), soon=True)
+    afterwards.put(over.set)
+
+    assert over.wait(LONG)
+    assert done == ["first", "told"]
+
+
+def test_a_failure_is_nobody_elses(afterwards: Afterwards) -> None:
+    over = threading.Event()
+
+    afterwards.put(lambda: 1 / 0)
+    afterwards.put(over.set, soon=True)
+
+    assert over.wait(LONG)
+
+
+def test_the_end_leaves_nothing_undone(afterwards: Afterwards) -> None:
+    done: list[int] = []
+    for number in range(100):
+        afterwards.put(partial(done.append, number))
+
+    afterwards.close(time.monotonic() + LONG)
+    afterwards.put(lambda: done.append(100))
+
+    assert done == list(range(101))
+
+
+def test_when_too_much_waits_everyone_does_their_own(afterwards: Afterwards) -> None:
+    begun, hold = threading.Event(), threading.Event()
+    afterwards.put(begun.set, soon=True)
+    afterwards.put(lambda: hold.wait(LONG))
+    assert begun.wait(LONG)
+    here: list[str] = []
+
+    for _ in range(2 * MOST + 2):  # one batch may have been taken along
+        afterwards.put(lambda: here.append(threading.current_thread().name))
+
+    assert set(here) == {threading.current_thread().name}
+    hold.set()

@@ -1,0 +1,124 @@
+"""What is typed into an agent after `/hooks`: answered, or put before the user, and never done at an agent's word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.door.requests import Requests
+from tray.door.typed import Typed
+from tray.engine.controls import Controls
+from tray.engine.roster import Standing
+
+
+class Nobody:
+    """A terminal that no person sits at; to ask there would be a fault."""
+
+    def refuses(self, pid: int) -> str:
+        raise AssertionError("a prompt has no terminal")
+
+    def confirms(self, pid: int, question: str) -> bool:
+        raise AssertionError("a prompt has no terminal")
+
+
+def written(standing: Standing) -> Path:
+    return Path(f"/reviews/{standing.hook.name}.txt")
+
+
+@pytest.fixture
+def controls(house: House) -> Controls:
+    return Controls(
+        switch=house.stores.switch,
+        consent=house.consent,
+        roster=house.roster,
+        switched=lambda what, way, back: None,
+        changed=lambda: None,
+    )
+
+
+@pytest.fixture
+def typed(controls: Controls) -> Typed:
+    return Typed(controls, Requests(controls, str, Nobody(), written, lambda: None), lambda: "all is well")
+
+
+def say(typed: Typed, line: str) -> str:
+    return typed(tuple(line.split()), "claude-code")
+
+
+def test_list_names_every_hook_with_its_event_and_state(house: House, typed: Typed) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("new", on="turn_end", script="exit 0", approved=False)
+
+    assert say(typed, "list").splitlines() == [
+        "Hooks are on",
+        "guard · tool_before · approved",
+        "new · turn_end · pending",
+    ]
+
+
+def test_a_long_list_says_how_many_more_there_are(house: House, typed: Typed) -> None:
+    hooks = [{"event": "turn_end", "name": f"h{n}", "command": "/bin/true"} for n in range(33)]
+    house.configure({"hooks": hooks})
+
+    lines = say(typed, "list").splitlines()
+
+    assert (len(lines), lines[-1]) == (32, "and 3 more: `hooktray list`")
+
+
+@pytest.mark.parametrize("line", ["", "help", "rm -rf /"])
+def test_help_says_what_is_answered_and_what_waits(typed: Typed, line: str) -> None:
+    assert "off, pause, approve, deny and revoke wait for your click" in say(typed, line)
+
+
+def test_doctor_says_what_was_found_and_where_the_rest_is(typed: Typed) -> None:
+    assert say(typed, "doctor").splitlines()[-2:] == [
+        "all is well",
+        "The whole examination: `hooktray doctor` in a terminal",
+    ]
+
+
+def test_on_is_done_at_once_for_it_loosens_nothing(controls: Controls, typed: Typed) -> None:
+    controls.turn(False, "test")
+
+    assert say(typed, "on") == "Hooks are on"
+    assert controls.state.enabled
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("off", "Switch hooks off"),
+        ("pause", "Pause hooks for 30 min"),
+        ("pause 1h", "Pause hooks for 60 min"),
+        ("deny new", "Deny new"),
+        ("revoke guard", "Revoke guard"),
+    ],
+)
+def test_what_loosens_is_asked_for_and_not_done(
+    house: House, controls: Controls, typed: Typed, line: str, asked: str
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("new", on="turn_end", script="exit 0", approved=False)
+
+    answer = say(typed, line)
+
+    assert "only a person can do that" in answer
+    assert [(one.what.startswith(asked), one.who) for one in controls.requests] == [(True, "a prompt in claude-code")]
+    assert (controls.state.enabled, controls.state.paused_until) == (True, None)
+    assert (house.standing("guard").state.value, house.standing("new").state.value) == ("approved", "pending")
+
+
+def test_an_approval_waits_where_it_stood_before(house: House, controls: Controls, typed: Typed) -> None:
+    house.hook("new", on="turn_end", script="exit 0", approved=False)
+
+    answer = say(typed, "approve turn_end new")
+
+    assert answer.startswith("new waits for your approval")
+    assert controls.requests == ()
+    assert house.standing("new").state.value == "pending"
+
+
+def test_a_hook_that_is_not_there_is_told_with_its_cure(typed: Typed) -> None:
+    assert "nothing" in say(typed, "revoke nothing")
