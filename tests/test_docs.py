@@ -16,6 +16,7 @@ import typer.main
 from house import House
 from live import Live
 from plain import Plain
+from torture import table
 
 from tray import settings
 from tray.alerts import policy
@@ -79,6 +80,10 @@ def test_every_place_in_find_a_change_exists() -> None:
 
     assert len(places) > 15
     assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_the_line_about_torture_is_what_was_counted() -> None:
+    assert table.line() in README
 
 
 def test_every_picture_exists() -> None:

@@ -40,7 +40,7 @@ def controls(house: House) -> Controls:
 
 @pytest.fixture
 def typed(controls: Controls) -> Typed:
-    return Typed(controls, Requests(controls, str, Nobody(), written, lambda: None), lambda: "all is well")
+    return Typed(controls, Requests(controls, str, Nobody(), written, lambda: Path("/page")), lambda: "all is well")
 
 
 def say(typed: Typed, line: str) -> str:

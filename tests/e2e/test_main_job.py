@@ -106,7 +106,7 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
     shown = desk.wait_notification(lambda one: "blocked" in one.body)
     assert shown.body == f"{tool} blocked · guard: not today"
     assert live.log()[0]["reason"] == "guard: not today"
-    assert live.menu("Recent decisions")[0].label.startswith("✕")
+    desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), 20, "the menu shows it")
 
 
 def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Settings that loosen a gate count only once a person confirmed them as they stand."""
+"""Settings that loosen a gate count only once a person confirmed them as they stand (decision 32)."""
 
 from __future__ import annotations
 

@@ -108,6 +108,22 @@ def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(fo
     assert argv[1] == str(kept.path(unit.digest, str(folder / "guard.sh")))
 
 
+@pytest.mark.parametrize("swap", ["gone", "folder"])
+def test_what_lies_in_the_originals_place_is_not_looked_at_when_it_runs(
+    folder: Path, kept: Copies, swap: str
+) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+    guard.unlink()
+    if swap == "folder":
+        guard.mkdir()
+
+    argv = Covering(kept).argv(unit.hook, unit.digest)
+
+    assert subprocess.run(argv, capture_output=True, check=True).stdout == b"original\n"
+
+
 def ruin(kept: Copies, unit: Unit, folder: Path, damage: str) -> None:
     copy, manifest = kept.path(unit.digest, str(folder / "guard.sh")), kept.folder / unit.digest / MANIFEST
     if damage == "edit":

@@ -1,4 +1,4 @@
-"""What of the agent's environment a hook gets to see."""
+"""What of the agent's environment a hook gets to see (decision 18)."""
 
 from __future__ import annotations
 

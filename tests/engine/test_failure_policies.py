@@ -1,4 +1,4 @@
-"""What a broken hook means, by the policy of the file that declares it."""
+"""What a broken hook means, by the policy of the file that declares it (decision 16)."""
 
 from __future__ import annotations
 

@@ -97,9 +97,9 @@ DENIED = [
     "echo x > ~/.config/shelley/hooks/end-of-turn",
     "rm ~/.config/autostart/hooktray.desktop",
     "cp x /srv/x/plugins/cache/a/b/1/hooks.json",
+    "chmod 777 ~/.x-code/plugins/cache/a/b/1/hooks/hooks.json",
     "cp /tmp/x/settings.json ~/.claude -v",
     "cp -r /tmp/x/hooks ~/.config/hooktray/",
-    "chmod 777 ~/.x-code/plugins/cache/a/b/1/hooks/hooks.json",
 ]
 UNCLEAR = [
     "python fix.py ~/.claude/settings.json",

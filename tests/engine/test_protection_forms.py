@@ -15,8 +15,6 @@ from tray.model.decision import Verdict
 
 # To switch off, end or remove us: each is denied or asked about.
 CALLS = [
-    "kill $(pgrep -f 'tray run')",
-    "kill -9 $(cat ~/.local/state/hooktray/lock)",
     "hooktray off",
     '"hooktray" off',
     "'hooktray' off",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 from house import House
 
+from tray.app import stores
 from tray.engine.controls import TERMINAL, Controls
 from tray.model.hook import State
-from tray.store.ledger import HEAD, Ledger
+from tray.store.ledger import HEAD
 
 
 def controls(house: House) -> Controls:
@@ -90,4 +94,45 @@ def test_an_earlier_ledger_in_its_place_is_noticed_and_guards_go_on(house: House
     assert "older than it was" in house.stores.ledger.book.broken
     assert len(house.stores.ledger.in_order()) == 1
     house.paths.database.with_name(HEAD).write_text(earlier)
-    assert not Ledger(house.stores.database).book.broken
+    assert not house.stores.ledger.load().broken
+
+
+def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    pending = house.hook("second", on="tool_before", script="exit 0", approved=False)
+    known = house.paths.database.with_name(HEAD).read_text()
+    house.consent.approve(pending.key, pending.digest, "test")  # the row as the product itself would write it
+    house.paths.database.with_name(HEAD).write_text(known)
+
+    book = house.stores.ledger.load()
+
+    assert "was put in" in book.broken
+    assert [one.hook.name for one in book.order] == ["guard"]
+    house.hook("third", on="tool_before", script="exit 0")  # an act of a person's makes nothing of it good
+    assert {one.hook.name for one in house.stores.ledger.in_order()} == {"guard", "third"}
+    assert not house.stores.ledger.book.broken
+
+
+def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    other = House(tmp_path / "other")
+    other.hook("evil", on="tool_before", script="exit 0")
+    other.close()
+    shutil.copy(house.paths.database.with_name(HEAD), other.paths.database.with_name(HEAD))
+
+    book = stores(other.paths, migrate=False).ledger.book
+
+    assert "another one" in book.broken
+    assert not book.approved
+
+
+def test_an_act_that_was_on_disk_before_its_head_still_counts(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    head = house.paths.database.with_name(HEAD)
+    before = head.read_text()
+    house.hook("second", on="tool_before", script="exit 0")
+
+    head.write_text(head.read_text() + before)  # as a crash in between leaves it
+
+    assert not house.stores.ledger.load().broken
+    assert len(house.stores.ledger.load().approved) == 2

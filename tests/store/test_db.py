@@ -278,6 +278,28 @@ def test_a_damaged_ledger_is_noticed_at_the_start(path: Path, place: int, bytes_
     assert open_db(path, migrate=True).damaged is None
 
 
+@pytest.mark.parametrize("word", [b"sqlite_sequence", b"UNIQUE"])
+def test_a_description_of_a_table_that_is_no_text_any_more_is_damage(path: Path, word: bytes) -> None:
+    open_db(path, migrate=True)
+    path.write_bytes(path.read_bytes().replace(word, word[:-2] + b"\xd5" + word[-1:], 1))
+
+    with pytest.raises(StoreError, match="damaged"):
+        open_db(path, migrate=False)
+    assert open_db(path, migrate=True).damaged is not None
+    assert open_db(path, migrate=True).damaged is None
+
+
+def test_a_description_that_is_damaged_in_use_is_told_and_set_aside_later(path: Path) -> None:
+    database = open_db(path, migrate=True)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"UNIQUE", b"UNIQ\xd5E", 1))
+
+    with pytest.raises(StoreError, match="start the tray again"), database.connect() as connection:
+        connection.execute("SELECT * FROM journal")
+
+    assert open_db(path, migrate=True).damaged is not None
+
+
 def test_a_condemned_file_is_set_aside_at_the_next_start(path: Path) -> None:
     open_db(path, migrate=True).condemn()
 

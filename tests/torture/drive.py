@@ -1,4 +1,4 @@
-"""Makes a terminal, runs a command there and types the challenge that appears: `drive.py [--hide] ARGV`."""
+"""Makes a terminal, runs a command there and types the challenge: `drive.py [--hide | --borrow] ARGV`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ NOT_DUMPABLE = 4  # PR_SET_DUMPABLE
 
 
 def main(argv: list[str]) -> None:
-    from torture.terminals import on_pty
+    from torture.terminals import on_anothers_pty, on_pty
 
+    if argv[0] == "--borrow":
+        on_anothers_pty(argv[1:])
+        return
     if argv[0] == "--hide":
         argv = argv[1:]
         ctypes.CDLL(None).prctl(NOT_DUMPABLE, 0)

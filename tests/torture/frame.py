@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -33,6 +34,7 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)  # what this machine cannot do
     measured: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # several attacks may run at once
 
     def many(self, quick: int, full: int) -> int:
         if not self.full:
@@ -41,23 +43,25 @@ class Tally:
 
     def attack(self, name: str, held: bool, *, faults: int = 1) -> None:
         """One input with its faults: did the defence hold?"""
-        self.inputs += 1
-        self.faults += faults
-        if not held:
-            self.wrong.append(name)
+        with self._lock:
+            self.inputs += 1
+            self.faults += faults
+            if not held:
+                self.wrong.append(name)
 
     def keep(self, name: str, kept: bool) -> None:
         """One input that nothing attacks: does the defence let it through?"""
-        self.inputs += 1
-        if not kept:
-            self.lost.append(name)
+        with self._lock:
+            self.inputs += 1
+            if not kept:
+                self.lost.append(name)
 
     def control(self, name: str, fell: bool) -> None:
         """The same attack on the same thing without its defence."""
-        if fell:
-            self.beaten += 1
-        else:
-            self.wrong.append(f"control {name} was not beaten: the attack does not attack")
+        with self._lock:
+            self.beaten += fell
+            if not fell:
+                self.wrong.append(f"control {name} was not beaten: the attack does not attack")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,52 +20,52 @@ Mutation = Callable[[Path, Entry, int], None]
 
 
 def torture(tally: Tally) -> None:
-    rounds = tally.many(5, 1000)
-    for number in range(0, rounds, 5):
-        house = House(tally.folder / f"house{number}")
+    for number in range(tally.many(3, 1000)):
+        root = tally.folder / f"house{number}"
+        house = House(root)  # one for each round: whoever holds many looks at all of them whenever one is approved
         try:
-            _house(tally, house, min(5, rounds - number), number)
+            _house(tally, house, number)
         finally:
             house.close()
+        shutil.rmtree(root)
     tally.control("looking at size and time alone", _naive_is_fooled(tally.folder / "naive.sh"))
 
 
-def _house(tally: Tally, house: House, rounds: int, offset: int) -> None:
-    entries: dict[str, tuple[Path, Entry, str, int]] = {}
-    for number in range(rounds):
-        for name in MUTATIONS:
-            folder = house.paths.config.parent / f"{name}-{number}"
-            folder.mkdir()
-            (folder / "lib.sh").write_text("LIB=1\n")
-            (folder / "guard.sh").write_text(TEXT)
-            (folder / "guard.sh").chmod(0o755)
-            entry: Entry = {"name": f"{name}-{number}", "event": "tool_before", "matcher": "rm"}
-            if name == "url":
-                entry |= {"type": "http", "url": f"https://guard.example.com/{number}"}
-            else:
-                entry |= {"command": f"sh ./{folder.name}/guard.sh", "files": [f"./{folder.name}/lib.sh"]}
-            entries[entry["name"]] = (folder, entry, name, offset + number)
+def _house(tally: Tally, house: House, number: int) -> None:
+    entries = {name: _entry(house.paths.config.parent / name, name, number) for name in MUTATIONS}
     _write(house, entries)
     for standing in house.roster.standings:
         house.consent.approve(standing.key, standing.digest, "test")
     _expect(tally, house, entries, dict.fromkeys(entries, State.APPROVED), attacked=False)
     force = {one.hook.name: one.digest for one in house.stores.ledger.in_order()}
-    for folder, entry, name, number in entries.values():
+    for name, (folder, entry) in entries.items():
         MUTATIONS[name][0](folder, entry, number)
     _write(house, entries)
-    _expect(tally, house, entries, {one: MUTATIONS[entries[one][2]][1] for one in entries}, attacked=True)
+    _expect(tally, house, entries, {name: MUTATIONS[name][1] for name in entries}, attacked=True)
     now = {one.hook.name: one.digest for one in house.stores.ledger.in_order()}
     tally.keep("the approved copies stay in force", now == force)
 
 
-def _write(house: House, entries: Mapping[str, tuple[Path, Entry, str, int]]) -> None:
-    house.configure({"hooks": [entry for _, entry, _, _ in entries.values()]})
+def _entry(folder: Path, name: str, number: int) -> tuple[Path, Entry]:
+    """A hook with a script and a file that it reads, in a folder of their own."""
+    folder.mkdir()
+    (folder / "lib.sh").write_text("LIB=1\n")
+    (folder / "guard.sh").write_text(TEXT)
+    (folder / "guard.sh").chmod(0o755)
+    entry: Entry = {"name": name, "event": "tool_before", "matcher": "rm"}
+    if name == "url":
+        return folder, entry | {"type": "http", "url": f"https://guard.example.com/{number}"}
+    return folder, entry | {"command": f"sh ./{name}/guard.sh", "files": [f"./{name}/lib.sh"]}
+
+
+def _write(house: House, entries: Mapping[str, tuple[Path, Entry]]) -> None:
+    house.configure({"hooks": [entry for _, entry in entries.values()]})
 
 
 def _expect(
     tally: Tally,
     house: House,
-    entries: Mapping[str, tuple[Path, Entry, str, int]],
+    entries: Mapping[str, tuple[Path, Entry]],
     wanted: Mapping[str, State],
     *,
     attacked: bool,

@@ -6,8 +6,9 @@ import io
 import json
 import logging
 import random
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
@@ -85,12 +86,32 @@ def _clean(tally: Tally) -> None:
     tally.keep(f"{masked} of {count} clean lines were masked", masked * 100 <= count)
 
 
+# What others look for: a telling word, a sign, and the value behind it.
+BESIDE = re.compile(r"(?i)\b(password|passwd|secret|token|api_?key)\b\s*[:=]\s*\S+")
+
+
+class Naive:
+    """A journal whose writer redacts by context alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with sqlite3.connect(path) as plain:
+            plain.execute("CREATE TABLE journal (payload TEXT)")
+        plain.close()
+
+    def append(self, payloads: Iterable[Mapping[str, str]]) -> None:
+        texts = ((BESIDE.sub(r"\1=***", json.dumps(payload)),) for payload in payloads)
+        with sqlite3.connect(self.path) as plain:
+            plain.executemany("INSERT INTO journal VALUES (?)", texts)
+        plain.close()
+
+
 def _control(tally: Tally) -> None:
-    """The same payload in a journal as others write it, and the same search."""
-    path = tally.folder / "plain.db"
-    secret = SHAPES["github"](random.Random(1))
-    with sqlite3.connect(path) as plain:
-        plain.execute("CREATE TABLE journal (payload TEXT)")
-        plain.execute("INSERT INTO journal VALUES (?)", (json.dumps({"command": f"x {secret}"}),))
-    plain.close()
-    tally.control("a journal that keeps what it is told", secret.encode() in path.read_bytes())
+    """The same secrets in the same places, in such a journal, and the same search."""
+    naive = Naive(tally.folder / "plain.db")
+    placed = list(_placed(random.Random(17), 1))
+    naive.append({"command": text} for _, _, text in placed)
+    content = naive.path.read_bytes()
+    found = {kind.rpartition(" (")[0] for kind, secret, _ in placed if secret.encode() in content}
+    tally.control("a journal that knows telling words only", found >= {*SHAPES, "named"})
+    tally.measured.append(f"a journal that knows telling words only keeps {len(found)} of {len(SHAPES) + 1} kinds")

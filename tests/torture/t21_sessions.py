@@ -75,11 +75,11 @@ class Held:
         return {name: act == "approve" for seq, act, name in self._rows if seq <= version}
 
     def verdict(self, record: Record) -> Verdict:
-        """Of the rules alone, by the version that the row names."""
-        if any(hook["gate"] in OFF for hook in record.hooks):
-            return Verdict.ABSTAIN
+        """Of the rules alone, by the version that the row names; the switch may have turned between two hooks."""
+        held = {str(hook["name"]) for hook in record.hooks if hook["gate"] in OFF}
         there = self.at(record.ledger)
-        return max((verdict for name, verdict in RULES.items() if there.get(name)), default=Verdict.ABSTAIN)
+        spoken = (verdict for name, verdict in RULES.items() if there.get(name) and name not in held)
+        return max(spoken, default=Verdict.ABSTAIN)
 
     def right(self, said: Said, record: Record) -> bool:
         """The row is this session's, its verdict that of its version, and the answer says the same."""

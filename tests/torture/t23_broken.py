@@ -19,16 +19,24 @@ BROKEN: Mapping[str, str] = {
     "no such program": "exec /nonexistent/program",
     "not executable": "exec /etc/passwd",
     "a folder": "exec /tmp",
-    "python cannot open its file": "python3 /nonexistent.py; exit $?",
     "out of time": "sleep 60",
     "too much": "head -c 1100000 /dev/zero",
+}
+# Exit 0 and a text that is no answer: it says nothing, whatever the policy is, and is noted where JSON was to come.
+UNREADABLE: Mapping[str, str] = {
     "half JSON": 'printf \'{"decision": "approve"\'',
+    "half a refusal": 'printf \'{"decision": "block", "reason": "no\'',
     "a list": "printf '[1]'",
     "deep JSON": "printf '[%.0s' $(seq 400)",
     "a key twice": 'printf \'{"continue": true, "continue": true}\'',
+    "not UTF-8": "printf '{\\377\\376}'",
+    "NULs": "head -c 100 /dev/zero",
 }
-# An unreadable text at exit 0 has a meaning of its own in most dialects, and exit 2 of an interpreter cannot be told.
-TEXT = {"half JSON", "a list", "deep JSON", "a key twice", "python cannot open its file"}
+BRACED = {"half JSON", "half a refusal", "a key twice", "not UTF-8"}
+NOTED = {"claude-code": BRACED, "shelley": set(), "starchild": {*UNREADABLE}, "x-code": {*UNREADABLE}}
+# An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
+INSIDE = "python3 /nonexistent.py; exit $?"
+TWO_IS_NO = ("claude-code", "starchild")
 
 
 def torture(tally: Tally) -> None:
@@ -39,6 +47,9 @@ def torture(tally: Tally) -> None:
             for policy in ("allow", "block"):
                 for number, name in enumerate(names):
                     _broken(tally, house, dialect, policy, name, f"{dialect}-{policy}-{number}")
+                for number, name in enumerate(list(UNREADABLE)[:: tally.many(3, 1)]):
+                    _unreadable(tally, house, dialect, policy, name, f"{dialect}-{policy}-text-{number}")
+                _inside(tally, house, dialect, policy)
         _gone(tally, house)
         _spoken(tally, house)
         _control(tally)
@@ -47,8 +58,6 @@ def torture(tally: Tally) -> None:
 
 
 def _broken(tally: Tally, house: House, dialect: str, policy: str, name: str, title: str) -> None:
-    if name in TEXT:
-        return
     house.hook(
         title,
         on="tool_before",
@@ -58,13 +67,36 @@ def _broken(tally: Tally, house: House, dialect: str, policy: str, name: str, ti
         timeout=5.0 if name != "out of time" else 0.3,
         matcher=f"<{title}>",
     )
-    said = house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing")
+    said = _said(house, title)
     status = house.last.hooks[0]["status"]
     wanted = "deny" if policy == "block" else "nothing"
     # Claude Code and Shelley know ordinary codes that say "I failed, go on"; those are failures of ours, too.
     tally.attack(
         f"{name} in {dialect}, {policy}: {status}, {said}", status in ("failed", "timed_out") and said == wanted
     )
+
+
+def _unreadable(tally: Tally, house: House, dialect: str, policy: str, name: str, title: str) -> None:
+    house.hook(
+        title, on="tool_before", script=UNREADABLE[name], dialect=dialect, failure=policy, matcher=f"<{title}>"
+    )
+    said = _said(house, title)
+    hook = house.last.hooks[0]
+    noted = bool(hook["cause"]) or name not in NOTED[dialect]
+    tally.attack(f"{name} in {dialect}, {policy}: {hook['status']}, {said}, {hook['cause']!r}",
+                 said == "nothing" and hook["verdict"] == "abstain" and noted)  # fmt: skip
+
+
+def _inside(tally: Tally, house: House, dialect: str, policy: str) -> None:
+    title = f"{dialect}-{policy}-inside"
+    house.hook(title, on="tool_before", script=INSIDE, dialect=dialect, failure=policy, matcher=f"<{title}>")
+    said = _said(house, title)
+    wanted = "deny" if dialect in TWO_IS_NO or policy == "block" else "nothing"
+    tally.attack(f"an interpreter's own 2 in {dialect}, {policy}: {said}", said == wanted)
+
+
+def _said(house: House, title: str) -> str:
+    return str(house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing"))
 
 
 def _gone(tally: Tally, house: House) -> None:
@@ -85,7 +117,8 @@ def _gone(tally: Tally, house: House) -> None:
             copy = house.stores.copies.path(standing.approved, str(folder / f"{title}.py"))
             copy.parent.chmod(0o700)
             copy.unlink()
-            said = house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing")
+            (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
+            said = _said(house, title)
             status = house.last.hooks[0]["status"]
             wanted = "deny" if policy == "block" else "nothing"
             tally.attack(f"{title}: {status}, {said}", status == "failed" and said == wanted)

@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from house import PRE_TOOL_USE, House
+from house import House
 
 from torture.frame import Tally
 from tray import relay
+from tray.dialects import DIALECTS
 from tray.door.address import Peer
 from tray.door.listener import Gone, Listener
 from tray.engine.pipeline import Engine
 from tray.engine.questions import Said
 from tray.engine.runners.orphans import OPENED
-from tray.model.decision import Answer
+from tray.model.decision import Answer, Verdict
 from tray.model.event import PAYLOAD_LIMIT, Knock
 
 TITLE = "payloads around the limits"
 MB = 1024 * 1024
+EVENTS = {
+    "claude-code": "PreToolUse",
+    "shelley": "chat-message",
+    "starchild": "pre_tool_call",
+    "x-code": "PreToolUse",
+}
+FILLED = {"shelley": b"Fix the parser."}  # what of each sample is filled up; a tool's command elsewhere
+POWERS = tuple(2**n + d for n in (9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19) for d in (-1, 0, 1))
 NEAR = (
     0,
     1,
     2,
     100,
-    4095,
-    4096,
-    4097,
-    65_535,
-    65_536,
-    65_537,
-    131_072,
+    *POWERS,
+    700_000,
     MB - 1,
     MB,
     MB + 1,
     4 * MB,
+    7_654_321,
+    PAYLOAD_LIMIT - 4097,
     PAYLOAD_LIMIT - 1,
 )
-OVER = (PAYLOAD_LIMIT + 1, PAYLOAD_LIMIT + 4096, 17 * MB, 32 * MB, 64 * MB)
-SAW = """import hashlib, json, os, sys
-command = json.load(sys.stdin)["tool_input"]["command"]
-open(os.environ["SAW"], "w").write(hashlib.sha256(command.encode()).hexdigest())
+OVER = tuple(PAYLOAD_LIMIT + n for n in (1, 2, 7, 4096, 65_536)) + tuple(n * MB for n in (17, 20, 24, 32, 48, 64))
+EVIL = b" rm -rf /"  # the last that is filled in
+GUARD = """import hashlib, os, sys
+body = sys.stdin.buffer.read()
+open(os.environ["SAW"], "w").write(hashlib.sha256(body).hexdigest())
+if b"rm -rf" in body:
+    print('{"decision": "%s", "reason": "no"}' % os.environ.get("WORD", "block"))
+    print("no", file=sys.stderr)
+    sys.exit(int(os.environ.get("CODE", "0")))
 """
+SPOKEN = {  # how a hook of each dialect refuses: what it prints, and how it ends
+    "claude-code": ("block", "2"),
+    "shelley": ("block", "1"),
+    "starchild": ("block", "0"),
+    "x-code": ("deny", "0"),
+}
 
 
 class Service:
@@ -74,19 +93,17 @@ class Service:
 
 def torture(tally: Tally) -> None:
     house = House(tally.folder / "house")
-    path = house.paths.config.parent / "saw.py"
-    path.write_text(SAW)
-    house.hook(
-        "saw", on="tool_before", command="python3 ./saw.py", failure="block", timeout=60, dialect="claude-code"
-    )
+    (house.paths.config.parent / "guard.py").write_text(GUARD)
+    for agent, event in EVENTS.items():
+        house.hook(
+            agent, on=event, agent=agent, command="python3 ./guard.py", failure="block", timeout=60, dialect=agent
+        )
     door = Listener(house.paths.socket, Service(house.engine))
     door.start()
     try:
-        near = NEAR if tally.full else (0, 100, 65_537, MB + 1)
-        over = OVER if tally.full else OVER[:1]
-        for size in (*near, PAYLOAD_LIMIT, *over):
-            for _ in range(tally.many(1, 3)):
-                _size(tally, house, size)
+        for number, agent in enumerate(EVENTS):
+            for size in _sizes(tally, number):
+                _size(tally, house, agent, size)
     finally:
         door.close()
         house.join()
@@ -94,44 +111,85 @@ def torture(tally: Tally) -> None:
     _control(tally)
 
 
-def _size(tally: Tally, house: House, size: int) -> None:
+def _sizes(tally: Tally, number: int) -> tuple[int, ...]:
+    """All of them; in the quick form each dialect has another four."""
+    if tally.full:
+        return (*NEAR, PAYLOAD_LIMIT, *OVER)
+    return (NEAR[number], POWERS[number * 7], (65_537, MB + 1, PAYLOAD_LIMIT, 4 * MB)[number], OVER[number])
+
+
+def _size(tally: Tally, house: House, agent: str, size: int) -> None:
+    """The guard was given the very bytes that the agent sent, or none; and in no case was the agent let go on."""
     saw = house.root / "saw"
     saw.unlink(missing_ok=True)
-    body = _body(size)
-    answer = _relayed(house, body, saw)
-    denied = b'"deny"' in answer
+    body = _body(agent, size)
+    sent = hashlib.sha256(body).hexdigest()
+    house.decisions.clear()
+    answer = _relayed(house, agent, body, saw)
     seen = saw.read_text() if saw.exists() else ""
-    if len(body) > PAYLOAD_LIMIT or len(body) < 90:
-        tally.attack(f"{len(body)} bytes: denied {denied}, seen {seen!r}", denied and not seen)
-    else:
-        command: str = json.loads(body)["tool_input"]["command"]
-        whole = seen == hashlib.sha256(command.encode()).hexdigest()
-        tally.attack(f"{len(body)} bytes: denied {denied}, whole {whole}", whole and not denied)
+    record = house.decisions[-1][2]
+    denied = record.verdict is Verdict.DENY and bool(answer.strip())
+    whole = len(body) >= len(_body(agent, 0)) and len(body) <= PAYLOAD_LIMIT
+    identical = seen == record.digest == sent if whole else not seen
+    hashes = f"sent {sent[:8]}, seen {seen[:8]}, kept {record.digest[:8]}"
+    tally.attack(f"{agent}, {len(body)} bytes: {record.verdict.name}, {hashes}", denied and identical)
 
 
-def _body(size: int) -> bytes:
-    empty = json.dumps({**PRE_TOOL_USE, "tool_input": {"command": ""}}).encode()
-    if size < len(empty):
-        return empty[:size] if size < 90 else empty
-    return empty.replace(b'"command": ""', b'"command": "' + b"x" * (size - len(empty)) + b'"')
+def _body(agent: str, size: int) -> bytes:
+    """The agent's sample with so many bytes; below the smallest, the beginning of it."""
+    sample = DIALECTS[agent].sample(EVENTS[agent])
+    before, found, after = sample.partition(FILLED.get(agent, b"ls -la"))
+    assert found
+    room = size - len(before) - len(after) - len(EVIL)
+    if size and room < 0:
+        return (before + EVIL + after)[:size]
+    return before + b"x" * max(room, 0) + EVIL + after
 
 
-def _relayed(house: House, body: bytes, saw: Path) -> bytes:
-    argv = [
-        sys.executable,
-        "-I",
-        "-S",
-        str(Path(relay.__file__)),
-        "--home",
-        str(house.root / "home"),
-        "claude-code",
-        "PreToolUse",
-    ]
-    environment = {"PATH": os.environ["PATH"], "SAW": str(saw), OPENED: "1"}  # a child of ours, and of no hook
-    return subprocess.run(argv, input=body, env=environment, capture_output=True, check=False, timeout=300).stdout
+def _relayed(house: House, agent: str, body: bytes, saw: Path) -> bytes:
+    home = str(house.root / "home")
+    argv = [sys.executable, "-I", "-S", str(Path(relay.__file__)), "--home", home, agent, EVENTS[agent]]
+    word, code = SPOKEN[agent]
+    # A child of ours, and of no hook.
+    environment = {"PATH": os.environ["PATH"], "SAW": str(saw), OPENED: "1", "WORD": word, "CODE": code}
+    done = subprocess.run(argv, input=body, env=environment, capture_output=True, check=False, timeout=300)
+    return done.stdout + done.stderr
 
 
 def _control(tally: Tally) -> None:
-    """A guard that is shown the first megabyte, as it was elsewhere, sees nothing of what stands behind it."""
-    body = b"x" * MB + b"rm -rf /"
-    tally.control("a shortened copy", b"rm -rf" not in body[:MB])
+    """The same guard and the same payloads behind a server that reads what its buffer holds, and decides."""
+    (tally.folder / "guard.py").write_text(GUARD)
+    path = tally.folder / "cut.sock"
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(path))
+        door.listen()
+        server = threading.Thread(target=_cuts, args=(door, tally.folder))
+        server.start()
+        said = [_asked(path, _body("claude-code", size)) for size in (ROOM, ROOM + 500, 2 * ROOM)]
+        server.join()
+    tally.control("a server that cuts at its limit and decides", said == [b"deny", b"allow", b"allow"])
+
+
+ROOM = 65_536  # bytes in the buffer of the careless server
+
+
+def _cuts(door: socket.socket, folder: Path) -> None:
+    for _ in range(3):
+        caller = door.accept()[0]
+        with caller:
+            body = caller.recv(ROOM, socket.MSG_WAITALL)
+            argv = [sys.executable, "-I", "-S", str(folder / "guard.py")]
+            guard = subprocess.run(
+                argv, input=body, env={"SAW": os.devnull, "CODE": "2"}, capture_output=True, check=False, timeout=60
+            )
+            caller.sendall(b"deny" if guard.returncode == 2 else b"allow")
+
+
+def _asked(path: Path, body: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.settimeout(60)
+        caller.connect(str(path))
+        with contextlib.suppress(OSError):  # it hangs up on what it does not read
+            caller.sendall(body)
+            caller.shutdown(socket.SHUT_WR)
+        return caller.recv(100)

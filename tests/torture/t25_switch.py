@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
-from house import House
+from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from tray.app import stores
 from tray.engine.runners.tree import ticks
+from tray.model.event import Knock
 
 TITLE = "the master switch under load"
 AGENTS = 4  # that knock all the time
+CHANCES = 100  # toggles until the control must have fallen
+HOOKS = ("first", "second")
+MARK = 'read -r s </proc/$$/stat; set -- ${s##*) }; echo ${20} >>"$SAW"'  # when it started, in ticks since boot
 TOGGLER = """
 import itertools, sys
 from tray.app import stores
@@ -32,7 +39,17 @@ for number in itertools.count():
 def torture(tally: Tally) -> None:
     house = House(tally.folder / "house")
     try:
-        _under_load(tally, house)
+        for name in HOOKS:
+            house.hook(name, on="tool_before", script=MARK, timeout=30)
+        load = Load(house, tally.folder / "started", house.engine.begin)
+        with load:
+            for number in range(tally.many(15, 5000)):
+                late = load.toggle()
+                tally.attack(f"toggle {number}: {late} started after it", not late)
+                tally.inputs += 1  # off, and on again
+        with Load(house, tally.folder / "control", Careless(house).begin) as careless:
+            fell = any(careless.toggle() for _ in range(CHANCES))
+        tally.control("a supervisor that reads the switch when it plans", fell)
     finally:
         house.join()
         house.close()
@@ -41,34 +58,63 @@ def torture(tally: Tally) -> None:
     _killed(tally, house)
 
 
-def _under_load(tally: Tally, house: House) -> None:
-    started = tally.folder / "started"
-    house.hook(
-        "mark", on="tool_before", script='read -r s </proc/$$/stat; set -- ${s##*) }; echo ${20} >>"$SAW"', timeout=30
-    )
-    over = threading.Event()
-    agents = [threading.Thread(target=_knock, args=(house, started, over, number)) for number in range(AGENTS)]
-    for agent in agents:
-        agent.start()
-    switch = house.stores.switch
-    careless = False
-    try:
-        for number in range(tally.many(15, 2000)):
-            _wait_for(started, 1)
-            switch.turn(False, "test")
-            off = ticks()
-            careless = careless or bool(_late(started, off - 5))
-            time.sleep(0.05)
-            late = _late(started, off + 1)
-            tally.attack(f"toggle {number}: {late} started after it", not late)
-            started.unlink(missing_ok=True)
-            switch.turn(True, "test")
-            tally.inputs += 1
-    finally:
-        over.set()
-        for agent in agents:
-            agent.join()
-    tally.control("asking the switch beforehand only", careless or _stale(house))
+class Careless:
+    """The supervisor that others have: it asks the switch while it plans, and then runs what it has planned."""
+
+    def __init__(self, house: House) -> None:
+        self._switch = house.stores.switch
+        self._plan = [str(house.paths.config.parent / f"{name}.sh") for name in HOOKS]
+
+    def begin(self, knock: Knock) -> Callable[[object], object]:
+        planned = self._plan if self._switch.gate(time.time()) is None else []
+        return lambda _: [subprocess.run([path], env=dict(knock.environment), check=False) for path in planned]
+
+
+class Load:
+    """Agents that knock without a pause while the switch is turned; every hook writes down when it started."""
+
+    def __init__(self, house: House, started: Path, begin: Callable[[Knock], object]) -> None:
+        self._house, self._started, self._begin = house, started, begin
+        self._over = threading.Event()
+        self._rounds = [0] * AGENTS
+        self._threads = [threading.Thread(target=self._knock, args=(number,)) for number in range(AGENTS)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def toggle(self) -> int:
+        """Off while hooks run, and on again: how many of them started after it was off."""
+        switch = self._house.stores.switch
+        _wait_for(lambda: self._started.exists() and self._started.stat().st_size > 0)
+        switch.turn(False, "test")
+        off = ticks()
+        before = list(self._rounds)
+        # Each agent's turn from before is over, and one that began later, too.
+        _wait_for(lambda: all(now >= then + 2 for now, then in zip(self._rounds, before, strict=True)))
+        late = _late(self._started, off + 1)
+        self._started.unlink(missing_ok=True)
+        self._house.decisions.clear()
+        switch.turn(True, "test")
+        return late
+
+    def _knock(self, agent: int) -> None:
+        body = json.dumps(PRE_TOOL_USE).encode()
+        environment = {"PATH": os.environ["PATH"], "SAW": str(self._started)}
+        while not self._over.is_set():
+            id = f"{agent}-{self._rounds[agent]}"
+            begun = self._begin(
+                Knock(agent="claude-code", event="PreToolUse", id=id, body=body, cwd="/", environment=environment)
+            )
+            if callable(begun):
+                begun(None)
+            self._rounds[agent] += 1
 
 
 def _late(started: Path, moment: float) -> int:
@@ -78,40 +124,10 @@ def _late(started: Path, moment: float) -> int:
         return 0
 
 
-def _wait_for(started: Path, count: int) -> None:
+def _wait_for(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 20
-    while time.monotonic() < end and not (started.exists() and len(started.read_text().split()) >= count):
+    while time.monotonic() < end and not condition():
         time.sleep(0.002)
-
-
-def _knock(house: House, started: Path, over: threading.Event, agent: int) -> None:
-    import json
-
-    from house import PRE_TOOL_USE
-
-    from tray.model.event import Knock
-
-    body = json.dumps(PRE_TOOL_USE).encode()
-    count = 0
-    while not over.is_set():
-        count += 1
-        knock = Knock(
-            agent="claude-code", event="PreToolUse", id=f"{agent}-{count}", body=body, cwd="/",
-            environment={"PATH": os.environ["PATH"], "SAW": str(started)},
-        )  # fmt: skip
-        begun = house.engine.begin(knock)
-        if callable(begun):
-            begun(None)
-
-
-def _stale(house: House) -> bool:
-    """Who looks once and remembers runs on after the switch was turned."""
-    switch = house.stores.switch
-    remembered = switch.gate(time.time())
-    switch.turn(False, "test")
-    fell = remembered is None and switch.gate(time.time()) is not None
-    switch.turn(True, "test")
-    return fell
 
 
 def _killed(tally: Tally, house: House) -> None:

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import sqlite3
+import subprocess
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
@@ -19,7 +20,7 @@ from tray.model.event import Knock
 from tray.paths import locate
 
 TITLE = "damaged ledgers, journals and copies"
-EVIL = "evil"
+EVIL, NEVER = "evil", "never"  # hooks that leave a file of that name: one was revoked, one was never approved
 
 
 class Deaf:
@@ -34,20 +35,34 @@ class Deaf:
 def torture(tally: Tally) -> None:
     whole = _made(tally.folder / "whole")
     dice = random.Random(30)
-    for number in range(tally.many(30, 1000)):
-        root = tally.folder / "damaged"
-        shutil.rmtree(root, ignore_errors=True)
-        shutil.copytree(whole, root, symlinks=True)
+    for number in range(tally.many(20, 1000)):
+        root = _copied(whole, tally.folder / "damaged")
         what = _damage(dice, root / "home" / "state")
         for start in (1, 2):
-            tally.attack(f"{number}: {what}, start {start}", *_lives(root))
-    _control(tally, whole)
+            tally.attack(f"{number}: {what}, start {start}", _lives(root, back=True))
+    for aim in AIMS:
+        root = _copied(whole, tally.folder / "damaged")
+        aim(root / "home" / "state")
+        tally.control(f"a ledger without a chain, copies without a digest: {aim.__name__}", _naive_falls(root))
+        for start in (1, 2):
+            tally.attack(f"{aim.__name__}, start {start}", _lives(root, back=aim in BACK))
+
+
+def _copied(whole: Path, root: Path) -> Path:
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(whole, root, symlinks=True)
+    for name in (EVIL, NEVER):
+        (root.parent / name).unlink(missing_ok=True)
+    return root
 
 
 def _made(root: Path) -> Path:
     house = House(root)
     house.hook("good", on="tool_before", script="echo good >&2; exit 2", dialect="claude-code")
-    house.hook("evil", on="tool_before", script=f": >{root.parent / EVIL}", approved=False)
+    house.hook(NEVER, on="tool_before", script=f": >{root.parent / NEVER}", approved=False)
+    house.hook(EVIL, on="tool_before", script=f": >{root.parent / EVIL}")
+    evil = house.standing("evil")
+    house.consent.revoke(evil.key, "test")  # it stood in the ledger once, and its copy lies there
     standing = house.standing("good")
     house.consent.revoke(standing.key, "test")
     house.consent.approve(standing.key, house.standing("good").digest, "test")
@@ -83,29 +98,33 @@ def _damage(dice: random.Random, state: Path) -> str:
     return f"{kind} in {path.name}"
 
 
-def _lives(root: Path) -> tuple[bool]:
-    """A start, an event and an end; no approval that was not given, no unapproved byte, no crash."""
+def _lives(root: Path, *, back: bool) -> bool:
+    """A start, an event and an end; no approval that was not given, no unapproved byte, no crash.
+
+    With `back`, what was revoked may be in force again where the ledger says that rows of it are lost.
+    """
     paths = locate(str(root / "home"))
-    canary = root.parent / EVIL
     try:
         paths.prepare()
         kept = stores(paths, migrate=True)
     except HooktrayError:
-        return (True,)  # refused, with a cure
+        return True  # refused, with a cure
     except Exception as error:  # noqa: BLE001
         print(f"start: {error!r}")
-        return (False,)
+        return False
     try:
-        held = _judges(kept) and not canary.exists()
+        allowed = {"good", EVIL} if back and kept.ledger.book.broken else {"good"}
+        held = _judges(kept) <= allowed
+        return held and not any((root.parent / name).exists() for name in {EVIL, NEVER} - allowed)
     except Exception as error:  # noqa: BLE001
         print(f"event: {error!r}")
-        held = False
+        return False
     finally:
         kept.journal.close()
-    return (held,)
 
 
-def _judges(kept: Stores) -> bool:
+def _judges(kept: Stores) -> set[str]:
+    """What is in force, after an event."""
     names = {one.hook.name for one in kept.ledger.in_order()}
     background = Background()
     judge = engine(kept, Deaf(), lambda work: True, background, llm=lambda: None)
@@ -124,19 +143,60 @@ def _judges(kept: Stores) -> bool:
     background.close()
     # Either the guard speaks with its own bytes, or it is broken, or it is approved no more.
     said = answer.stdout if isinstance(answer, Answer) else b"parked"
-    return names <= {"good"} and (not said or b"good" in said)
+    return names if not said or b"good" in said else {*names, repr(said)}
 
 
-def _control(tally: Tally, whole: Path) -> None:
-    """A ledger without a chain believes what stands in its rows."""
-    copy = tally.folder / "control.db"
-    shutil.copy(whole / "home" / "state" / "hooktray.db", copy)
-    with sqlite3.connect(copy) as connection:
-        before = connection.execute("SELECT count(*) FROM ledger").fetchone()[0]
-        connection.execute(
-            "INSERT INTO ledger (at, act, key, digest, definition, position, way, chain)"
-            " SELECT at, act, key, digest, definition, position, way, chain FROM ledger LIMIT 1"
-        )
-        after = connection.execute("SELECT count(*) FROM ledger").fetchone()[0]
+# ---- damage that is aimed, and the reader that others have
+
+
+def _edit(state: Path, statement: str, *words: object) -> None:
+    with sqlite3.connect(state / "hooktray.db") as connection:
+        connection.execute(statement, words)
     connection.close()
-    tally.control("rows without a chain", after == before + 1)
+
+
+def a_row_put_in(state: Path) -> None:
+    columns = "at, act, key, digest, definition, position, way, chain"
+    _edit(state, f"INSERT INTO ledger ({columns}) SELECT {columns} FROM ledger WHERE act = 'approve' AND {OF_EVIL}")
+
+
+def a_row_altered(state: Path) -> None:
+    _edit(state, f"UPDATE ledger SET act = 'approve' WHERE act = 'revoke' AND {OF_EVIL}")
+
+
+def a_definition_altered(state: Path) -> None:
+    found = "(SELECT digest FROM ledger WHERE act = 'approve' AND key LIKE '%#evil')"
+    _edit(state, f"UPDATE ledger SET digest = {found} WHERE seq = (SELECT max(seq) FROM ledger)")
+
+
+def a_revocation_cut_out(state: Path) -> None:
+    _edit(state, f"DELETE FROM ledger WHERE seq >= (SELECT seq FROM ledger WHERE act = 'revoke' AND {OF_EVIL})")
+
+
+def a_copy_altered(state: Path) -> None:
+    (copy,) = (path for path in state.rglob("good.sh"))
+    copy.parent.chmod(0o700)
+    copy.chmod(0o700)
+    copy.write_text(next(state.rglob("evil.sh")).read_text())
+
+
+OF_EVIL = "key LIKE '%#evil'"
+BACK = (a_revocation_cut_out, a_row_altered)  # no ledger can tell what its lost rows said
+AIMS = (a_copy_altered, a_definition_altered, a_revocation_cut_out, a_row_altered, a_row_put_in)
+
+
+def _naive_falls(root: Path) -> bool:
+    """Whoever takes the last row of each hook for true, and its copy for what it was, runs what nobody approved."""
+    state, canary = root / "home" / "state", root.parent / EVIL
+    with sqlite3.connect(state / "hooktray.db") as connection:
+        rows = connection.execute("SELECT key, act, digest FROM ledger ORDER BY seq").fetchall()
+    connection.close()
+    last = {key: (act, digest) for key, act, digest in rows}
+    for act, digest in last.values():
+        if act == "approve":
+            for copy in sorted(state.rglob(f"{digest}/**/*.sh")):
+                copy.chmod(0o700)
+                subprocess.run([copy], check=False, timeout=60, capture_output=True)
+    fell = canary.exists()
+    canary.unlink(missing_ok=True)
+    return fell

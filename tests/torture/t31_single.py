@@ -14,12 +14,12 @@ from pathlib import Path
 from torture.frame import Tally
 
 TITLE = "many trays at once"
-DONE = 120.0  # seconds until all have decided
+DONE = 400.0  # seconds until all have decided
 
 
 def torture(tally: Tally) -> None:
-    for number in range(tally.many(1, 5)):
-        _round(tally, tally.folder / f"home{number}", tally.many(5, 20))
+    for number in range(tally.many(1, 10)):
+        _round(tally, tally.folder / f"home{number}", tally.many(5, 200))
     _control(tally)
 
 

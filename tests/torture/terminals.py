@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pty
 import re
@@ -10,6 +11,8 @@ import select
 import shlex
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -52,6 +55,34 @@ def on_pty(argv: Sequence[str]) -> None:
     os.waitpid(pid, 0)
 
 
+def on_anothers_pty(argv: Sequence[str]) -> None:
+    """The terminal at which another process sits becomes the command's own."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(["sleep", "60"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True) as sitter:
+        os.close(slave)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setsid()
+                borrowed = os.open(f"/proc/{sitter.pid}/fd/0", os.O_RDWR)
+                fcntl.ioctl(borrowed, termios.TIOCSCTTY, 1)
+                for number in range(3):
+                    os.dup2(borrowed, number)
+                os.execv(argv[0], list(argv))
+            finally:
+                os._exit(1)
+
+        def end() -> None:
+            os.waitpid(pid, 0)
+            sitter.kill()
+
+        ended = threading.Thread(target=end)
+        ended.start()
+        answer(master, master)
+        ended.join()
+    os.close(master)
+
+
 def piped(argv: Sequence[str]) -> None:
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as it:
         assert it.stdin is not None
@@ -79,7 +110,7 @@ def handed_to_init(argv: Sequence[str], folder: Path) -> None:
     done = folder / "done"
     line = f"({shlex.join([*DRIVER, *argv])}; : >{done}) >/dev/null 2>&1 &"
     subprocess.run(["/usr/bin/setsid", "/usr/bin/env", "-i", "/bin/sh", "-c", line], check=False, timeout=60)
-    _wait(done.exists)
+    wait_for(done.exists)
 
 
 def nohup(argv: Sequence[str], folder: Path) -> None:
@@ -154,8 +185,15 @@ def screen(argv: Sequence[str], folder: Path) -> None:
         [*at, "-c", "/dev/null", "-dm", *argv],
         look,
         lambda word: subprocess.run([*at, "-X", "stuff", f"{word}\n"], capture_output=True, check=False),
-        lambda: subprocess.run([*at, "-Q", "windows"], capture_output=True, check=False).returncode == 0,
+        lambda: _answers([*at, "-Q", "windows"]),
     )
+
+
+def _answers(argv: Sequence[str]) -> bool:
+    try:  # a session that ends meanwhile leaves whoever asks it waiting
+        return subprocess.run(argv, capture_output=True, check=False, timeout=3).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def _multiplexed(
@@ -170,13 +208,14 @@ def _multiplexed(
         shown = look()
         if found := CHALLENGE.search(shown):
             type_(found[1].decode())
-            _wait(lambda: not CHALLENGE.search(look()))
+            wait_for(lambda: not CHALLENGE.search(look()))
             return
         if not (there() if there else shown):
             return
+        select.select([], [], [], 0.05)
 
 
-def _wait(condition: Callable[[], bool]) -> None:
+def wait_for(condition: Callable[[], bool]) -> None:
     until = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < until:
         select.select([], [], [], 0.02)

@@ -24,3 +24,11 @@ def test_everything_holds_and_every_control_falls(program: Program) -> None:
 def test_the_table_in_the_docs_is_made_of_the_results() -> None:
     assert table.PAGE.read_text(encoding="utf-8") == table.page()
     assert table.line() in table.README.read_text(encoding="utf-8")
+
+
+def test_nothing_that_was_kept_fell() -> None:
+    assert [row["id"] for row in table.kept() if row["lost"] or row["wrong"]] == []
+
+
+def test_every_program_has_a_result_and_every_result_its_program() -> None:
+    assert [row["id"] for row in table.kept()] == [program.id for program in programs()]

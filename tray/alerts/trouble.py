@@ -65,7 +65,7 @@ class Trouble:
 
 
 def trouble(outcome: Outcome) -> Trouble | None:
-    """None when all is well. Output that was no answer is trouble, too."""
+    """None when all is well. Output that was no answer is trouble, too (decision 16)."""
     kind, cause = _kind(outcome)
     if kind is None:
         return None

@@ -155,7 +155,7 @@ class App:
             self._alerting,
             soon=self._chores.do,
             open_page=self._page.open,
-            trouble=self._troubled,
+            trouble=lambda: self._care.troubled(self._alerting.trouble),
             spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
         )
@@ -293,11 +293,8 @@ class App:
         self._observers.spawn(lambda: self._engine.observe(event))
 
     def _vitals(self) -> Mapping[str, object]:
-        told = {**self._alerting.problems, "troubled": sorted(self._troubled())}
+        told = {**self._alerting.problems, "troubled": sorted(self._care.troubled(self._alerting.trouble))}
         return vitals(self._icon, self._background, self._kept.journal, told)
-
-    def _troubled(self) -> frozenset[str]:
-        return self._care.troubled(self._alerting.trouble)
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)

@@ -1,4 +1,4 @@
-"""The settings that loosen a gate: each counts only once a person confirmed it as it stands."""
+"""The settings that loosen a gate: each counts only once a person confirmed it as it stands (decision 32)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ class Covering:
             return ()
         manifest = self._whole(hook, name)
         program = program_of(hook, hook.action)
-        if manifest.pinned.get(program, "") not in ("", self._sum(program)):
+        pinned = manifest.pinned.get(program)
+        if pinned and pinned != self._sum(program):  # what runs from a copy is not looked for at its old place
             raise DamagedError(f"{program} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
             raise DamagedError(f"{program} was not there when {hook.name} was approved")

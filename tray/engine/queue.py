@@ -1,4 +1,4 @@
-"""Whose turn it is: all hooks start together, but those of one X-Code plugin run one after another."""
+"""Whose turn it is: all hooks start together, but those of one X-Code plugin run one after another (decision 11)."""
 
 from __future__ import annotations
 

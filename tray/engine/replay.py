@@ -60,7 +60,7 @@ def recorded(record: Record, environment: Mapping[str, str]) -> Event:
 
 
 def inexact(record: Record) -> tuple[str, ...]:
-    """Why this is not the very event that came in."""
+    """Why this is not the very event that came in (decision 31)."""
     masked = (count("{n} value masked", "{n} values masked", record.masked),) if record.masked else ()
     return (*masked, say("the agent's environment was not recorded: that of this program stands for it"))
 

@@ -12,6 +12,7 @@ from tray.model.decision import Verdict
 
 PROGRAMS = names("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
 ENDERS = names("kill killall pgrep pkill pidof skill taskkill")
+FOUND = re.compile(r"(?:pgrep|pidof)\b.*(?:hooktray|tray run)")
 SERVICES = names("launchctl service systemctl")
 STOPPING = names("bootout disable kill mask remove stop unload")
 INSTALLERS = names(

@@ -1,4 +1,4 @@
-"""The end of a turn on agents that only tell the end of a round: a session that has gone quiet."""
+"""The end of a turn on agents that only tell the end of a round: a session that has gone quiet (decision 2)."""
 
 from __future__ import annotations
 

@@ -23,6 +23,9 @@ BORN = 1.0  # seconds that a new database may take until its tables are there
 PLAUSIBLE = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
+# Python cannot say what SQLite complains of when the damaged word itself is in the complaint.
+ILLEGIBLE = "the tables' descriptions cannot be read"
+AGAIN = "start the tray again: it sets a damaged file aside"
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
@@ -66,6 +69,9 @@ class Database:
             if is_damage(e):
                 self.condemn()
             raise _store_error(self.path, e) from e
+        except UnicodeDecodeError as e:
+            self.condemn()
+            raise StoreError(f"{self.path}: {ILLEGIBLE}", hint=AGAIN) from e
 
     @contextmanager
     def write(self, *, durable: bool = False, busy: float = BUSY) -> Iterator[sqlite3.Connection]:
@@ -166,6 +172,8 @@ def _reading(database: Database) -> Iterator[sqlite3.Connection]:
         if is_damage(e):
             raise Damaged(str(e)) from e
         raise
+    except UnicodeDecodeError as e:
+        raise Damaged(ILLEGIBLE) from e
 
 
 def _settled(path: Path, connection: sqlite3.Connection) -> int:
@@ -265,5 +273,5 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
 
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
-        return StoreError(f"{path}: {error}", hint="start the tray again: it sets a damaged file aside")
+        return StoreError(f"{path}: {error}", hint=AGAIN)
     return StoreError(f"{path}: {error}", hint="check the free space, and what else has the file open")

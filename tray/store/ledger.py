@@ -6,22 +6,19 @@ import contextlib
 import enum
 import hashlib
 import json
-import logging
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
-from tray.store.noted import note, noted
 
 NAMES = 256  # of events whose hooks are remembered; names come from outside
-HEAD = "ledger.head"  # the number and the link of the last row
-
-log = logging.getLogger(__name__)
+HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 
 
 class Act(enum.StrEnum):
@@ -87,8 +84,10 @@ def _want(match: Match) -> object:
     )  # fmt: skip
 
 
+FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
+LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
+EMPTY = "0 -\n"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
-EMPTY = "0 -"  # what is noted of a ledger without a row; else the number of its last row, and that one's link
 Row = tuple[int, float, str, str, str, str, str, str, str]
 
 
@@ -100,18 +99,23 @@ class Ledger:
         self._clock = clock
         self._lock = threading.Lock()
         self._head = database.path.with_name(HEAD)
-        self._known = noted(self._head)  # from here on only what we write ourselves is added
+        self._known = ""  # the head as it was when we began: from then on only what we write ourselves is added
+        if not self.load().version and not self._known:
+            self._known = EMPTY
+            with contextlib.suppress(OSError):
+                _note(self._head, EMPTY)
+
+    def load(self) -> Book:
+        """As a process that has just begun reads it."""
+        self._known = _noted(self._head)
         self.book = self._load()
-        if not self._known and not self.book.version:
-            self._known = (EMPTY,)
-            with contextlib.suppress(StoreError):
-                note(self._head, self._known)
+        return self.book
 
     def act(self, act: Act, key: str, digest: str, *, definition: str, position: tuple[int, int], way: str) -> Book:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
-                self._drop(connection)
+                self._disown(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
                 connection.execute(
@@ -119,24 +123,21 @@ class Ledger:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (*row, _link(last[0] if last else "", row)),
                 )
-                link = connection.execute("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
-                new = f"{link[0]} {link[1]}"
-                note(self._head, (*self._known, new))  # whichever of them a crash leaves as the last row is ours
-            self._known = (new,)
-            with contextlib.suppress(StoreError):  # both stand there then
-                note(self._head, self._known)
+                (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
+                head = f"{seq} {link} {first}\n"
+                _note(self._head, head + self._known)  # until the row is on disk, either may be the last
+            self._known = head
+            with contextlib.suppress(OSError):  # both stand there then
+                _note(self._head, head)
             self.book = self._load()
             return self.book
 
-    def _drop(self, connection: sqlite3.Connection) -> None:
-        """Rows that never counted are not built upon: they are written down in the log, and go."""
-        sound, _ = _sound([tuple(row) for row in connection.execute(READ)])
+    def _disown(self, connection: sqlite3.Connection) -> None:
+        """Rows that somebody else put in go before ours is written: behind it they would count."""
+        sound, _ = _sound([tuple(row) for row in connection.execute(READ).fetchall()])
         ours, _ = _ours(sound, self._known)
-        if len(ours) == len(sound):
-            return
-        for row in sound[len(ours) :]:
-            log.warning("a row of the ledger that was not ours: %r", row)
-        connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
+        if len(ours) < len(sound):
+            connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
     def undo(self, version: int, way: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
@@ -174,8 +175,9 @@ class Ledger:
             rows = connection.execute(READ).fetchall()
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         sound, broken = _sound([tuple(row) for row in rows])
-        ours, strange = _ours(sound, self._known)
-        return _fold(ours, json.loads(order[0]) if order else {}, broken or strange)
+        sound, foreign = _ours(sound, self._known)
+        broken = broken or foreign
+        return _fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
 def _link(previous: str, row: tuple[object, ...]) -> str:
@@ -199,21 +201,43 @@ def _standing(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
 
 
-def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
-    """The rows up to the last one that we wrote, and what is wrong with the ledger. Anybody can make links.
-
-    Without that row somebody put an earlier ledger in its place, or took the note away: the guards in it go on.
-    """
-    if not known:
-        return rows, "what the ledger's last row should be is not written down any more" if rows else ""
-    found = [place for place, row in enumerate(rows) if f"{row[0]} {row[8]}" in known]
-    last = found[-1] if found else -1
-    if last < 0 and EMPTY not in known:
+def _ours(rows: list[Row], known: str) -> tuple[list[Row], str]:
+    """The rows up to the last one that we wrote, and what is wrong with them."""
+    heads = [line.split() for line in known.splitlines()]
+    if not heads:
+        return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
+    ends = [place for place, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
+    if not ends and rows and EMPTY.split() in heads:
+        return [], f"row {rows[0][0]} of the ledger was put in: it and all after it do not count"
+    if not ends and rows and heads[0][2:] not in ([], [rows[0][8]]):
+        return [], "the ledger is another one than it was: none of its approvals counts; look through `hooktray list`"
+    if not ends:
+        if not rows and EMPTY.split() in heads:
+            return rows, ""
         return rows, "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
-    if last + 1 < len(rows):
-        number = len(rows) - last - 1
-        return rows[: last + 1], f"{number} rows were put into the ledger by somebody else: they do not count"
+    if ends[-1] < len(rows):
+        place = rows[ends[-1]][0]
+        return rows[: ends[-1]], f"row {place} of the ledger was put in: it and all after it do not count"
     return rows, ""
+
+
+def _noted(head: Path) -> str:
+    """The lines of the head; "" when there are none."""
+    try:
+        return head.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
+
+
+def _note(head: Path, text: str) -> None:
+    """Beside the database, so that whoever puts an old one in its place is noticed; it stops nobody."""
+    draft = head.with_name(f"{head.name}.{os.getpid()}")
+    with draft.open("w", encoding="ascii") as file:
+        draft.chmod(0o600)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(head)
 
 
 def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:

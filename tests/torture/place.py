@@ -1,0 +1,108 @@
+"""Where self-approval is tried: a tray with a hook that waits and one that is approved, and what must stay so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from live import Live
+from plain import Plain
+
+from tray.app import Stores, roster, stores
+from tray.door import frames
+from tray.engine.consent import Consent
+from tray.paths import Paths, locate
+
+HERE = Path(__file__).parent
+PYTHON = [sys.executable, "-I", "-S"]
+GUARD = {"name": "guard", "event": "tool_before", "command": "./guard.sh"}
+KEPT = {"name": "kept", "event": "tool_before", "command": "./kept.sh"}
+CONFIGURATION: Mapping[str, Any] = {"hooks": [GUARD, KEPT]}
+REQUESTS: tuple[Mapping[str, Any], ...] = (
+    {"op": "approve", "event": "tool_before", "hook": "./guard.sh"},
+    {"op": "off"},
+    {"op": "revoke", "hook": "kept"},
+    {"op": "pause", "seconds": 3600},
+    {"op": "deny", "hook": "guard"},
+)
+
+
+@dataclass
+class Place:
+    """A running tray, below a folder of its own; everything that its file proposes but `guard` is approved."""
+
+    live: Live
+    plain: Plain
+    folder: Path
+    approved: frozenset[str]
+
+    @classmethod
+    def made(cls, plain: Plain, folder: Path, configuration: Mapping[str, Any] = CONFIGURATION) -> Place:
+        live = Live.__new__(Live)  # approved first, started then: one start is enough
+        live.place, live.home = plain, folder / "h"
+        live.config = live.home / "config" / "hooktray.yaml"
+        live.config.parent.mkdir(parents=True)
+        live.configure(configuration)
+        for name in ("guard", "kept"):
+            live.script(f"{name}.sh", "exit 0")
+        names = frozenset(str(one["name"]) for one in configuration["hooks"]) - {"guard"}
+        place = cls(live, plain, folder, names)
+        place.paths.prepare()
+        approve(place.paths, place.paths, *names)
+        live.start()
+        assert place.held()
+        return place
+
+    def held(self) -> bool:
+        """Nothing was granted: the one waits, the others are in force, and hooks are on."""
+        kept = self.stores()
+        state = kept.switch.state()
+        wanted = {self.key(name) for name in self.approved}
+        return set(kept.ledger.book.approved) == wanted and state.enabled and not state.pauses
+
+    def stores(self) -> Stores:
+        return stores(self.paths, migrate=False)
+
+    @property
+    def paths(self) -> Paths:
+        return locate(str(self.live.home))
+
+    def key(self, name: str) -> str:
+        return f"hooktray:{self.live.config}#{name}"
+
+    def frame(self, request: Mapping[str, Any]) -> Path:
+        path = self.folder / f"{abs(hash(json.dumps(request)))}.frame"
+        path.write_bytes(frames.encode_control(request, ""))
+        return path
+
+    def asks(self, request: Mapping[str, Any]) -> list[str]:
+        """A command that puts this request to the tray."""
+        return [*PYTHON, str(HERE / "client.py"), str(self.paths.socket), str(self.frame(request))]
+
+    def as_agent(self, argv: Sequence[str]) -> list[str]:
+        """The same command, run by an agent whose relay the tray has met."""
+        relay = json.dumps(self.live.relay_argv("claude-code", "PreToolUse"))
+        return [*PYTHON, str(HERE / "agent.py"), relay, *argv]
+
+
+def approve(paths: Paths, book: Paths, *names: str) -> None:
+    """Approve hooks that the file of `paths` proposes, in the ledger of `book`."""
+    kept = stores(book, migrate=True)
+    proposals = roster(paths, kept)
+    proposals.refresh()
+    for one in proposals.standings:
+        if one.hook.name in names:
+            Consent(kept.ledger, proposals).approve(one.key, one.digest, "torture")
+    kept.journal.close()
+
+
+def fresh(folder: Path) -> Path:
+    """An empty folder of this name."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
