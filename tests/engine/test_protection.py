@@ -125,6 +125,7 @@ UNCLEAR = [
     "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
     "sed -n 'w /home/u/.claude/settings.json' x",
     "sed 's/a/b/w /home/u/.claude/settings.json' x",
+    "cp /tmp/x/.claude ~/ -r",
     "ls ~/.local/state/hooktray | xargs rm",
     "claude --settings '{\"disableAllHooks\": true}' -p x",
     "claude --setting-sources '' -p x",

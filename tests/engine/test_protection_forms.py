@@ -543,7 +543,7 @@ UNSEEN = [
     "echo ssb yartkooh | rev | sh",
     "printf '\\x68ooktray off' | sh",
     "python3 -c \"import os; os.system('yartkooh'[::-1]+' off')\"",
-    "kill -9 $(cat ~/.local/state/hooktray/lock)",
+    "kill -9 4711",
     "git apply d",
 ]
 

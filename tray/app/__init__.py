@@ -83,6 +83,7 @@ def engine(
     questions: Questions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
     answers: Answers = nobody,
+    port: Callable[[], int] = lambda: 0,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
@@ -101,7 +102,7 @@ def engine(
         ending=ending,
         offline=offline,
         questions=questions,
-        protection=Protection(places=kept.places, exceptions=exceptions),
+        protection=Protection(places=kept.places, exceptions=exceptions, port=port),
         answers=answers,
     )
 

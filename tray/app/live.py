@@ -135,6 +135,7 @@ class App:
             self._kept, self, self._observers.spawn, self._background, llm=model, ending=self._ending,
             questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
+            port=lambda: self._page.port,
         )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
@@ -249,6 +250,7 @@ class App:
         """Look at the sources again; whatever newly waits for the user is announced."""
         started, problem = time.monotonic(), self._roster.configuration.problem
         self._roster.refresh()
+        self._alerting.altered(self._kept)
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
             self._herald.waiting(standing)
