@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tray.engine.people import Scene, Seen, Terminal, judge
+from tray.engine.callers.people import Scene, Seen, Terminal, judge
 
 ME = 1000
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tray.engine.protected import Places
-from tray.engine.protection import Protection
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from engine.test_protection import PLACES, event, verdict
 
-from tray.engine.protected import Places
-from tray.engine.protection import Protection
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
 from tray.model.decision import Verdict
 
 # To switch off, end or remove us: each is denied or asked about.

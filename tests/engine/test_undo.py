@@ -8,7 +8,7 @@ from pathlib import Path
 from house import House
 
 from tray.app import stores
-from tray.engine.controls import TERMINAL, Controls
+from tray.engine.approval.controls import TERMINAL, Controls
 from tray.model.hook import State
 from tray.store.ledger import HEAD
 

@@ -23,7 +23,7 @@ from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
 from tray.app import Stores
-from tray.engine.controls import Back, tomorrow
+from tray.engine.approval.controls import Back, tomorrow
 from tray.engine.questions import Ending, Question, Questions
 from tray.engine.telling import explained
 from tray.errors import HooktrayError

@@ -35,11 +35,11 @@ from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
 from tray.door.typed import Typed
-from tray.engine import confirming
-from tray.engine.agents import Agents
-from tray.engine.consent import Consent
-from tray.engine.controls import Controls
-from tray.engine.review import written
+from tray.engine.approval import confirming
+from tray.engine.approval.consent import Consent
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.review import written
+from tray.engine.callers.agents import Agents
 from tray.engine.runners.command import Background
 from tray.engine.runners.files import widen
 from tray.engine.runners.orphans import adopt

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tray.engine.people import Scene, Seen, Terminal
+from tray.engine.callers.people import Scene, Seen, Terminal
 
 PROC = Path("/proc")
 DEPTH = 64

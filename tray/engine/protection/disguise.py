@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from tray.engine.protection.paths import MOVERS, Finding, names
 from tray.engine.shell_line import Word
-from tray.engine.shell_path import MOVERS, Finding, names
 from tray.model.decision import Verdict
 
 PROGRAMS = names("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")

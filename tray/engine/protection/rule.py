@@ -16,9 +16,9 @@ from pathlib import PurePath
 from typing import Any
 
 from tray.dialects.tools import canonical, translate_input
-from tray.engine.protected import Places, hints
-from tray.engine.shell_call import shell_call, speaks
-from tray.engine.shell_path import Finding, patched
+from tray.engine.protection.call import shell_call, speaks
+from tray.engine.protection.paths import Finding, patched
+from tray.engine.protection.places import Places, hints
 from tray.model.decision import Outcome, Reading, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 
