@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,40 +44,45 @@ def browser(folder: Path) -> str:
 
 
 def at_the_page(tally: Tally, place: Place) -> None:
-    """The agent has stolen whatever lies around; and a program that no agent is above is no browser either."""
+    """A person has the page open; the agent has stolen the link, forges the rest, and asks from below or let loose.
+
+    Nobody gets in by Python, so that cookie and slip have only the right form; tests/page steals real ones.
+    """
     origin, _, word = _link(place).partition("/enter#")
     own = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
     enter = Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"pass": word}))
     _attack(tally, place, origin, {"the pass of the link, stolen before its use": enter})
-    argv = [*KNOCK, enter.word(origin)]
-    code = place.plain.run(argv, timeout=60).stdout.decode().strip()
-    tally.attack(f"page, the pass taken by what is no browser: {code}", code.startswith("4") and place.held())
     signed = {"Cookie": f"hooktray-{origin.rpartition(':')[2]}={'A' * 43}"}
-    slip = "A" * 43
-    form = {"Content-Type": FORM}
+    form, slip = {"Content-Type": FORM}, f"slip={'A' * 43}"
+    tries = {
+        "no Origin": Try("POST", "/confirm", {**signed, **form}, slip),
+        "a forged Origin, without the cookie": Try("POST", "/confirm", {**own, **form}, slip),
+        "a forged Origin, with a cookie and a slip": Try("POST", "/confirm", {**own, **signed, **form}, slip),
+        "another Origin": Try("POST", "/confirm", {**own, **signed, **form, "Origin": "http://127.0.0.1:1"}, slip),
+        "the switch by a GET": Try("GET", "/do?act=off", {**own, **signed}),
+        "a WebSocket": Try("UPGRADE", "/live", {**own, **signed}),
+    }
     for round_ in range(tally.many(1, 25)):
-        tries = {
-            "no Origin": Try("POST", "/confirm", {**signed, **form}, f"slip={slip}"),
-            "a forged Origin, without the cookie": Try("POST", "/confirm", {**own, **form}, f"slip={slip}"),
-            "a forged Origin, with a cookie and a slip": Try(
-                "POST", "/confirm", {**own, **signed, **form}, f"slip={slip}"
-            ),
-            "another Origin": Try(
-                "POST", "/confirm", {**own, **signed, **form, "Origin": "http://127.0.0.1:1"}, f"slip={slip}"
-            ),
-            "the switch by a GET": Try("GET", "/do?act=off", {**own, **signed}),
-            "a WebSocket": Try("UPGRADE", "/live", {**own, **signed}),
-            "a slip that was guessed": Try("POST", "/confirm", {**own, **signed, **form}, f"slip={'A' * len(slip)}"),
-        }
         _attack(tally, place, origin, {f"{what}, round {round_}": one for what, one in tries.items()})
     _control(tally, tries)
 
 
 def _attack(tally: Tally, place: Place, origin: str, tries: Mapping[str, Try]) -> None:
-    argv = place.as_agent([*KNOCK, *(one.word(origin) for one in tries.values())])
-    codes = place.plain.run(argv, timeout=60).stdout.decode().split()
-    for what, code in zip(tries, codes, strict=True):
-        tally.attack(f"page, {what}: {code}", code.startswith("4") and place.held())
+    argv = [*KNOCK, *(one.word(origin) for one in tries.values())]
+    below = place.plain.run(place.as_agent(argv), timeout=60).stdout.decode().split()
+    for how, codes in {"below the agent": below, "let loose": _loose(place, argv)}.items():
+        for what, code in zip(tries, codes, strict=True):
+            tally.attack(f"page, {what}, {how}: {code}", code.startswith("4") and place.held())
+
+
+def _loose(place: Place, argv: Sequence[str]) -> list[str]:
+    """What a process is told that has left its agent: with a session of its own, without variables, init's child."""
+    note = place.folder / "codes"
+    note.unlink(missing_ok=True)
+    line = f"{shlex.join(argv)} >{note}.part; mv {note}.part {note}"
+    loose = ["setsid", "--fork", "env", "-i", "PATH=/usr/bin:/bin", "sh", "-c", line]
+    place.plain.run(place.as_agent(loose), timeout=60)
+    return str(wait(lambda: note.exists() and note.read_text(), 60, "the answers")).split()
 
 
 def _link(place: Place) -> str:
