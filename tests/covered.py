@@ -30,7 +30,7 @@ ELSEWHERE = {  # modules whose tests bear another name, or live in another room
     "cli/views.py": "cli/test_history connect/test_connecting test_trouble",
     "connect/adopt_claude.py": "connect/test_adopt",
     "dialects/claude_rules.py": "engine/test_conditions",
-    "engine/controls.py": "engine/test_undo door/test_typed desktop/test_face",
+    "engine/approval/controls.py": "engine/test_undo door/test_typed desktop/test_face",
     "engine/replay.py": "cli/test_history",
     "engine/telling.py": "desktop/test_menu engine/test_questions",
     "errors.py": "sources/test_configuration",

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tray.app import Stores, engine, llm, roster, stores
-from tray.engine.consent import Consent
+from tray.engine.approval.consent import Consent
+from tray.engine.approval.roster import Roster, Standing
 from tray.engine.pipeline import Engine
 from tray.engine.questions import Ending, Parked, Question, Questions
-from tray.engine.roster import Roster, Standing
 from tray.engine.runners.command import Background
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import Event, Knock

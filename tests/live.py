@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,15 @@ class Live:
     """One running tray with a home of its own."""
 
     def __init__(
-        self, place: Desk | Plain, folder: Path, *, configuration: Mapping[str, Any] | str = "", starts: bool = True
+        self,
+        place: Desk | Plain,
+        folder: Path,
+        *,
+        configuration: Mapping[str, Any] | str = "",
+        starts: bool = True,
+        program: Sequence[str] = ("-m", "tray"),
     ) -> None:
+        self._program = program
         self.place = place
         self.home = folder / "h"
         self.config = self.home / "config" / "hooktray.yaml"
@@ -37,7 +44,7 @@ class Live:
             self.start()
 
     def start(self, *argv: str) -> None:
-        self.process = self.place.start([PYTHON, "-I", "-m", "tray", "--home", str(self.home), "run", *argv])
+        self.process = self.place.start([PYTHON, "-I", *self._program, "--home", str(self.home), "run", *argv])
         wait(self.is_running, 20, "the tray answers")
 
     def is_running(self) -> bool:

@@ -14,7 +14,7 @@ from plain import Plain
 
 from tray.app import roster, stores
 from tray.dialects import DIALECTS
-from tray.engine.consent import Consent
+from tray.engine.approval.consent import Consent
 from tray.paths import locate
 
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}

@@ -211,7 +211,7 @@ def _relay(call: Call) -> Relay | None:
 
 
 def _knock(call: Call, body: bytes, environment: Mapping[str, str]) -> Knock:
-    from tray.engine.ancestry import ancestors
+    from tray.engine.callers.ancestry import ancestors
 
     relay = os.getppid()
     above = next(iter(ancestors(relay)), None)

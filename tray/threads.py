@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import queue
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
+
+
+def prompt() -> None:
+    """A thread that computes holds an answer up for no longer, at each of its few waits; nor do collections."""
+    sys.setswitchinterval(0.0001)
+    gc.set_threshold(5000, 20, 20)
 
 
 class Loop:

@@ -142,7 +142,7 @@ def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(herald: Her
 
     (alert,) = announced.alerts
     assert (alert.body, alert.about) == ("May Bash run?", "q1")
-    assert alert.buttons == (Button.ALLOW, Button.DENY, Button.DETAILS)
+    assert alert.buttons == (Button.DETAILS, Button.ALLOW, Button.DENY)
     assert "secret" not in str(alert)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tray import settings
 from tray.alerts import policy
 from tray.alerts.policy import Alert, AlertClass, Urgency, alerts
-from tray.engine.controls import TERMINAL
+from tray.engine.approval.controls import TERMINAL
 from tray.model.decision import Decision, Outcome, Reading, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.settings import CLASSES, AlertRule

@@ -12,7 +12,7 @@ from house import House
 from tray.alerts.alert import Alert, AlertClass, Button
 from tray.alerts.herald import Herald
 from tray.app.alerting import Alerting
-from tray.engine.controls import TERMINAL, Controls
+from tray.engine.approval.controls import TERMINAL, Controls
 from tray.model.decision import Decision
 from tray.model.event import EventKind
 from tray.model.hook import State

@@ -16,29 +16,10 @@ def care(house: House) -> Care:
     return Care(house.paths, house.stores, house.roster, lambda: {"icon": "", "reason": "no display"})
 
 
-def damage(house: House, name: str) -> None:
-    """The approved copy is another one than was approved."""
-    (copy,) = (path for path in house.paths.state.rglob(f"{name}.sh") if path.is_file())
-    copy.chmod(0o700)
-    copy.write_text("#!/bin/sh\nexit 0\n# somebody was here\n")
-
-
 def test_without_hooks_nobody_is_in_trouble(care: Care) -> None:
     care.look()
 
     assert care.trouble == frozenset()
-
-
-def test_a_hook_whose_copy_is_damaged_is_in_trouble_and_the_summary_says_so(house: House, care: Care) -> None:
-    house.hook("guard", on="tool_before", script="exit 0")
-    house.hook("other", on="tool_before", script="exit 0")
-    damage(house, "guard")
-
-    care.look()
-
-    assert care.trouble == {"guard"}
-    assert "guard" in care.summary()
-    assert "other" not in care.summary()
 
 
 def test_of_hooks_that_failed_when_asked_those_that_are_gone_do_not_count(house: House, care: Care) -> None:

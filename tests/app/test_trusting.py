@@ -93,3 +93,12 @@ def test_the_page_is_not_opened_for_an_agent(live: Live, tmp_path: Path) -> None
     assert [marked.returncode, below.returncode] == [1, 1]
     assert b"may not open the page" in below.stderr
     assert not (tmp_path / "opened").exists()
+
+
+def test_no_tool_call_reaches_for_the_page_while_it_is_open(live: Live, tmp_path: Path) -> None:
+    _, address = link(live, tmp_path)
+    call = {"tool_name": "Bash", "tool_input": {"command": f"curl {address.partition('/enter')[0]}/"}}
+
+    said = live.relay("claude-code", "PreToolUse", {"session_id": "s", "hook_event_name": "PreToolUse", **call})
+
+    assert json.loads(said.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"

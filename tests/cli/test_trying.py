@@ -105,7 +105,7 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
 
 def approve(live: Live) -> None:
     from tray.app import roster, stores
-    from tray.engine.consent import Consent
+    from tray.engine.approval.consent import Consent
     from tray.paths import locate
 
     paths = locate(str(live.home))

@@ -12,9 +12,9 @@ from live import Live
 from plain import Plain
 
 from tray.app import roster, stores
-from tray.engine.ancestry import ancestors
-from tray.engine.caller import started_by
-from tray.engine.consent import Consent
+from tray.engine.approval.consent import Consent
+from tray.engine.callers.ancestry import ancestors
+from tray.engine.callers.caller import started_by
 from tray.paths import locate
 
 by_person = pytest.mark.skipif(

@@ -15,7 +15,7 @@ from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.headless import Headless
 from tray.desktop.menu import Item, menu
-from tray.engine.controls import Controls
+from tray.engine.approval.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 

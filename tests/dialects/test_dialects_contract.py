@@ -95,7 +95,7 @@ def test_an_unknown_event_can_carry_nothing() -> None:
     assert (spec("foo", "Stop").kind, spec("foo", "Stop").can) == (EventKind.OTHER, Can.NOTHING)
 
 
-PURE = {"__future__", "collections", "dataclasses", "enum", "json", "math", "re", "typing", "tray"}
+PURE = {"__future__", "collections", "dataclasses", "enum", "functools", "json", "math", "re", "typing", "tray"}
 
 
 @pytest.mark.parametrize("path", sorted(Path(tray.dialects.__file__).parent.glob("*.py")), ids=lambda path: path.stem)

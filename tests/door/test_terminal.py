@@ -18,7 +18,7 @@ from live import Live
 from plain import Plain
 
 from tray.app import stores
-from tray.engine.controls import TERMINAL
+from tray.engine.approval.controls import TERMINAL
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")

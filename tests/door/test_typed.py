@@ -9,8 +9,8 @@ from house import House
 
 from tray.door.requests import Requests
 from tray.door.typed import Typed
-from tray.engine.controls import Controls
-from tray.engine.roster import Standing
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.roster import Standing
 
 
 class Nobody:

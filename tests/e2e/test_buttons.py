@@ -103,7 +103,7 @@ def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path:
         desk.wait_notification(lambda shown: shown.body == "Hello")
         bubbles = NotifydBubbles(desk.screen)
 
-        questions_are_answered(live, lambda label: bubbles.press(label, ("Allow", "Deny", "Details")), opened)
+        questions_are_answered(live, lambda label: bubbles.press(label, ("Details", "Allow", "Deny")), opened)
 
 
 def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from desk import wait
 
-from tray.engine.agents import Agents
+from tray.engine.callers.agents import Agents
 
 
 def test_what_runs_below_an_agent_is_no_person() -> None:

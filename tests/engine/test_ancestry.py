@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tray.engine.ancestry import ONCE, Ancestor, Lineage, descends_from, descends_from_hook, is_ours
+from tray.engine.callers.ancestry import ONCE, Ancestor, Lineage, descends_from, descends_from_hook, is_ours
 
 SAYS_ONCE = Ancestor(5, ("python3", *ONCE, "claude-code", "Stop"))
 

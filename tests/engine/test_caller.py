@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tray.engine.ancestry import Ancestor
-from tray.engine.caller import started_by
+from tray.engine.callers.ancestry import Ancestor
+from tray.engine.callers.caller import started_by
 
 SHELL = Ancestor(10, ("/bin/bash",))
 SCRIPT = Ancestor(9, ("/bin/sh", "./setup.sh", "claude"))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tray.engine.clicking import browser, host
-from tray.engine.people import Seen
+from tray.engine.callers.clicking import browser, host
+from tray.engine.callers.people import Seen
 
 ME = 1000
 

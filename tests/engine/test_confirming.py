@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from house import House
 
-from tray.engine import confirming
+from tray.engine.approval import confirming
 
 
 def exceptions(house: House) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tray.engine import covering as module
-from tray.engine.covering import Covering, signature, survey
+from tray.engine.approval import covering as module
+from tray.engine.approval.covering import Covering, signature, survey
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.engine.review import review
+from tray.engine.approval.review import review
 from tray.model.decision import Status, Verdict
 from tray.model.hook import State
 

@@ -177,6 +177,7 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, way: str) ->
         copy = house.stores.copies.path(standing.digest, standing.covered[0])
         copy.parent.chmod(0o700)
         copy.unlink()
+        (house.root / "c" / f"{NAME}.sh").write_text("exit 1")  # else the copy would be made anew
 
     house.tool()
 

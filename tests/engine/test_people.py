@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tray.engine.people import Scene, Seen, Terminal, judge
+from tray.engine.callers.people import Scene, Seen, Terminal, judge
 
 ME = 1000
 
@@ -94,6 +94,13 @@ def test_a_person_at_a_terminal_is_one(scene: Scene) -> None:
             replace(SSH, caller=(CALLER, replace(LOGGED, origin="10.0.0.2 5 10.0.0.2 22"), MINE, ROOTS, INIT)),
             "this machine itself",
         ),
+        (replace(SSH, addresses=frozenset({"203.0.113.7", "198.51.100.2"})), "this machine itself"),
+        (replace(SSH, looped=True), "maybe it logged in from this machine"),
+        (
+            replace(SSH, caller=(CALLER, replace(LOGGED, origin="::ffff:127.0.0.1 5 ::1 22"), MINE, ROOTS, INIT)),
+            "this machine itself",
+        ),
+        (replace(SSH, caller=(CALLER, replace(LOGGED, origin=""), MINE, ROOTS, INIT)), "from where it logged in"),
     ],
 )
 def test_everything_else_is_no_person_and_the_reason_says_why(scene: Scene, reason: str) -> None:

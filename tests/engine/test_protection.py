@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tray.engine.protected import Places
-from tray.engine.protection import Protection
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
 
@@ -125,6 +125,7 @@ UNCLEAR = [
     "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
     "sed -n 'w /home/u/.claude/settings.json' x",
     "sed 's/a/b/w /home/u/.claude/settings.json' x",
+    "cp /tmp/x/.claude ~/ -r",
     "ls ~/.local/state/hooktray | xargs rm",
     "claude --settings '{\"disableAllHooks\": true}' -p x",
     "claude --setting-sources '' -p x",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from engine.test_protection import PLACES, event, verdict
 
-from tray.engine.protected import Places
-from tray.engine.protection import Protection
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
 from tray.model.decision import Verdict
 
 # To switch off, end or remove us: each is denied or asked about.
@@ -543,7 +543,7 @@ UNSEEN = [
     "echo ssb yartkooh | rev | sh",
     "printf '\\x68ooktray off' | sh",
     "python3 -c \"import os; os.system('yartkooh'[::-1]+' off')\"",
-    "kill -9 $(cat ~/.local/state/hooktray/lock)",
+    "kill -9 4711",
     "git apply d",
 ]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.engine import confirming
+from tray.engine.approval import confirming
 from tray.engine.questions import MOST, End, Ending, Parked
 from tray.engine.telling import explained
 from tray.model.decision import Answer, Verdict

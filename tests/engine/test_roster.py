@@ -6,8 +6,8 @@ import pytest
 from house import House
 
 from tray.app import roster
-from tray.engine.review import review
-from tray.engine.roster import REMOVED
+from tray.engine.approval.review import review
+from tray.engine.approval.roster import REMOVED
 from tray.errors import HooktrayError
 from tray.model.hook import State
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.engine.covering import Covering, survey
+from tray.engine.approval.covering import Covering, survey
 from tray.errors import HooktrayError
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source

@@ -6,7 +6,7 @@ import pytest
 from house import House
 
 from tray.engine import trial
-from tray.engine.ancestry import Ancestor, from_probe, from_test
+from tray.engine.callers.ancestry import Ancestor, from_probe, from_test
 from tray.errors import HooktrayError
 
 SAID = {"HOOKTRAY_TEST": "1"}

@@ -90,6 +90,7 @@ def test_what_could_not_be_started_has_its_turn_later(house: House, tmp_path: Pa
     aside = copy.with_name("aside")
     copy.parent.chmod(0o700)
     copy.rename(aside)
+    house.script("hello.sh", "exit 1")  # else the copy would be made anew
     house.tool()
     aside.rename(copy)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from house import House
 
 from tray.app import stores
-from tray.engine.controls import TERMINAL, Controls
+from tray.engine.approval.controls import TERMINAL, Controls
 from tray.model.hook import State
 from tray.store.ledger import HEAD
 
@@ -94,7 +94,7 @@ def test_an_earlier_ledger_in_its_place_is_noticed_and_guards_go_on(house: House
     assert "older than it was" in house.stores.ledger.book.broken
     assert len(house.stores.ledger.in_order()) == 1
     house.paths.database.with_name(HEAD).write_text(earlier)
-    assert not house.stores.ledger._load().broken
+    assert not house.stores.ledger.load().broken
 
 
 def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> None:
@@ -104,7 +104,7 @@ def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> Non
     house.consent.approve(pending.key, pending.digest, "test")  # the row as the product itself would write it
     house.paths.database.with_name(HEAD).write_text(known)
 
-    book = house.stores.ledger._load()
+    book = house.stores.ledger.load()
 
     assert "was put in" in book.broken
     assert [one.hook.name for one in book.order] == ["guard"]
@@ -134,5 +134,5 @@ def test_an_act_that_was_on_disk_before_its_head_still_counts(house: House) -> N
 
     head.write_text(head.read_text() + before)  # as a crash in between leaves it
 
-    assert not house.stores.ledger._load().broken
-    assert len(house.stores.ledger._load().approved) == 2
+    assert not house.stores.ledger.load().broken
+    assert len(house.stores.ledger.load().approved) == 2

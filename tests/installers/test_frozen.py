@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tray import relays
-from tray.engine.ancestry import ONCE
+from tray.engine.callers.ancestry import ONCE
 
 ROOT = Path(__file__).parent.parent.parent
 INSTALLERS = ROOT / "installers"

@@ -16,7 +16,7 @@ from tray.desktop.extras import Extras
 from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.menu import Telling
-from tray.engine.controls import Controls
+from tray.engine.approval.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
 from tray.page.parts import Parts, Wired

@@ -19,6 +19,7 @@ from tray.page.changes import name
 
 HOOKS = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 GUARD = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
+ORDINARY, DRIVEN = ("-m", "tray"), (str(Path(__file__).parent / "driven_tray.py"),)
 DESKTOP = '#!/bin/sh\nprintf %s "$1" > "$HOME/opened.part" && mv "$HOME/opened.part" "$HOME/opened"\n'
 # An agent: it has a relay run, so that the tray knows it, then does what it is told with what it has stolen.
 AGENT = """
@@ -35,7 +36,7 @@ except urllib.error.HTTPError as error:
 
 
 @pytest.fixture
-def live(tmp_path: Path) -> Iterator[Live]:
+def live(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Live]:
     """A tray without a desktop, but with something that opens files: it notes which."""
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -44,7 +45,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
     plain = Plain(tmp_path)
     plain.environment["PATH"] = f"{programs}:{plain.environment['PATH']}"
     try:
-        live = Live(plain, tmp_path, configuration=HOOKS)
+        live = Live(plain, tmp_path, configuration=HOOKS, program=getattr(request, "param", ORDINARY))
         live.script("guard.sh", GUARD)
         yield live
     finally:
@@ -77,6 +78,7 @@ def agent(live: Live, method: str, url: str, headers: dict[str, str], body: str 
     return int(code), text
 
 
+@pytest.mark.parametrize("live", [DRIVEN], ids=["driven"], indirect=True)
 def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
     live: Live, tmp_path: Path, chromium: Chromium
 ) -> None:
@@ -106,6 +108,7 @@ def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
     assert live.quit() == 0
 
 
+@pytest.mark.parametrize("live", [DRIVEN], ids=["driven"], indirect=True)
 def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path, chromium: Chromium) -> None:
     with chromium.page() as page:
         page.go(opened(live, tmp_path).as_uri())
@@ -126,6 +129,15 @@ def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path
         assert live.states() == {"guard": "pending"}
         page.follow(".confirm button", "Approve")  # the person still can
         assert live.states() == {"guard": "approved"}
+
+
+def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: Path, chromium: Chromium) -> None:
+    with chromium.page() as page:
+        page.go(opened(live, tmp_path).as_uri())
+        page.wait("document.body.innerText.includes('This link does not open the page')")
+        assert page.call("Network.getCookies", urls=[str(page.run("location.origin"))])["cookies"] == []
+
+    assert "does not count: chromium-headless-shell" in (live.home / "logs" / "hooktray.log").read_text()
 
 
 def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from page.site import Site
 from tray.page.changes import name
 
 PAGES = ("/", "/?hook=nobody", "/sessions", "/hooks", "/statistics", "/agents", "/switch", "/confirm/off", "/nowhere")
-FOREIGN = re.compile(r"<(code|bdi|pre|script)\b.*?</\1>", re.DOTALL)  # what is no sentence of ours
+FOREIGN = re.compile(r"<(code|bdi|pre|script|style)\b.*?</\1>", re.DOTALL)  # what is no sentence of ours
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 READ = re.compile(r'(?:aria-label|placeholder|title|data-many)="([^"]*)"')
 

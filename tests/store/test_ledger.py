@@ -8,7 +8,7 @@ import pytest
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source, restore
 from tray.store.db import Database, open_db
-from tray.store.ledger import Act, Ledger
+from tray.store.ledger import HEAD, Act, Ledger, _link
 
 
 @pytest.fixture
@@ -122,6 +122,74 @@ def test_a_ledger_that_was_tampered_with_counts_up_to_there(database: Database, 
 
     assert [one.digest for one in book.order] == (["d0"] if how != "put in" else ["d0", "d1"])
     assert "does not count" in book.broken or "do not count" in book.broken
+
+
+def forge(database: Database, key: str) -> None:
+    """One more row with the right link, as any program of the user's can compute it."""
+    with database.write() as connection:
+        last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
+        row = (1.0, "approve", key, "evil", command("evil").definition, "[0, 1]", "tray")
+        connection.execute(
+            "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?,?,?,?,?,?,?,?)",
+            (*row, _link(last[0] if last else "", row)),
+        )
+
+
+def test_a_row_that_somebody_else_wrote_does_not_count_and_is_told(database: Database) -> None:
+    running = Ledger(database)
+    write(running, Act.APPROVE, command("a"), "d1")
+    forge(database, "evil")
+
+    running.arrange({command("a").key: (7, 7)})
+
+    for ledger in (running, Ledger(database)):
+        assert [one.digest for one in ledger.book.order] == ["d1"]
+        assert "was put in" in ledger.book.broken
+
+
+def test_the_very_first_row_is_no_exception(database: Database) -> None:
+    running = Ledger(database)
+    forge(database, "evil")
+
+    assert not Ledger(database).book.approved
+    write(running, Act.APPROVE, command("a"), "d1")
+    assert set(Ledger(database).book.approved) == {command("a").key}
+
+
+def test_the_next_decision_is_not_built_on_such_a_row(database: Database) -> None:
+    ledger = Ledger(database)
+    write(ledger, Act.APPROVE, command("a"), "d1")
+    forge(database, "evil")
+    restarted = Ledger(database)
+
+    write(restarted, Act.APPROVE, command("b"), "d2")
+
+    again = Ledger(database).book
+    assert {one.digest for one in again.order} == {"d1", "d2"}
+    assert not again.broken
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
+    database: Database, committed: bool
+) -> None:
+    head = database.path.with_name(HEAD)
+    ledger = Ledger(database)
+    write(ledger, Act.APPROVE, command("a"), "d1")
+    before = head.read_text()
+    write(ledger, Act.APPROVE, command("b"), "d2")
+    head.write_text(head.read_text() + before)  # as it stands until the commit is known
+    if not committed:
+        with database.write() as connection:
+            connection.execute("DELETE FROM ledger WHERE seq = 2")
+
+    book = Ledger(database).book
+
+    assert not book.broken
+    assert [one.digest for one in book.order] == (["d1", "d2"] if committed else ["d1"])
+    if not committed:
+        forge(database, "evil")
+        assert "evil" not in Ledger(database).book.approved
 
 
 def test_places_can_change_without_touching_an_approval(database: Database) -> None:

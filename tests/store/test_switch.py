@@ -14,7 +14,7 @@ import pytest
 from tray.errors import StoreError
 from tray.model.decision import Gate
 from tray.store.db import Database, open_db
-from tray.store.switch import Pause, State, Switch
+from tray.store.switch import NOTE, Pause, State, Switch
 
 TOGGLER = """
 import pathlib, sys
@@ -212,3 +212,57 @@ def test_off_returns_only_when_what_was_about_to_start_has_started(database: Dat
     assert order == ["started", "off"]
     with switch.passing() as may:
         assert not may
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INSERT INTO switch VALUES ('enabled', 0) ON CONFLICT (key) DO UPDATE SET value = 0",
+        "INSERT INTO pause VALUES ('', '', 9e15)",
+        "INSERT INTO switch VALUES ('hook off guard', 1)",
+    ],
+)
+def test_what_somebody_else_switched_off_is_on_and_told(database: Database, line: str) -> None:
+    running = Switch(database)
+    with database.write() as connection:
+        connection.execute(line)
+
+    fresh = Switch(database)
+
+    assert (fresh.gate(0.0), fresh.is_off("guard")) == (None, False)
+    assert "does not count" in fresh.altered
+    running.mute(True)
+    assert running.gate(0.0) is None
+    assert running.altered
+    assert not Switch(database).altered
+
+
+def test_what_we_switched_off_stays_off_when_somebody_else_adds_to_it(database: Database) -> None:
+    switch = Switch(database)
+    switch.turn(False, "tray")
+    with database.write() as connection:
+        connection.execute("INSERT INTO pause VALUES ('', '', 9e15)")
+
+    switch.mute(True)
+
+    assert Switch(database).state() == replace(switch.state(), muted=True)
+    assert not Switch(database).state().enabled
+    assert not Switch(database).state().pauses
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_crash_while_the_switch_is_written_leaves_it_as_it_stands(database: Database, committed: bool) -> None:
+    switch = Switch(database)
+    switch.pause(9e15, way="tray")
+    note = database.path.with_name(NOTE)
+    before = note.read_text()
+    switch.turn(False, "tray")
+    note.write_text(before + note.read_text())
+    if not committed:
+        with database.write() as connection:
+            connection.execute("UPDATE switch SET value = 1")
+
+    fresh = Switch(database)
+
+    assert (fresh.state().enabled, fresh.altered) == (not committed, "")
+    assert fresh.state().pauses

@@ -15,7 +15,7 @@ from plain import Plain
 
 from tray.app import Stores, roster, stores
 from tray.door import frames
-from tray.engine.consent import Consent
+from tray.engine.approval.consent import Consent
 from tray.paths import Paths, locate
 
 HERE = Path(__file__).parent

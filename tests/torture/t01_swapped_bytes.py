@@ -14,7 +14,7 @@ from time import monotonic
 from house import House
 
 from torture.frame import Tally
-from tray.engine.covering import Covering
+from tray.engine.approval.covering import Covering
 from tray.engine.runners.command import Job, run
 from tray.store.ledger import Approved
 

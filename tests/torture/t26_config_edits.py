@@ -10,7 +10,7 @@ from pathlib import Path
 
 from torture.frame import Tally
 from tray.app.watching import Watch
-from tray.engine.roster import Roster
+from tray.engine.approval.roster import Roster
 from tray.paths import Paths, locate
 from tray.sources import configuration
 from tray.store.copies import Copies

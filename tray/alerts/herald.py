@@ -24,8 +24,8 @@ from tray.alerts.policy import (
 )
 from tray.alerts.trouble import Trouble, Troubles
 from tray.alerts.turns import Turns
+from tray.engine.approval.roster import Standing
 from tray.engine.questions import End, Ending, Question
-from tray.engine.roster import Standing
 from tray.language import count, phrase
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind

@@ -106,7 +106,7 @@ def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES,
     why = f" · {_reasons(decision)}" if decision.reason or decision.outcomes else ""
     what = _thing(event, details)
     body = say("May {what} run?", what=what) if event.tool else say("Allow {what}?", what=what)
-    buttons = (Button.ALLOW, Button.DENY, Button.DETAILS)
+    buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
     alert = _about(event, AlertClass.ASKED, body + why, rules, None)
     return replace(alert, key=question_key(id), about=id, buttons=buttons)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import tray
 from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
-from tray.engine.protected import Places
-from tray.engine.protection import Protection
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
 from tray.engine.questions import Questions
 from tray.engine.runners.command import Background, Gone
 from tray.engine.typed import Answers, nobody
@@ -30,7 +30,7 @@ from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 if TYPE_CHECKING:  # reading sources takes longer to import than all the rest, and who only judges events reads none
-    from tray.engine.roster import Roster
+    from tray.engine.approval.roster import Roster
     from tray.settings import Llm
 
 log = logging.getLogger(__name__)
@@ -83,6 +83,7 @@ def engine(
     questions: Questions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
     answers: Answers = nobody,
+    port: Callable[[], int] = lambda: 0,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
@@ -101,7 +102,7 @@ def engine(
         ending=ending,
         offline=offline,
         questions=questions,
-        protection=Protection(places=kept.places, exceptions=exceptions),
+        protection=Protection(places=kept.places, exceptions=exceptions, port=port),
         answers=answers,
     )
 
@@ -120,7 +121,7 @@ def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
 
 def llm(paths: Paths, kept: Stores) -> Llm | None:
     """The model that a person confirmed, as the file says it at this moment."""
-    from tray.engine import confirming
+    from tray.engine.approval import confirming
     from tray.sources import configuration
 
     return confirming.llm(configuration.load(paths).settings, kept.ledger.book)
@@ -128,7 +129,7 @@ def llm(paths: Paths, kept: Stores) -> Llm | None:
 
 def roster(paths: Paths, kept: Stores) -> Roster:
     """What the sources propose, held against the ledger."""
-    from tray.engine.roster import Roster
+    from tray.engine.approval.roster import Roster
     from tray.sources import configuration
 
     return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)

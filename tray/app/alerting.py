@@ -23,7 +23,7 @@ from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
 from tray.app import Stores
-from tray.engine.controls import Back, tomorrow
+from tray.engine.approval.controls import Back, tomorrow
 from tray.engine.questions import Ending, Question, Questions
 from tray.engine.telling import explained
 from tray.errors import HooktrayError
@@ -53,6 +53,7 @@ class Alerting:
         seen: Callable[[], bool],
         trusts: Callable[[int], bool],
     ) -> None:
+        self._altered: set[str] = set()
         self._loop = loop
         self._do = do
         self._settings = settings
@@ -118,9 +119,17 @@ class Alerting:
         if kept.database.damaged:
             told = say("all approvals are gone; the old one is {file}", file=kept.database.damaged)
             self.herald.tell(say("The database was damaged"), told)
-        if kept.ledger.book.broken:
-            self.herald.tell(say("The ledger was altered"), kept.ledger.book.broken)
         self.herald.offline(kept.journal.offline_rows())
+
+    def altered(self, kept: Stores) -> None:
+        """What somebody else did to what we had written down; each of it is told once."""
+        found = {
+            kept.ledger.book.broken: say("The ledger was altered"),
+            kept.switch.altered: say("The switch was altered"),
+        }
+        for what in found.keys() - {"", *self._altered}:
+            self._altered.add(what)
+            self.herald.tell(found[what], what)
 
     def announce(self, alert: Alert) -> None:
         """At once, whatever is held back."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.app import Stores
-from tray.engine.roster import Roster, Standing
+from tray.engine.approval.roster import Roster, Standing
 from tray.paths import Paths
 from tray.text import printable
 

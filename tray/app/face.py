@@ -16,9 +16,9 @@ from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.menu import Question, Telling
 from tray.desktop.opener import open_file
-from tray.engine.controls import Controls
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.roster import Roster
 from tray.engine.questions import Question as Asked
-from tray.engine.roster import Roster
 from tray.paths import Paths
 
 

@@ -8,7 +8,6 @@ import functools
 import gc
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,11 +34,11 @@ from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
 from tray.door.typed import Typed
-from tray.engine import confirming
-from tray.engine.agents import Agents
-from tray.engine.consent import Consent
-from tray.engine.controls import Controls
-from tray.engine.review import written
+from tray.engine.approval import confirming
+from tray.engine.approval.consent import Consent
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.review import written
+from tray.engine.callers.agents import Agents
 from tray.engine.runners.command import Background
 from tray.engine.runners.files import widen
 from tray.engine.runners.orphans import adopt
@@ -48,7 +47,7 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths
-from tray.threads import Chores, Ending, Loop, Seldom
+from tray.threads import Chores, Ending, Loop, Seldom, prompt
 
 CLOSING = 12.0  # seconds
 LATELY = 1.0  # seconds between two looks at the sources while events come in
@@ -57,11 +56,12 @@ KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 log = logging.getLogger(__name__)
 
 
-def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print) -> int:
+def run(
+    paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print, trust: type[Trust] = Trust
+) -> int:
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
-    sys.setswitchinterval(0.0001)  # a thread that computes holds an answer up for no longer, at each of its few waits
-    gc.set_threshold(5000, 20, 20)
+    prompt()
     lock = FileLock(paths.state / "lock")
     try:
         lock.acquire(timeout=0)
@@ -71,7 +71,7 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
     try:
         adopt()
         widen()
-        with contextlib.closing(App(paths, headless=headless, say=say)) as app:
+        with contextlib.closing(App(paths, headless=headless, say=say, trust=trust)) as app:
             app.run()
     finally:
         lock.release()
@@ -81,14 +81,14 @@ def run(paths: Paths, *, headless: bool = False, say: Callable[[str], None] = pr
 class App:
     """The running tray: parts, and the wires between them."""
 
-    def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None]) -> None:
+    def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None], trust: type[Trust]) -> None:
         self._paths = paths
         self._say = say
         self._words: dict[str, str] = {}
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
-        self._trust = Trust(self._agents)
+        self._trust = trust(self._agents)
         self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -135,6 +135,7 @@ class App:
             self._kept, self, self._observers.spawn, self._background, llm=model, ending=self._ending,
             questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
+            port=lambda: self._page.port,
         )  # fmt: skip
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
@@ -249,6 +250,7 @@ class App:
         """Look at the sources again; whatever newly waits for the user is announced."""
         started, problem = time.monotonic(), self._roster.configuration.problem
         self._roster.refresh()
+        self._alerting.altered(self._kept)
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
             self._herald.waiting(standing)

@@ -13,9 +13,9 @@ from tray.app.choices import choices, choose
 from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.opener import open_file
-from tray.engine.controls import Controls
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.roster import Roster
 from tray.engine.replay import Twice, twice
-from tray.engine.roster import Roster
 from tray.engine.runners.command import Gone
 from tray.engine.trial import Nobody
 from tray.model.decision import Record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tray.engine.ancestry import ONCE
+from tray.engine.callers.ancestry import ONCE
 from tray.paths import Paths
 from tray.sources.configuration import write_whole
 

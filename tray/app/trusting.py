@@ -7,10 +7,10 @@ import os
 import sys
 
 from tray.door.witness import chain
-from tray.engine import clicking
-from tray.engine.agents import Agents
-from tray.engine.ancestry import descends_from, descends_from_hook
-from tray.engine.people import Seen, from_agent
+from tray.engine.callers import clicking
+from tray.engine.callers.agents import Agents
+from tray.engine.callers.ancestry import descends_from, descends_from_hook
+from tray.engine.callers.people import Seen, from_agent
 
 log = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ def pause(
     session: Annotated[str, typer.Option("--session", metavar="SESSION", help="For this session alone.")] = "",
 ) -> None:
     """Pause hooks, all or those of one agent or session: you confirm it here, or in the tray's menu."""
-    from tray.engine.controls import seconds
+    from tray.engine.approval.controls import seconds
 
     _ask(context, {"op": "pause", "seconds": seconds(how_long), "agent": agent, "session": session})
 

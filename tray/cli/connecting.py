@@ -188,8 +188,8 @@ def _known(agents: Sequence[str] | None) -> list[str]:
 
 def _refuse_agents(name: str) -> None:
     """Which agent leads where is for a person. A script of their own is one of their hands."""
-    from tray.engine.ancestry import ancestors
-    from tray.engine.caller import started_by
+    from tray.engine.callers.ancestry import ancestors
+    from tray.engine.callers.caller import started_by
 
     if who := started_by(os.environ, ancestors(os.getpid())):
         raise HooktrayError(

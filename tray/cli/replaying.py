@@ -15,7 +15,7 @@ from tray.door.control import ask
 from tray.engine import replay as again
 from tray.engine import trial
 from tray.engine.account import reasons
-from tray.engine.ancestry import descends_from_hook
+from tray.engine.callers.ancestry import descends_from_hook
 from tray.engine.replay import Replay
 from tray.engine.runners.process import MARK
 from tray.errors import DoorError, HooktrayError

@@ -12,7 +12,7 @@ import typer
 
 from tray.app import Stores, engine, llm, roster, stores
 from tray.engine import trial
-from tray.engine.roster import Standing
+from tray.engine.approval.roster import Standing
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError
 from tray.paths import Paths

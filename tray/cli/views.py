@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tray.engine.review import runs
+from tray.engine.approval.review import runs
 from tray.model.decision import Record
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.connect.connections import Connection
-    from tray.engine.roster import Roster
+    from tray.engine.approval.roster import Roster
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 

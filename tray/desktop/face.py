@@ -13,8 +13,8 @@ from tray.desktop.artwork import IconState
 from tray.desktop.extras import Extras
 from tray.desktop.icon import Icon
 from tray.desktop.words import clock
-from tray.engine.controls import Controls
-from tray.engine.roster import REMOVED, Roster, Standing
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.roster import REMOVED, Roster, Standing
 from tray.language import say
 from tray.model.decision import Record
 from tray.model.hook import State

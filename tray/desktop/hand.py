@@ -10,9 +10,9 @@ from pathlib import Path
 from tray.desktop import menu
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
-from tray.engine.controls import Controls
-from tray.engine.review import written
-from tray.engine.roster import Roster
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.review import written
+from tray.engine.approval.roster import Roster
 from tray.engine.telling import said
 from tray.errors import HooktrayError
 from tray.language import say

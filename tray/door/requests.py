@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from tray.dialects import DIALECTS
 from tray.door.listener import Peer
-from tray.engine.confirming import Setting
-from tray.engine.controls import TERMINAL, Controls
-from tray.engine.review import runs
-from tray.engine.roster import REMOVED, Standing
+from tray.engine.approval.confirming import Setting
+from tray.engine.approval.controls import TERMINAL, Controls
+from tray.engine.approval.review import runs
+from tray.engine.approval.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
 from tray.model.hook import State

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from tray.door.witness import look, started, waits
-from tray.engine.people import judge
+from tray.engine.callers.people import judge
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.text import printable

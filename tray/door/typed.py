@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tray.door.requests import WHERE, Requests
-from tray.engine.controls import Controls, seconds
+from tray.engine.approval.controls import Controls, seconds
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
 from tray.text import sanitise

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tray.engine.people import Scene, Seen, Terminal
+from tray.engine.callers.people import Scene, Seen, Terminal
 
 PROC = Path("/proc")
 DEPTH = 64
 PTS = range(136, 144)  # major numbers of what a program makes and holds the other end of
 CONSOLE = 4  # the machine's own terminals
+MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address in the table of IPv6
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/store/", "/gnu/store/")
 
 
@@ -35,6 +36,8 @@ def look(pid: int, untrusted: Callable[[int], bool]) -> Scene:
         terminal=terminal,
         known=frozenset(one.pid for one in heads if untrusted(one.pid)),
         beside=tuple(_beside(device, {one.pid for one in caller}, untrusted)) if device else (),
+        addresses=frozenset(_addresses()),
+        looped=uid != 0 and looped(uid),
         elsewhere=any(_space(pid, kind) != _space(os.getpid(), kind) for kind in ("mnt", "pid")),
     )
 
@@ -142,6 +145,31 @@ def _beside(device: int, own: set[int], untrusted: Callable[[int], bool]) -> Ite
     for pid in _pids():
         if pid not in own and _device(pid) == device and untrusted(pid):
             yield f"{_comm(pid)} ({pid})"
+
+
+def _addresses() -> Iterator[str]:
+    import psutil
+
+    for found in psutil.net_if_addrs().values():
+        yield from (one.address.partition("%")[0] for one in found)
+
+
+def looped(uid: int, root: int = 0) -> bool:
+    """Whether the table of connections has both ends of one: the user's, and another of root's. Variables may lie."""
+    ends = {(ours, theirs): int(owner) for ours, theirs, owner in _connections()}
+    return any(owner == uid and ends.get((theirs, ours)) == root for (ours, theirs), owner in ends.items())
+
+
+def _connections() -> Iterator[tuple[str, str, str]]:
+    for table in ("tcp", "tcp6"):
+        try:
+            lines = (PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            _, ours, theirs, state, *rest = line.split()
+            if state == "01":  # it stands
+                yield ours.removeprefix(MAPPED), theirs.removeprefix(MAPPED), rest[3]
 
 
 def _pids() -> Iterator[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tray.dialects import parse
-from tray.engine.ancestry import from_probe, from_test
+from tray.engine.callers.ancestry import from_probe, from_test
 from tray.model.event import PROBE, TEST, Event, Knock
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import fit, neutral, render, spec
 from tray.engine.account import account, timed
-from tray.engine.ancestry import Lineage
-from tray.engine.covering import Covering
+from tray.engine.approval.covering import Covering
+from tray.engine.callers.ancestry import Lineage
 from tray.engine.duplicates import beside
 from tray.engine.ears import After, Ears, Later, Rows, at_once
 from tray.engine.gates import switched, takes_time
@@ -21,8 +21,8 @@ from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import merge
 from tray.engine.plan import planned
-from tray.engine.protected import Places
-from tray.engine.protection import Protection
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
 from tray.engine.questions import Ending, Questions, Said, settled
 from tray.engine.rounds import Rounds
 from tray.engine.runners.command import Background, Gone

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
-from tray.engine.placeholders import VARIABLE, fill
+from tray.engine.approval.placeholders import VARIABLE, fill
 
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
 _OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import of_plugin
-from tray.engine.covering import Covering
-from tray.engine.placeholders import running
+from tray.engine.approval.covering import Covering
+from tray.engine.approval.placeholders import running
 from tray.engine.question import answered
 from tray.engine.runners.environment import clean
 from tray.engine.runners.errand import Errand, Work

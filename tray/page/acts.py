@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from tray.engine.confirming import Setting
-from tray.engine.consent import Request
-from tray.engine.controls import Controls
-from tray.engine.review import review
-from tray.engine.roster import REMOVED, Standing
+from tray.engine.approval.confirming import Setting
+from tray.engine.approval.consent import Request
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.review import review
+from tray.engine.approval.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.page.changes import Change, changes, name

@@ -91,12 +91,13 @@ class Server:
         self._runner = web.ServerRunner(listener, shutdown_timeout=1)
         self._authority = ""
         self._cookie = ""
+        self.port = 0
 
     async def start(self) -> None:
         await self._runner.setup()
         site = web.TCPSite(self._runner, HOST, 0)
         await site.start()
-        port = self._runner.addresses[0][1]
+        self.port = port = self._runner.addresses[0][1]
         self._authority, self._cookie = f"{HOST}:{port}", f"hooktray-{port}"
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tray.engine.roster import REMOVED, Standing
+from tray.engine.approval.roster import REMOVED, Standing
 from tray.store.copies import Copies, DamagedError, Manifest
 
 CONTEXT = 3  # lines around a change

@@ -43,6 +43,12 @@ class Page:
         self._server: Server | None = None
         self._tidy()
 
+    @property
+    def port(self) -> int:
+        """Where it is, while it is open; 0 before. From any thread."""
+        server = self._server
+        return server.port if server else 0
+
     def open(self, decision: str = "") -> Path:
         """The decisions, or one of them. From any thread but the loop's.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tray.engine.controls import Controls
+from tray.engine.approval.controls import Controls
+from tray.engine.approval.roster import Roster
 from tray.engine.replay import Twice
-from tray.engine.roster import Roster
 from tray.model.decision import Record
 from tray.store.copies import Copies
 from tray.store.journal import Journal

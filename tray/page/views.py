@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
+from tray.engine.approval.review import runs
+from tray.engine.approval.roster import REMOVED, Standing
 from tray.engine.replay import Twice
-from tray.engine.review import runs
-from tray.engine.roster import REMOVED, Standing
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record

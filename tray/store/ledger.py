@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import json
@@ -85,6 +86,7 @@ def _want(match: Match) -> object:
 
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
+EMPTY = "0 -\n"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
 
@@ -97,7 +99,17 @@ class Ledger:
         self._clock = clock
         self._lock = threading.Lock()
         self._head = database.path.with_name(HEAD)
+        self._known = ""  # the head as it was when we began: from then on only what we write ourselves is added
+        if not self.load().version and not self._known:
+            self._known = EMPTY
+            with contextlib.suppress(OSError):
+                _note(self._head, EMPTY)
+
+    def load(self) -> Book:
+        """As a process that has just begun reads it."""
+        self._known = _noted(self._head)
         self.book = self._load()
+        return self.book
 
     def act(self, act: Act, key: str, digest: str, *, definition: str, position: tuple[int, int], way: str) -> Book:
         """Write one row with its link in the chain, then let it count."""
@@ -113,15 +125,17 @@ class Ledger:
                 )
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}\n"
-                _note(self._head, head + _noted(self._head))  # until the row is on disk, either may be the last
-            _note(self._head, head)
+                _note(self._head, head + self._known)  # until the row is on disk, either may be the last
+            self._known = head
+            with contextlib.suppress(OSError):  # both stand there then
+                _note(self._head, head)
             self.book = self._load()
             return self.book
 
     def _disown(self, connection: sqlite3.Connection) -> None:
         """Rows that somebody else put in go before ours is written: behind it they would count."""
         sound, _ = _sound([tuple(row) for row in connection.execute(READ).fetchall()])
-        ours, _ = _ours(sound, self._head)
+        ours, _ = _ours(sound, self._known)
         if len(ours) < len(sound):
             connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
@@ -161,7 +175,7 @@ class Ledger:
             rows = connection.execute(READ).fetchall()
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         sound, broken = _sound([tuple(row) for row in rows])
-        sound, foreign = _ours(sound, self._head)
+        sound, foreign = _ours(sound, self._known)
         broken = broken or foreign
         return _fold(sound, json.loads(order[0]) if order else {}, broken)
 
@@ -187,15 +201,19 @@ def _standing(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
 
 
-def _ours(rows: list[Row], head: Path) -> tuple[list[Row], str]:
+def _ours(rows: list[Row], known: str) -> tuple[list[Row], str]:
     """The rows up to the last one that we wrote, and what is wrong with them."""
-    heads = [line.split() for line in _noted(head).splitlines()]
+    heads = [line.split() for line in known.splitlines()]
     if not heads:
         return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
     ends = [place for place, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
+    if not ends and rows and EMPTY.split() in heads:
+        return [], f"row {rows[0][0]} of the ledger was put in: it and all after it do not count"
     if not ends and rows and heads[0][2:] not in ([], [rows[0][8]]):
         return [], "the ledger is another one than it was: none of its approvals counts; look through `hooktray list`"
     if not ends:
+        if not rows and EMPTY.split() in heads:
+            return rows, ""
         return rows, "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
     if ends[-1] < len(rows):
         place = rows[ends[-1]][0]
@@ -214,8 +232,11 @@ def _noted(head: Path) -> str:
 def _note(head: Path, text: str) -> None:
     """Beside the database, so that whoever puts an old one in its place is noticed; it stops nobody."""
     draft = head.with_name(f"{head.name}.{os.getpid()}")
-    draft.write_text(text, encoding="ascii")
-    draft.chmod(0o600)
+    with draft.open("w", encoding="ascii") as file:
+        draft.chmod(0o600)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     draft.replace(head)
 
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tray.errors import StoreError
 from tray.model.decision import Gate
 from tray.store.db import Database
+from tray.store.noted import note, noted
 
 SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
 OFF = "hook off "  # what the switch of a single hook is called, before its key
 UNTOLD = "untold "  # and that of a class of alerts
+SHUT = ("DELETE FROM switch WHERE key GLOB ?", (f"{OFF}*",))
+NOTE = "switch.head"  # the digest of what we last wrote, beside the database
+ALTERED = "somebody else turned the switch or put a pause in: it does not count, hooks are on"
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
 
@@ -52,12 +59,16 @@ class Switch:
         self._lock = threading.Lock()
         self._passing = threading.Lock()  # held while a hook starts, and while a change begins to count
         self._state = State()
+        self._note = database.path.with_name(NOTE)
+        self.altered = ""  # what somebody else did to it; "" when nobody has
         self.load()
 
     def load(self) -> State:
         """Read it again from the disk."""
         with self._lock, self._database.connect() as connection:
-            self._state = _read(connection)
+            found = _read(connection)
+            self._state = found if self._is_ours(found) else _on(found)
+            self.altered = "" if self._state == found else ALTERED
         return self.state()
 
     def state(self) -> State:
@@ -121,13 +132,42 @@ class Switch:
         now = self._clock()
         with self._lock:
             with self._database.write(durable=True) as connection:
+                if not self._is_ours(_read(connection)):
+                    self.altered = ALTERED
+                    _write(connection, self._state)
+                before = _digest(_read(connection))
                 connection.execute("DELETE FROM pause WHERE until <= ?", (now,))
                 for sql, values in statements:
                     connection.execute(sql, values)
                 connection.execute(LOG, (now, what, way))
                 state = _read(connection)
+                note(self._note, (before, _digest(state)))
             with self._passing:
                 self._state = state
+            with contextlib.suppress(StoreError):  # both stand there then
+                note(self._note, (_digest(state),))
+
+    def _is_ours(self, state: State) -> bool:
+        """Who loosens a gate must have noted it; that all of them are shut needs no proof."""
+        return state == _on(state) or _digest(state) in noted(self._note)
+
+
+def _on(state: State) -> State:
+    return replace(state, enabled=True, pauses=(), off=frozenset())
+
+
+def _digest(state: State) -> str:
+    pauses = sorted((one.until, one.agent, one.session) for one in state.pauses)
+    return hashlib.sha256(json.dumps([state.enabled, pauses, sorted(state.off)]).encode()).hexdigest()
+
+
+def _write(connection: sqlite3.Connection, state: State) -> None:
+    """What loosens gates, as we know it, in the place of what stands there."""
+    connection.execute(*SHUT)
+    connection.execute("DELETE FROM pause")
+    connection.execute(SET, ("enabled", int(state.enabled)))
+    connection.executemany(SET, [(OFF + key, 1) for key in state.off])
+    connection.executemany(PAUSE, [(one.agent, one.session, one.until) for one in state.pauses])
 
 
 def _flag(name: str, on: bool) -> tuple[str, tuple[object, ...]]:

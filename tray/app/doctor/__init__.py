@@ -11,7 +11,7 @@ from tray.app.doctor import connected, desktop, hooks, matchers, ours
 from tray.app.doctor.case import Case
 from tray.app.doctor.finding import Finding, Health, broken, troubled
 from tray.app.wiring import here, site
-from tray.engine.roster import Roster
+from tray.engine.approval.roster import Roster
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError, StoreError
 from tray.paths import Paths

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tray.app import Stores
-from tray.engine.roster import Roster
+from tray.engine.approval.roster import Roster
 from tray.paths import Paths
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from tray.engine.covering import Covering
+from tray.engine.approval.covering import Covering
 from tray.engine.runners import script
 from tray.errors import HooktrayError
 from tray.model.hook import Command

@@ -13,7 +13,7 @@ from tray.app.doctor.files import lacking
 from tray.app.doctor.finding import Finding, attention, broken, ok
 from tray.app.doctor.samples import sample
 from tray.engine import trial
-from tray.engine.roster import Standing
+from tray.engine.approval.roster import Standing
 from tray.engine.runners.environment import clean, injects, mentioned
 from tray.errors import HooktrayError
 from tray.model.event import EventKind

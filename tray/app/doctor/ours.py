@@ -20,6 +20,8 @@ def tray(case: Case) -> Iterator[Finding]:
 
 def switch(case: Case) -> Iterator[Finding]:
     state = case.kept.switch.state()
+    if case.kept.switch.altered:
+        yield broken("switch", "switch", case.kept.switch.altered, "look for who did; `hooktray on` puts it right")
     if not state.enabled:
         yield attention("switch", "switch", "off: no hook runs", "hooktray on")
     for pause in state.pauses:

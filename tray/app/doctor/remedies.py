@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from tray.engine.covering import program_of
+from tray.engine.approval.covering import program_of
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies

@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from tray.engine.ancestry import ancestors
+from tray.engine.callers.ancestry import ancestors
 
 KNOWN = 1024
 SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})

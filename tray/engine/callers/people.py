@@ -40,7 +40,8 @@ INJECTIONS = names(
     "GI_TYPELIB_PATH GIO_EXTRA_MODULES GJS_PATH GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH "
     "LD_PRELOAD PERL5LIB PERL5OPT QML2_IMPORT_PATH QML_IMPORT_PATH QT_PLUGIN_PATH URXVT_PERL_LIB"
 )
-LOGINS = frozenset({"login", "sshd", "sshd-session"})
+SSH = frozenset({"sshd", "sshd-session"})
+LOGINS = SSH | {"login"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,8 @@ class Scene:
     terminal: Terminal | None = None
     known: frozenset[int] = frozenset()  # the processes of `caller` and of the holders with a hook or an agent above
     beside: tuple[str, ...] = ()  # agents that sit at the same terminal
+    addresses: frozenset[str] = frozenset()  # of this machine
+    looped: bool = False  # a program of the user's talks to a service of root's on this machine, as ssh would
     elsewhere: bool = False  # the caller sees other files or processes than the tray does
 
 
@@ -186,12 +189,25 @@ def tampered(one: Seen) -> str:
 
 
 def _from_afar(scene: Scene) -> str:
-    """Whoever can log in from this very machine needs no person for it."""
-    for one in scene.caller:
-        client, *_, server = [*one.origin.split(), "", ""][:3] if one.origin else ("", "")
-        if client and (client == server or client.startswith("127.") or client == "::1"):
-            return say("it logged in from this machine itself")
+    """Whoever can log in from this very machine needs no person for it; from where must be seen."""
+    holders = scene.terminal.holders if scene.terminal else ()
+    is_remote = any(one.name in SSH for chain in (scene.caller, *holders) for one in chain)
+    origins = {one.origin for one in scene.caller if one.origin}
+    if is_remote and not origins:
+        return say("it does not show from where it logged in: log in once more, without cleaning its environment")
+    if any(_is_near(origin, scene.addresses) for origin in origins):
+        return say("it logged in from this machine itself")
+    if is_remote and scene.looped:
+        return say(
+            "maybe it logged in from this machine itself: a program of yours talks to a service of root's here"
+        )
     return ""
+
+
+def _is_near(origin: str, addresses: Collection[str]) -> bool:
+    client, *_, server = [*origin.split(), "", ""][:3]
+    client = client.partition("%")[0].removeprefix("::ffff:")
+    return client in ("", "::1", server) or client.startswith("127.") or client in addresses
 
 
 def _logged_in(scene: Scene) -> bool:

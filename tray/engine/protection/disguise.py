@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from tray.engine.protection.paths import MOVERS, Finding, names
 from tray.engine.shell_line import Word
-from tray.engine.shell_path import MOVERS, Finding, names
 from tray.model.decision import Verdict
 
 PROGRAMS = names("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
@@ -21,6 +21,7 @@ INSTALLERS = names(
 REMOVING = names("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 GIVING = names("parallel xargs")
 BARE = re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$")
+FOUND = re.compile(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
 UNSEEN = "it cannot be seen what runs here;"
 AWAY = "taking Hooktray away takes the user's guards away;"
 
@@ -34,7 +35,7 @@ def disguised(command: Sequence[Word], leader: str, line: str, verbs: frozenset[
     texts = [word.text for word in command[start:] if word.redirected in ("", "<<<")]
     if texts and (_borrowed(texts, verbs) or _given_on(texts, leader, verbs) or _unfinished(command, texts, line)):
         yield Finding(Verdict.ASK, UNSEEN, "hooktray")
-    if _takes_away(texts, leader) or (leader == "kill" and FOUND.search(line)):
+    if _takes_away(texts, leader) or (leader in ENDERS - {"pgrep", "pidof"} and FOUND.search(line)):
         yield Finding(Verdict.ASK, AWAY, "hooktray")
 
 

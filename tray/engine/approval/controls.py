@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from tray.engine.confirming import Setting
-from tray.engine.consent import Consent, Request
-from tray.engine.roster import REMOVED, Roster, Standing
+from tray.engine.approval.confirming import Setting
+from tray.engine.approval.consent import Consent, Request
+from tray.engine.approval.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.switch import State, Switch

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tray.engine import confirming
-from tray.engine.confirming import Setting
-from tray.engine.covering import signature, survey
-from tray.engine.identity import settled
+from tray.engine.approval import confirming
+from tray.engine.approval.confirming import Setting
+from tray.engine.approval.covering import signature, survey
+from tray.engine.approval.identity import settled
 from tray.errors import HooktrayError
 from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration, sign

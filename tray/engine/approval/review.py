@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tray.engine.lines import uncovered
-from tray.engine.roster import REMOVED, Standing
+from tray.engine.approval.lines import uncovered
+from tray.engine.approval.roster import REMOVED, Standing
 from tray.engine.runners.environment import clean, mentioned
 from tray.language import say
 from tray.model.decision import Verdict

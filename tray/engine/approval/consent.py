@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tray.engine.roster import REMOVED, Roster, Standing
+from tray.engine.approval.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.store.ledger import Act, Ledger

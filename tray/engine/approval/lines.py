@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tray.engine import shell_line
-from tray.engine.placeholders import declared
-from tray.engine.shell_line import inner
-from tray.engine.supplied import (
+from tray.engine.approval.placeholders import declared
+from tray.engine.approval.supplied import (
     absolute,
     interprets_python,
     line_must_be_here,
@@ -17,6 +16,7 @@ from tray.engine.supplied import (
     programs,
     takes_code_from_stdin,
 )
+from tray.engine.shell_line import inner
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 

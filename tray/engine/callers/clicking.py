@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from tray.engine.people import Seen, called, from_agent, hidden, names, tampered
+from tray.engine.callers.people import Seen, called, from_agent, hidden, names, tampered
 
 BROWSERS = names(
     "brave chrome chromium chromium-browser epiphany epiphany-browser falkon firefox firefox-bin firefox-esr floorp "

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from tray.engine.protected import Places, finds
-from tray.engine.shell_disguise import UNSEEN, disguised, unhooked
-from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
-from tray.engine.shell_path import (
+from tray.engine.protection.disguise import UNSEEN, disguised, unhooked
+from tray.engine.protection.paths import (
     HANDED,
     READERS,
     TALKERS,
@@ -22,6 +20,8 @@ from tray.engine.shell_path import (
     patched,
     touched,
 )
+from tray.engine.protection.places import Places, finds
+from tray.engine.shell_line import TOO_LONG, Text, Word, inner, read
 from tray.model.decision import Verdict
 
 DEPTH = 5

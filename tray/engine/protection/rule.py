@@ -10,15 +10,15 @@ import logging
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
 from tray.dialects.tools import canonical, translate_input
-from tray.engine.protected import Places, hints
-from tray.engine.shell_call import shell_call, speaks
-from tray.engine.shell_path import Finding, patched
+from tray.engine.protection.call import shell_call, speaks
+from tray.engine.protection.paths import Finding, patched
+from tray.engine.protection.places import Places, hints
 from tray.model.decision import Outcome, Reading, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 
@@ -45,12 +45,18 @@ class Protection:
 
     places: Places
     exceptions: Callable[[], Sequence[str]] = tuple
+    port: Callable[[], int] = lambda: 0  # of the page, while it is open
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
 
     def __post_init__(self) -> None:
         words = {*HINTS, *hints(self.places)}
         least = sorted(one for one in words if not any(other in one and other != one for other in words))
         object.__setattr__(self, "words", tuple(least))
+
+    @property
+    def _places(self) -> Places:
+        port = self.port()
+        return replace(self.places, port=port) if port else self.places
 
     def judge(self, event: Event) -> Outcome | None:
         """What it says to this event; None when it has nothing to say."""
@@ -75,17 +81,18 @@ class Protection:
         for quote in QUOTES:
             if quote in text:
                 text = text.replace(quote, "")
-        for word in self.words:  # noqa: SIM110 - a generator takes longer than the look
+        for word in self.words:
             if word in text:
                 return True
-        return False
+        port = self.port()
+        return bool(port) and str(port) in text
 
     def _findings(self, event: Event, tool: Tool) -> list[Finding]:
         name = canonical(event.agent, tool.name)
         input = translate_input(event.agent, "claude-code", tool.name, tool.input)
         found = list(self._raw(name, input, event.cwd))
         allowed = self.exceptions() if found else ()
-        return [one for one in found if not any(_excepted(one, self.places.full(word)) for word in allowed)]
+        return [one for one in found if not any(_excepted(one, self._places.full(word)) for word in allowed)]
 
     def _raw(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         if name in READING:
@@ -93,37 +100,37 @@ class Protection:
         if name in WRITING:
             yield from self._written(input, cwd)
         elif name in SHELLS:
-            yield from shell_call(str(input.get("command", "")), cwd, self.places)
+            yield from shell_call(str(input.get("command", "")), cwd, self._places)
         else:
             yield from self._foreign(name, input, cwd)
 
     def _written(self, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         for path in (input[key] for key in PATHS if isinstance(input.get(key), str)):
-            if kind := self.places.kind(path, cwd):
+            if kind := self._places.kind(path, cwd):
                 what = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-                yield Finding(Verdict.DENY, what, self.places.absolute(path, cwd))
+                yield Finding(Verdict.DENY, what, self._places.absolute(path, cwd))
 
     def _foreign(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[Finding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
         for line in _lines(input):
-            yield from shell_call(line, cwd, self.places)
+            yield from shell_call(line, cwd, self._places)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
             if key in CODE:
-                yield from shell_call(text, cwd, self.places)
+                yield from shell_call(text, cwd, self._places)
             yield from self._told(name, text, cwd)
 
     def _told(self, name: str, text: str, cwd: str) -> Iterator[Finding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
-        if self.places.page(text):
+        if self._places.page(text):
             yield Finding(Verdict.DENY, "Hooktray's own page is for a person:", text)
         if "\n" in text:
-            yield from patched(text, cwd, self.places)
+            yield from patched(text, cwd, self._places)
         elif len(text) < 4096 and not _reads(name):
-            kind = self.places.kind(text, cwd)
-            if not kind and TAKES_AWAY.search(name) and self.places.holds(text, cwd):
+            kind = self._places.kind(text, cwd)
+            if not kind and TAKES_AWAY.search(name) and self._places.holds(text, cwd):
                 kind = "a folder with Hooktray's own files"
             if kind:
-                where = self.places.absolute(text, cwd)
+                where = self._places.absolute(text, cwd)
                 yield Finding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", where)
         if RUNS.search(name) and speaks(text):
             yield Finding(Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from tray.engine.ancestry import ONCE, Ancestor, runs
-from tray.engine.people import AGENTS, MARKERS
+from tray.engine.callers.ancestry import ONCE, Ancestor, runs
+from tray.engine.callers.people import AGENTS, MARKERS
 
 INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
 

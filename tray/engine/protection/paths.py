@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
 
-from tray.engine.protected import Places, hints
+from tray.engine.protection.places import Places, hints
 from tray.engine.shell_line import Word
 from tray.model.decision import Verdict
 

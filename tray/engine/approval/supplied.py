@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
 from tray.engine import shell_line
+from tray.engine.protection.paths import READERS, WRITERS, names
 from tray.engine.runners.script import INTERPRETERS, SHELL, VERSION, How, told
-from tray.engine.shell_path import READERS, WRITERS, names
 from tray.errors import HooktrayError
 
 # They run the command that their own words end with.

@@ -17,10 +17,10 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
-from tray.engine import lines
-from tray.engine.placeholders import declared, fill
+from tray.engine.approval import lines
+from tray.engine.approval.placeholders import declared, fill
+from tray.engine.approval.supplied import SYSTEM, absolute, must_be_here
 from tray.engine.runners.script import interprets
-from tray.engine.supplied import SYSTEM, absolute, must_be_here
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError, Manifest, Unit
