@@ -19,11 +19,14 @@ from tray.errors import DoorError
 from tray.paths import locate
 
 PYTHON = sys.executable
+PROGRAM = ("-m", "tray")
 PAYLOADS = Path(__file__).parent / "dialects" / "payloads"
 
 
 class Live:
     """One running tray with a home of its own."""
+
+    program: Sequence[str] = PROGRAM  # what Python is to run
 
     def __init__(
         self,
@@ -32,9 +35,9 @@ class Live:
         *,
         configuration: Mapping[str, Any] | str = "",
         starts: bool = True,
-        program: Sequence[str] = ("-m", "tray"),
+        program: Sequence[str] = PROGRAM,
     ) -> None:
-        self._program = program
+        self.program = program
         self.place = place
         self.home = folder / "h"
         self.config = self.home / "config" / "hooktray.yaml"
@@ -44,7 +47,7 @@ class Live:
             self.start()
 
     def start(self, *argv: str) -> None:
-        self.process = self.place.start([PYTHON, "-I", *self._program, "--home", str(self.home), "run", *argv])
+        self.process = self.place.start([PYTHON, "-I", *self.program, "--home", str(self.home), "run", *argv])
         wait(self.is_running, 20, "the tray answers")
 
     def is_running(self) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from desk import wait
 from live import Live, recorded
 from plain import Plain
 
@@ -161,6 +162,8 @@ def test_letting_everything_pass_without_a_tray_counts_only_once_confirmed(plain
 
     approved(live)
     live.start()
+    conf = locate(str(live.home)).relay_conf
+    wait(lambda: conf.read_text().startswith("when_down=allow\n"), 20, "relays are told")
     live.quit()
 
     assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""

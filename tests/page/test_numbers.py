@@ -158,5 +158,6 @@ def test_the_far_end_of_a_connection_is_known_by_user_and_process() -> None:
 
 
 def test_times_are_those_of_this_day() -> None:
-    assert clock(time.time()) == time.strftime("%H:%M:%S")
+    now = time.time()
+    assert clock(now) == time.strftime("%H:%M:%S", time.localtime(now))
     assert " " in clock(0.0)
