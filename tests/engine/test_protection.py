@@ -92,7 +92,7 @@ DENIED = [
     "sqlite3 ~/.local/state/hooktray/hooktray.db 'delete from ledger'",
     "curl --unix-socket ~/.local/state/hooktray/door.sock http://x/",
     "curl -X POST http://127.0.0.1:8123/approve",
-    "truncate -s0 /work/config/shell_hooks.yaml",
+    "truncate -s0 /srv/config/shell_hooks.yaml",
     "tee config/agent.yaml < x",
     "echo x > ~/.config/shelley/hooks/end-of-turn",
     "rm ~/.config/autostart/hooktray.desktop",
