@@ -85,7 +85,8 @@ def questions_are_answered(live: Live, press: Press, opened: Path) -> None:
 def test_a_question_is_answered_by_the_buttons_that_dunst_offers(desk: Desk, tmp_path: Path) -> None:
     with viewer(desk, tmp_path) as opened:
         live = Live(desk, tmp_path, configuration=ASKS)
-        desk.wait_item(live.process.pid)  # before it nobody is asked: there may be nobody who sees it
+        # Before the tray knows its icon on the screen nobody is asked: there may be nobody who sees it.
+        desk.wait(lambda: live.cli_json("status")[0]["icon"], SLOW, "the icon")
         bubbles = DunstBubbles(desk.folder, desk.screen)
 
         questions_are_answered(live, bubbles.press, opened)
