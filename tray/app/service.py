@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tray.dialects import neutral, spec
+from tray.dialects import NAMES, neutral, spec
 from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
 from tray.engine.ears import After
 from tray.engine.pipeline import Engine
 from tray.engine.questions import Parked
 from tray.model.decision import Answer
-from tray.model.event import EventSpec, Knock
+from tray.model.event import Knock
 
 
 class Service:
@@ -26,7 +26,7 @@ class Service:
 
     def patience(self, agent: str, event: str) -> float:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
-        return _patience(spec(agent, event))
+        return _patience(agent, event)
 
     def answer(
         self, knock: Knock, after: After, slow: Callable[[], object]
@@ -44,6 +44,7 @@ class Service:
         return self._requests.answer(request, peer)
 
 
-@lru_cache
-def _patience(event: EventSpec) -> float:
-    return (event.deadline + event.timeout) / 2
+@lru_cache(NAMES)  # by the names: to find an EventSpec again takes longer than to work this out
+def _patience(agent: str, event: str) -> float:
+    found = spec(agent, event)
+    return (found.deadline + found.timeout) / 2

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from tray.dialects import claude_code, shelley, starchild, wire, x_code
 from tray.dialects.fitting import Fit
-from tray.model.decision import Answer, Decision, Reading, Result, Verdict
+from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Reading, Result, Verdict
 from tray.model.event import Can, Event, EventSpec, Knock
 
 
@@ -111,7 +111,7 @@ def known(agent: str, name: str) -> bool:
 def neutral(agent: str, name: str, body: bytes) -> Answer:
     """The answer that changes nothing: for when nobody had an opinion, or we failed."""
     dialect = DIALECTS.get(agent)
-    return dialect.neutral(name, body) if dialect else Answer()
+    return dialect.neutral(name, body) if dialect else SILENCE
 
 
 def fit(event: Event, decision: Decision) -> Decision:
@@ -131,7 +131,7 @@ def fit(event: Event, decision: Decision) -> Decision:
 def render(event: Event, decision: Decision) -> Answer:
     """The agent's own words for a decision; whatever it cannot carry is fitted first."""
     dialect = DIALECTS.get(event.agent)
-    if dialect is None or decision.silent or spec(event.agent, event.name).observe_only:
+    if dialect is None or decision is NOTHING or decision.silent or spec(event.agent, event.name).observe_only:
         return neutral(event.agent, event.name, event.body)
     fitted = fit(event, decision)
     if event.problem and fitted.verdict is not Verdict.DENY:

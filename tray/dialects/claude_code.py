@@ -12,7 +12,7 @@ from typing import Any
 
 from tray.dialects import claude_answers, claude_events, claude_hooks, claude_samples, outputs, wire
 from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TEXTS, TITLES, TOPICS
-from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
+from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventSpec, Knock, Tool
 
 EVENTS: Mapping[str, EventSpec] = claude_events.EVENTS
@@ -97,7 +97,7 @@ def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    return Answer()
+    return SILENCE
 
 
 def carries(event: Event, decision: Decision) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import shelley_hooks, wire
-from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
+from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventKind, EventSpec, Knock
 
 AGENT = "shelley"
@@ -54,7 +54,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
 
 def neutral(name: str, body: bytes) -> Answer:
     if not wire.spec(EVENTS, name).plain:
-        return Answer()
+        return SILENCE
     return Answer(stdout=body or b"\n")  # an empty answer would abort the conversation
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import starchild_answers, starchild_hooks, wire
-from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
+from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventKind, EventSpec, Knock
 
 AGENT = "starchild"
@@ -67,7 +67,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    return Answer()
+    return SILENCE
 
 
 def carries(event: Event, decision: Decision) -> str:

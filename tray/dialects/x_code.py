@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import outputs, wire, x_code_hooks
-from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
+from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
 from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
 
 AGENT = "x-code"
@@ -68,7 +68,7 @@ def _tool(tool: Mapping[str, Any]) -> Tool | None:
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    return Answer()
+    return SILENCE
 
 
 def carries(event: Event, decision: Decision) -> str:

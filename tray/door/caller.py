@@ -22,6 +22,12 @@ STALL = 10.0  # seconds without progress until a caller is given up
 PATIENCE = 60.0  # seconds that a whole frame may take, however steadily it drips in
 
 
+if sys.platform == "linux":
+    RDHUP = select.POLLRDHUP  # the other end is closed
+else:
+    RDHUP = 0
+
+
 class HungUp(Exception):  # noqa: N818  it is no error: relays go when their agent ends them
     """The caller has closed its end before it was answered."""
 
@@ -58,10 +64,11 @@ class Caller:
         self.peer = peer
         self._greet = greet
         self._later = later
-        self._unread = bytearray()
+        self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
         self._kept: list[bytes] = []
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + PATIENCE
+        self._seen = False  # whether the other end was open when what has arrived was read
         self._owed = b""  # the acknowledgement, until something is sent
         self._afterwards: list[tuple[Callable[[], object], bool]] = []
         self.lead: Lead | None = None
@@ -87,9 +94,12 @@ class Caller:
 
     def read(self, seconds: float, *, renewed: bool = False) -> bool:
         """True when the whole frame is there, False when the time is over; progress may renew the time."""
-        self._take_what_is_there()
         until = time.monotonic() + seconds
+        self._take_first(seconds)
         while not self._complete():
+            self._seen = False
+            if isinstance(self._unread, bytes):
+                self._unread = bytearray(self._unread)  # it may come in many pieces
             self.acknowledge()
             left = until - time.monotonic()
             if left <= 0:  # also for a caller that sends without a pause
@@ -161,14 +171,22 @@ class Caller:
         while self._afterwards:
             self._later(*self._afterwards.pop(0))
 
-    def _take_what_is_there(self) -> None:
-        """Without waiting, which takes three more calls of the system: relays send as soon as they are let in."""
-        if sys.platform == "win32" or self._connection.gettimeout() is not None:
-            return  # with a time-out set, the library waits whatever the flags say
+    def _take_first(self, seconds: float) -> None:
+        """All of most frames. A relay connects first and sends then, so a look without waiting is mostly too early.
+
+        To set a time-out would cost each caller four calls of the system more.
+        """
+        if sys.platform != "win32" and self._connection.gettimeout() is None:
+            found = _events(self._connection, select.POLLIN | RDHUP, seconds)
+            if found & RDHUP:
+                raise HungUp
+            if found:
+                self._seen = bool(RDHUP)
+                self._receive_first()
+
+    def _receive_first(self) -> None:
         try:
-            self._unread += self._connection.recv(FIRST, socket.MSG_DONTWAIT)  # its end is met by whoever waits
-        except BlockingIOError:
-            return
+            self._unread = self._connection.recv(FIRST)  # its end is met by whoever waits
         except OSError as error:
             raise HungUp from error
 
@@ -178,30 +196,30 @@ class Caller:
             if len(unread) < frames.LEAD_SIZE:
                 return False
             self.lead = frames.decode_lead(bytes(unread[: frames.LEAD_SIZE]))
-            del unread[: frames.LEAD_SIZE]
+            self._unread = unread = unread[frames.LEAD_SIZE :]
         if self.head is None:
             size = self.lead.head
             if len(unread) < size:
                 return False
             self.head = frames.decode_head(bytes(unread[:size]))
-            del unread[:size]
+            self._unread = unread = unread[size:]
             self._admit(self._greet(self.lead, self.head))
-        return self._collect(self.lead.body)
+        if unread:
+            self._collect(bytes(unread), self.lead.body)
+        return self._received == self.lead.body
 
-    def _collect(self, size: int) -> bool:
+    def _collect(self, arrived: bytes, size: int) -> None:
         """Move what has arrived into the body; past the payload limit it is counted and thrown away."""
-        if self._unread:
-            self._received += len(self._unread)
-            if size <= PAYLOAD_LIMIT:
-                self._kept.append(bytes(self._unread))
-            self._unread.clear()
+        self._received += len(arrived)
         if self._received > size:
             raise frames.FrameError(f"{self._received - size} bytes follow the frame")
-        return self._received == size
+        if size <= PAYLOAD_LIMIT:
+            self._kept.append(arrived)
+        self._unread = b""
 
     def _admit(self, seconds: float) -> None:
         """Nothing is done for a relay that has gone elsewhere while this tray was hung."""
-        if _hung_up(self._connection):
+        if not self._seen and _hung_up(self._connection):
             raise HungUp
         self._owed = frames.encode_ack(int(seconds * 1000))
 
@@ -219,18 +237,26 @@ def _send(connection: socket.socket, data: bytes) -> None:
         connection.sendall(memoryview(data)[sent:])
 
 
-def _readable(connection: socket.socket) -> bool:
-    if sys.platform == "win32":
+if sys.platform == "win32":
+
+    def _readable(connection: socket.socket) -> bool:
         return bool(select.select([connection], [], [], 0)[0])
-    poll = select.poll()  # select() would refuse descriptors above 1023
-    poll.register(connection, select.POLLIN)
-    return bool(poll.poll(0))
+
+else:
+
+    def _readable(connection: socket.socket) -> bool:
+        return bool(_events(connection, select.POLLIN))
+
+    def _events(connection: socket.socket, wanted: int, seconds: float = 0.0) -> int:
+        """What happened at this end within that time; select() would refuse descriptors above 1023."""
+        poll = select.poll()
+        poll.register(connection, wanted)
+        found = poll.poll(seconds * 1000)
+        return found[0][1] if found else 0
 
 
 def _hung_up(connection: socket.socket) -> bool:
     """Whether the other end is closed, with or without bytes still to be read (only Linux sees past those)."""
     if sys.platform == "linux":
-        poll = select.poll()
-        poll.register(connection, select.POLLRDHUP)
-        return bool(poll.poll(0))
+        return bool(_events(connection, RDHUP))
     return _readable(connection) and connection.recv(1, socket.MSG_PEEK) == b""

@@ -14,10 +14,11 @@ import json
 import re
 import struct
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tray.model.decision import Answer
+from tray.model.decision import SILENCE, Answer
 
 MAGIC = b"HKT1"
 EVENT = b"E"
@@ -33,6 +34,7 @@ ACK_SIZE = _ACK.size
 REPLY_SIZE = _REPLY.size
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _U32 = 2**32 - 1
+ACKS = 64
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -77,7 +79,8 @@ class Environment(Mapping[str, str]):
         return len(self._variables())
 
     def __contains__(self, name: object) -> bool:
-        return _bytes(str(name)) in self._lines and name in self._variables()
+        # Of nearly every event it is not there, and that is all that anybody wants to know.
+        return str(name).encode("utf-8", "surrogateescape") in self._lines and name in self._variables()
 
     def __repr__(self) -> str:
         return repr(self._variables())
@@ -134,7 +137,7 @@ def decode_head(data: bytes) -> Head:
     fields, border, environment = (b"\0" + data).partition(b"\0\0")
     if not border:
         raise FrameError("the head has no empty string between its fields and the environment")
-    return Head(_fields(fields.split(b"\0")[1:]), Environment(environment))
+    return Head(_fields(_text(fields).split("\0")[1:]), Environment(environment))
 
 
 def event_id(head: Head) -> str:
@@ -155,6 +158,7 @@ def decode_request(body: bytes) -> Mapping[str, Any]:
     return request
 
 
+@lru_cache(ACKS)  # there are about as many as agents have limits
 def encode_ack(milliseconds: int) -> bytes:
     return _ACK.pack(b"A", max(0, min(milliseconds, _U32)))
 
@@ -166,6 +170,10 @@ def decode_ack(data: bytes) -> int:
 
 
 def encode_answer(answer: Answer) -> bytes:
+    return SILENT if answer is SILENCE else _encode_answer(answer)
+
+
+def _encode_answer(answer: Answer) -> bytes:
     if not 0 <= answer.code <= 255:
         raise FrameError(f"an exit code is 0 to 255, got {answer.code}")
     if max(len(answer.stdout), len(answer.stderr)) > _U32:
@@ -193,12 +201,12 @@ def _lines(pairs: Mapping[str, str]) -> list[bytes]:
     return [_bytes(f"{key}={value}") for key, value in pairs.items()]
 
 
-def _fields(lines: list[bytes]) -> dict[str, str]:
+def _fields(lines: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
-        key, equals, value = line.decode("utf-8", "surrogateescape").partition("=")
+        key, equals, value = line.partition("=")
         if not equals or not key:
-            raise FrameError(f"expected key=value in the head, got {_text(line)[:80]!r}")
+            raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
         if key in found:
             raise FrameError(f"the head names {key!r} twice")
         found[key] = value
@@ -211,3 +219,6 @@ def _text(data: bytes) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+SILENT = _encode_answer(SILENCE)  # what nearly every event is answered

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from tray.model.value import value
 
 
 class Verdict(enum.IntEnum):
@@ -51,7 +53,7 @@ class Target(enum.StrEnum):
     ANSWER = "answer"  # what the agent asked its hooks for: a worktree's path, a form's answers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Rewrite:
     """A whole replacement, never a patch: `value` is what the agent shall use instead."""
 
@@ -59,7 +61,7 @@ class Rewrite:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Result:
     """What a hook's process left behind, before anyone gives it a meaning.
 
@@ -80,7 +82,7 @@ class Result:
         return self.code is not None or self.ms > 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What one hook said, read in its own dialect. `problem` set = the hook failed and said nothing."""
 
@@ -99,7 +101,7 @@ class Reading:
 SILENT = Reading()  # nothing was said
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One hook's turn for one event."""
 
@@ -113,7 +115,7 @@ class Outcome:
     stderr: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Decision:
     """The one merged answer for an event. `remarks` says what became stricter, was dropped or conflicted."""
 
@@ -141,7 +143,7 @@ class Decision:
 NOTHING = Decision()  # nobody had an opinion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What the relay writes: the agent's own stdout, stderr and exit code."""
 
@@ -150,7 +152,10 @@ class Answer:
     code: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+SILENCE = Answer()
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class Record:
     """One row of the journal, already redacted: event, decision and answer."""
 

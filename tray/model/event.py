@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import Any
+
+from tray.model.value import value
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE = "hooktray-probe-"  # how the sessions of our own events begin
@@ -80,7 +82,7 @@ class Can(enum.Flag):
     REWRITE_ANSWER = enum.auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class EventSpec:
     """One native event of one agent: its kind, its abilities and the agent's own time limit."""
 
@@ -102,7 +104,7 @@ class EventSpec:
         return self.timeout - min(0.4 * self.timeout, 5.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Knock:
     """What a relay brings through the door: the address, where it stands, and the payload's exact bytes."""
 
@@ -117,7 +119,7 @@ class Knock:
     problem: str = ""  # why `body` is not the whole payload; "" when it is
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool call in the agent's own names and argument keys."""
 
@@ -128,7 +130,7 @@ class Tool:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Event:
     """One thing that happened in an agent's life, in canonical words. `payload` and `body` are untouched."""
 
