@@ -32,7 +32,7 @@ said = []
 
 def hooks():
     for line in lines:
-        job = Job(argv=("/bin/sh", "-c", line), cwd=os.getcwd(), timeout=0.7, background=seconds,
+        job = Job(argv=("/bin/sh", "-c", line), cwd=os.getcwd(), timeout=1.5, background=seconds,
                   environment={"PATH": os.environ["PATH"]})
         result, = run([job], time.monotonic() + 20, None, background=background)
         said.append([result.code, result.cause])

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tray.errors import HooktrayError
+from tray.files import content
 from tray.model.hook import Hook, digest
 
 MANIFEST = "manifest.json"
@@ -36,7 +37,7 @@ class Unit:
 
     @property
     def sums(self) -> dict[str, str]:
-        return {path: hashlib.sha256(content).hexdigest() for path, content in self.contents.items()}
+        return {path: hashlib.sha256(whole).hexdigest() for path, whole in self.contents.items()}
 
     @property
     def digest(self) -> str:
@@ -94,7 +95,7 @@ class Copies:
         kept = self._known(name)
         try:
             for path, expected in kept.manifest.files.items():
-                if hashlib.sha256(_read(kept.places[path])).hexdigest() != expected:
+                if hashlib.sha256(content(kept.places[path])).hexdigest() != expected:
                     raise self._damaged(name, f"{path} was altered")
             foreign = not _untouched(kept.folders) and self._look_around(kept)
         except OSError as error:
@@ -148,16 +149,16 @@ class Copies:
 
     def _raw(self, name: str) -> bytes:
         try:
-            return _read(f"{self.folder}/{name}/{MANIFEST}")
+            return content(f"{self.folder}/{name}/{MANIFEST}")
         except OSError as error:
             raise self._damaged(name, f"it cannot be read: {error}") from error
 
     def _write(self, unit: Unit, name: str) -> None:
         draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=self.folder))
-        for path, content in unit.contents.items():
+        for path, whole in unit.contents.items():
             copy = draft / _below(path)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(content)
+            copy.write_bytes(whole)
             copy.chmod(0o500 if path in unit.executable else 0o400)
         manifest = {"definition": unit.hook.definition, "files": unit.sums, "pinned": dict(unit.pinned)}
         (draft / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
@@ -181,12 +182,7 @@ def _below(path: str) -> Path:
     return Path(FILES) / re.sub(r"^([A-Za-z]):", r"\1", path).lstrip("/\\")
 
 
-# What follows runs at each use of a hook, where Path.read_bytes and Path.rglob take longer than the kernel does.
-def _read(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-        return file.read()
-
-
+# What follows runs at each use of a hook, where Path.rglob takes longer than the kernel does.
 def _files(folder: str, signs: dict[str, Sign]) -> Iterator[str]:
     """Whatever lies below a folder and is no folder itself. A link counts as a file, wherever it leads."""
     signs[folder] = _sign(folder)

@@ -48,9 +48,8 @@ class Agents:
         The relay only says so; who it is itself says the kernel (0 where it does not). A name that is not its
         parent's marks nobody: else anybody could make an agent of the panel that the user clicks on.
         """
-        with self._lock:
-            if parent <= 1 or parent in self._parents:
-                return
+        if parent <= 1 or parent in self._parents:
+            return
         if relay and parent != next((one.pid for one in ancestors(relay)), 0):
             return
         with self._lock:

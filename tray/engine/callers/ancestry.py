@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from tray.engine.runners.orphans import OPENED
+from tray.files import content
 from tray.model.event import TEST
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
@@ -43,7 +44,7 @@ if sys.platform == "linux":
         """The parent of this process, and when that was started."""
         try:
             parent = _parent(pid)
-            fields = _read(f"/proc/{parent}/stat").rpartition(b")")[2].split(None, 20)
+            fields = content(f"/proc/{parent}/stat").rpartition(b")")[2].split(None, 20)
             return (parent, fields[19]) if parent > 1 else None
         except (OSError, ValueError, IndexError):
             return None
@@ -57,15 +58,11 @@ else:
 if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
 
     def _parent(pid: int) -> int:
-        return int(_read(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)[1])
+        return int(content(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)[1])
 
     def _command(pid: int) -> tuple[str, ...]:
-        line = _read(f"/proc/{pid}/cmdline")
+        line = content(f"/proc/{pid}/cmdline")
         return tuple(os.fsdecode(word) for word in line.split(b"\0")[:-1])
-
-    def _read(path: str) -> bytes:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - Path takes longer than the kernel
-            return file.read()
 
 else:
 
@@ -164,7 +161,7 @@ class Lineage:
 def carries(pid: int, name: str) -> bool:
     """Whether the kernel says that this process was started with such a variable."""
     try:
-        said = Path(f"/proc/{pid}/environ").read_bytes()
+        said = content(f"/proc/{pid}/environ")
     except OSError:
         return False
     return any(one.startswith(f"{name}=".encode()) for one in said.split(b"\0"))

@@ -12,7 +12,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
+
+from tray.files import content
 
 OPENED = "HOOKTRAY_OPENED"  # in the environment of whatever we start that is no hook: a browser is not ours to end
 SET_SUBREAPER, GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
@@ -42,12 +43,9 @@ def _prctl(option: int, value: object) -> int:
 def orphans() -> tuple[int, ...]:
     """Our main thread's children, dead ones too."""
     try:
-        list_ = os.open(f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY)
+        return tuple(map(int, content(f"/proc/self/task/{os.getpid()}/children").split()))
     except OSError:
         return ()
-    with open(list_, "rb", buffering=0) as file:  # noqa: PTH123 - after every turn, so without a Path
-        words = file.read().split()
-    return tuple(map(int, words))
 
 
 class Reaper:
@@ -81,7 +79,7 @@ def _dead() -> Iterator[int]:
     own = os.getsid(0)
     for pid in orphans():
         with contextlib.suppress(OSError, ValueError):
-            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
+            fields = content(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
             # Whoever shares our session was started by us, and is no hook.
             if fields[0] == b"Z" and int(fields[3]) != own:
                 yield pid

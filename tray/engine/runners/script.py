@@ -11,8 +11,10 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+LINES = 1024  # command lines that are remembered: they are looked at before every spawn
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 VERSION = re.compile(r"[\d.]*(\.exe)?$")
@@ -87,6 +89,11 @@ def missing(argv: Sequence[str], cwd: str) -> str:
 
 def script_of(argv: Sequence[str]) -> str:
     """The file that a well-known interpreter is told to run; "" when the line has none, or has its code inline."""
+    return _script_of(tuple(argv))
+
+
+@lru_cache(LINES)
+def _script_of(argv: tuple[str, ...]) -> str:
     found = told(argv)
     if found is None or found.how is not How.SCRIPT:
         return ""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tray.engine.runners.orphans import OPENED, adopting, orphans
 from tray.engine.runners.process import MARK
+from tray.files import content
 
 assert sys.platform != "win32"
 
@@ -68,18 +69,16 @@ class PosixTree:
 
     def _group_left(self) -> bool:
         try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            pass
-        except PermissionError:
-            return False
-        else:
-            return False  # the system reuses a number only after the group is empty: this is a stranger
-        try:
-            os.killpg(self.pid, 0)
+            os.killpg(self.pid, 0)  # first: as a rule nobody is left
         except UNREACHABLE:
             return False
-        return True
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        return False  # the system reuses a number only after the group is empty: this is a stranger
 
     def _signal(self, number: signal.Signals) -> None:
         self._known.update(self._members(marked=False))  # the quick look; sweep looks closer
@@ -149,7 +148,7 @@ def snapshot() -> dict[int, Entry]:
 
 def _entry(name: str) -> Entry | None:
     try:
-        text = (PROC / name / "stat").read_bytes()
+        text = content(f"/proc/{name}/stat")
     except OSError:
         return None
     fields = text[text.rindex(b")") + 2 :].split()  # the name in brackets may hold blanks and brackets itself
@@ -161,7 +160,7 @@ def _entry(name: str) -> Entry | None:
 def environment(pid: int) -> bytes:
     """What a process was started with; empty for one that is not ours."""
     try:
-        return (PROC / str(pid) / "environ").read_bytes()
+        return content(f"/proc/{pid}/environ")
     except OSError:
         return b""
 

@@ -1,0 +1,20 @@
+"""Files as bytes, where every call of the system counts: on the way to an answer."""
+
+from __future__ import annotations
+
+import os
+
+CHUNK = 64 * 1024
+FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+
+
+def content(path: str) -> bytes:
+    """All of it; OSError as from open(). Path.read_bytes asks the system for twice as much."""
+    opened = os.open(path, FLAGS)
+    try:
+        pieces = []
+        while piece := os.read(opened, CHUNK):
+            pieces.append(piece)
+        return b"".join(pieces)
+    finally:
+        os.close(opened)
