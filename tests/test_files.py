@@ -20,9 +20,9 @@ def test_what_the_kernel_makes_up_has_no_size_and_is_read_all_the_same() -> None
 
 
 def test_what_cannot_be_read_is_an_error_of_the_system_and_leaves_nothing_open(tmp_path: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(FileNotFoundError):
         content(str(tmp_path / "none"))
     with pytest.raises(IsADirectoryError):
         content(str(tmp_path))
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -42,13 +42,13 @@ def added(found: Found) -> float:
     return (found["one hook"].p50 - own) / max(ADDED, ADDED_SHARE * own)
 
 
-# Three are so near to their limit that a quiet machine meets them only now and then; what was slower would fail.
+# Three are so near to their limit that a machine with something else to do misses them; what was slower would fail.
 BOUNDS = (
-    Bound("zero match, shell form / sh -c :", over("shell form"), 1.6, slack=1.15),
+    Bound("zero match, shell form / sh -c :", over("shell form"), 1.6, slack=1.1),
     Bound("zero match, exec form / sh -c :", over("exec form"), 0.8),
-    Bound("switch off, shell form / sh -c :", over("off, shell form"), 1.6, slack=1.15),
+    Bound("switch off, shell form / sh -c :", over("off, shell form"), 1.6, slack=1.1),
     Bound("switch off, exec form / sh -c :", over("off, exec form"), 0.8),
-    Bound("added to one hook / 2.1 ms or 0.8 of its own run", added, 1.0, slack=1.3),
+    Bound("added to one hook / 2.1 ms or 0.8 of its own run", added, 1.0, slack=1.15),
     Bound("20,000 rows, 10,000 approvals in force / none", over("grown", "empty"), 1.15),
     Bound("burst of 32 / 32 sh -c :", over("burst of 32", "32 sh -c :"), 1.6),
 )
@@ -64,7 +64,7 @@ def measure() -> dict[str, list[float]]:
             times = in_turns(samples, ROUNDS) | in_turns(bursts, BURSTS)
             for bound in BOUNDS:
                 found[bound.name].append(bound.ratio(times))
-            if all(min(found[bound.name]) <= bound.limit * bound.slack for bound in BOUNDS):
+            if all(min(found[bound.name]) <= bound.limit for bound in BOUNDS):
                 break
             if time.monotonic() - started > ENOUGH:
                 break

@@ -35,13 +35,23 @@ def family(name: str) -> str:
 def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
-        return _shallow(_decoded(raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")), raw)
+        text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
+        value, end = _SCAN(text, 0) if text[:1] == "{" else (None, -1)
+        if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
+            value = _STRICT.decode(text)
+        return value if raw.count(b"{") + raw.count(b"[") <= DEPTH_LIMIT else _shallow(value)
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
+    except StopIteration as error:  # the short way's word for it
+        raise _unread(json.JSONDecodeError("Expecting value", text, error.value)) from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg.rstrip(':')} at line {error.lineno}, column {error.colno}") from None
+        raise _unread(error) from None
     except RecursionError:
         raise ValueError(f"JSON nested more than {DEPTH_LIMIT} deep") from None
+
+
+def _unread(error: json.JSONDecodeError) -> ValueError:
+    return ValueError(f"not JSON: {error.msg.rstrip(':')} at line {error.lineno}, column {error.colno}")
 
 
 def _constant(word: str) -> Any:
@@ -71,19 +81,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT = json.JSONDecoder(
     parse_constant=_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )  # made once: that takes as long as to read an event
+_SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
 
-def _decoded(text: str) -> Any:
-    """What as a rule is one object and nothing else takes a short way; whatever else the library's own."""
-    if text[:1] != "{":
-        return _STRICT.decode(text)
-    value, end = _STRICT.raw_decode(text)
-    return value if end == len(text) else _STRICT.decode(text)
-
-
-def _shallow(value: Any, raw: bytes) -> Any:
-    if raw.count(b"{") + raw.count(b"[") <= DEPTH_LIMIT:
-        return value
+def _shallow(value: Any) -> Any:
     level = [value]
     for _ in range(DEPTH_LIMIT + 1):
         level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
@@ -161,8 +162,10 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
 
 def name(fields: Mapping[str, Any], key: str) -> str:
     """An event's name as the payload says it; "" when that is missing or no name at all."""
-    word = text(fields, key)
-    return word if len(word) <= NAME_LIMIT else ""
+    word = fields.get(key)
+    if not isinstance(word, str) or len(word) > NAME_LIMIT:
+        return ""
+    return word if word.isascii() else text(fields, key)
 
 
 def inner(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -41,9 +41,14 @@ class Late:
                 return Reading(problem=f"what it said could not be kept: {error.message}")
         return _beside(reading)
 
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing waits for any session."""
+        return self._sessions.empty
+
     def said(self, event: Event) -> list[Outcome]:
         """What waits for this session, as outcomes of the hooks that said it. It was not said to a subagent."""
-        if self._sessions.empty:
+        if self.nothing:
             return []
         can = spec(event.agent, event.name).can
         ending = event.kind is EventKind.TURN_END and Can.DENY in can

@@ -21,6 +21,7 @@ HIGHEST = 1000
 # A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
 LOOPING = frozenset({EventKind.COMPLETION_CLAIM, EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END})
 ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED})
+BORDERS = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
 COMPACTED = "compact"  # a session "starts" again in the midst of a turn
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ class Loops:
 
     def began(self, event: Event) -> None:
         """Before any hook is asked: a prompt begins a turn; a session's end is the end of all that we know of it."""
-        if event.test:
+        if event.kind not in BORDERS or event.test:
             return
         starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
         if event.kind is EventKind.PROMPT or starts:

@@ -205,6 +205,8 @@ class Engine:
             remark = "ran beside the answer, which was given without waiting"
             decision = merge(outcomes)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", remarks=(*decision.remarks, remark))
+        if not outcomes and event.kind in OFTEN and self._late.nothing:
+            return NOTHING  # by far the most: none of these is a question or an end
         switch = self._rounds.gate(event)
         if switch is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
             outcomes = [*outcomes, *self._late.said(event)]

@@ -46,14 +46,14 @@ class Scopes:
         """What a decided event changes for those that follow it."""
         if event.told or event.test:  # heard when it was decided; a test did not happen
             return
+        if event.kind is EventKind.TOOL_BEFORE and not _is_skill(event):
+            return  # most events by far
         try:
             self._heard(event, decision)
         except StoreError:
             log.exception("the skills in force in a session cannot be written down")
 
     def _heard(self, event: Event, decision: Decision) -> None:
-        if event.kind is EventKind.TOOL_BEFORE and not _is_skill(event):
-            return  # most events by far
         refused = decision.verdict is Verdict.DENY
         goes_on = refused and decision.stop is None  # a refused end goes on with the turn
         if event.kind in ENDS and not goes_on:

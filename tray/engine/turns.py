@@ -23,6 +23,8 @@ class Turns:
 
     def heard(self, event: Event) -> None:
         """Every event goes by here; rounds begin the wait, what goes on ends it, a session's end cuts it short."""
+        if not self._waiting and event.kind is not EventKind.ROUND_END:
+            return
         session = (event.agent, event.session)
         if event.kind is EventKind.ROUND_END:
             self._wait(session, event)

@@ -77,7 +77,7 @@ class Protection:
 
     def _hinted(self, value: Mapping[str, Any]) -> bool:
         """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
-        text = "\n".join(_texts(value)).lower()
+        text = _text(value).lower()
         for quote in QUOTES:
             if quote in text:
                 text = text.replace(quote, "")
@@ -153,6 +153,14 @@ def _excepted(found: Finding, word: str) -> bool:
 def _reads(name: str) -> bool:
     last = name.rpartition("__")[2].lower()
     return last.startswith(("read", "get", "list", "search", "find", "stat"))
+
+
+def _text(input: Mapping[str, Any]) -> str:
+    """Every text in it as one; of most calls an argument is one text and nothing else."""
+    try:
+        return "\n".join((*input, *input.values()))
+    except TypeError:
+        return "\n".join(_texts(input))
 
 
 def _texts(value: object) -> list[str]:
