@@ -6,16 +6,16 @@ import contextlib
 import enum
 import hashlib
 import json
-import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
+from tray.store.noted import note, noted
 
 NAMES = 256  # of events whose hooks are remembered; names come from outside
 HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
@@ -86,7 +86,7 @@ def _want(match: Match) -> object:
 
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
-EMPTY = "0 -\n"  # the head of a ledger without a row
+EMPTY = "0 -"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
 
@@ -99,15 +99,15 @@ class Ledger:
         self._clock = clock
         self._lock = threading.Lock()
         self._head = database.path.with_name(HEAD)
-        self._known = ""  # the head as it was when we began: from then on only what we write ourselves is added
+        self._known: tuple[str, ...] = ()  # the head as it was when we began: then only what we write ourselves
         if not self.load().version and not self._known:
-            self._known = EMPTY
-            with contextlib.suppress(OSError):
-                _note(self._head, EMPTY)
+            self._known = (EMPTY,)
+            with contextlib.suppress(StoreError):
+                note(self._head, self._known)
 
     def load(self) -> Book:
         """As a process that has just begun reads it."""
-        self._known = _noted(self._head)
+        self._known = noted(self._head)
         self.book = self._load()
         return self.book
 
@@ -124,24 +124,25 @@ class Ledger:
                     (*row, _link(last[0] if last else "", row)),
                 )
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
-                head = f"{seq} {link} {first}\n"
-                _note(self._head, head + self._known)  # until the row is on disk, either may be the last
-            self._known = head
-            with contextlib.suppress(OSError):  # both stand there then
-                _note(self._head, head)
+                head = f"{seq} {link} {first}"
+                note(self._head, (head, *self._known))  # until the row is on disk, either may be the last
+            self._known = (head,)
+            with contextlib.suppress(StoreError):  # both stand there then
+                note(self._head, self._known)
             self.book = self._load()
             return self.book
 
     def _disown(self, connection: sqlite3.Connection) -> None:
         """Rows that somebody else put in go before ours is written: behind it they would count."""
-        sound, _ = _sound([tuple(row) for row in connection.execute(READ).fetchall()])
+        sound, _ = _sound(_rows(connection))
         ours, _ = _ours(sound, self._known)
         if len(ours) < len(sound):
             connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
     def undo(self, version: int, way: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
-        rows = _standing(self._rows())
+        with self._database.connect() as connection:
+            rows = _standing(_rows(connection))
         row = next((one for one in rows if one[0] == version), None)
         if row is None or any(one[0] > version and one[3] == row[3] for one in rows):
             return False
@@ -166,18 +167,18 @@ class Ledger:
         """The hooks in force: rules first, then by the place where they were declared."""
         return self.book.order
 
-    def _rows(self) -> list[Row]:
-        with self._database.connect() as connection:
-            return [tuple(row) for row in connection.execute(READ).fetchall()]
-
     def _load(self) -> Book:
         with self._database.connect() as connection:
-            rows = connection.execute(READ).fetchall()
+            rows = _rows(connection)
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
-        sound, broken = _sound([tuple(row) for row in rows])
+        sound, broken = _sound(rows)
         sound, foreign = _ours(sound, self._known)
         broken = broken or foreign
         return _fold(sound, json.loads(order[0]) if order else {}, broken)
+
+
+def _rows(connection: sqlite3.Connection) -> list[Row]:
+    return [tuple(row) for row in connection.execute(READ).fetchall()]
 
 
 def _link(previous: str, row: tuple[object, ...]) -> str:
@@ -201,9 +202,9 @@ def _standing(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
 
 
-def _ours(rows: list[Row], known: str) -> tuple[list[Row], str]:
+def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
     """The rows up to the last one that we wrote, and what is wrong with them."""
-    heads = [line.split() for line in known.splitlines()]
+    heads = [line.split() for line in known]
     if not heads:
         return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
     ends = [place for place, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
@@ -219,25 +220,6 @@ def _ours(rows: list[Row], known: str) -> tuple[list[Row], str]:
         place = rows[ends[-1]][0]
         return rows[: ends[-1]], f"row {place} of the ledger was put in: it and all after it do not count"
     return rows, ""
-
-
-def _noted(head: Path) -> str:
-    """The lines of the head; "" when there are none."""
-    try:
-        return head.read_text(encoding="ascii")
-    except (OSError, ValueError):
-        return ""
-
-
-def _note(head: Path, text: str) -> None:
-    """Beside the database, so that whoever puts an old one in its place is noticed; it stops nobody."""
-    draft = head.with_name(f"{head.name}.{os.getpid()}")
-    with draft.open("w", encoding="ascii") as file:
-        draft.chmod(0o600)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(head)
 
 
 def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
