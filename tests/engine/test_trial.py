@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
-from house import House
+from house import PRE_TOOL_USE, House
 
 from tray.engine import trial
-from tray.engine.callers.ancestry import Ancestor, from_probe, from_test
+from tray.engine.callers.ancestry import DEPTH, Ancestor, sent_by
+from tray.engine.heard import TESTING, TRYING, heard
 from tray.errors import HooktrayError
-
-SAID = {"HOOKTRAY_TEST": "1"}
+from tray.model.event import TEST, Knock
 
 
 @pytest.mark.parametrize(
-    ("environment", "command", "is_test"),
+    ("command", "is_test"),
     [
-        (SAID, "/usr/bin/python3 /usr/bin/hooktray test Stop", True),
-        (SAID, "/usr/bin/python3 -I -m tray --home /h test Stop", True),
-        (SAID, "hooktray.exe --home C:\\h test Stop", True),
-        ({}, "/usr/bin/python3 /usr/bin/hooktray test Stop", False),
-        (SAID, "node /usr/bin/claude test hooktray", False),
-        (SAID, "/usr/bin/python3 /usr/bin/hooktray run", False),
-        (SAID, "make test", False),
-        (SAID, "", False),
+        ("/usr/bin/python3 /usr/bin/hooktray test Stop", True),
+        ("/usr/bin/python3 -I -m tray --home /h test Stop", True),
+        ("hooktray.exe --home C:\\h test Stop", True),
+        ("node /usr/bin/claude test hooktray", False),
+        ("/usr/bin/python3 /usr/bin/hooktray run", False),
+        ("make test", False),
+        ("", False),
     ],
 )
-def test_an_event_is_a_test_when_hooktray_test_started_its_relay(
-    environment: dict[str, str], command: str, is_test: bool
-) -> None:
+def test_an_event_is_a_test_when_hooktray_test_started_its_relay(command: str, is_test: bool) -> None:
     line = [Ancestor(5, tuple(command.split()))]
 
-    assert from_test(7, environment, lambda pid: line, lambda pid: True) is is_test
-    assert not from_test(7, environment, lambda pid: line, lambda pid: False)  # it only calls itself so
+    assert sent_by(7, TESTING, 1, lambda pid: line, lambda pid: True) is is_test
+    assert not sent_by(7, TESTING, 1, lambda pid: line, lambda pid: False)  # it only calls itself so
 
 
 def test_a_grandparent_does_not_make_a_test() -> None:
     line = [Ancestor(5, ("claude",)), Ancestor(4, ("python3", "hooktray", "test", "Stop"))]
 
-    assert not from_test(7, SAID, lambda pid: line, lambda pid: True)
+    assert not sent_by(7, TESTING, 1, lambda pid: line, lambda pid: True)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,17 @@ def test_an_event_is_a_test_when_a_command_that_tries_lines_stands_above_its_rel
 ) -> None:
     above = [Ancestor(5 - number, command) for number, command in enumerate(line)]
 
-    assert from_probe(7, SAID, lambda pid: above, lambda pid: ours) is is_test
-    assert not from_probe(7, {}, lambda pid: above, lambda pid: ours)
+    assert sent_by(7, TRYING, DEPTH, lambda pid: above, lambda pid: ours) is is_test
+
+
+def test_whoever_only_has_the_variable_is_no_test() -> None:
+    """As a project could set it for all that its agent does."""
+    body = json.dumps(PRE_TOOL_USE).encode()
+    knock = Knock(
+        agent="claude-code", event="PreToolUse", id="0" * 32, body=body, environment={TEST: "1"}, pid=os.getpid()
+    )
+
+    assert not heard(knock, 1).test
 
 
 def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:

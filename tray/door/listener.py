@@ -21,6 +21,7 @@ from tray.door.caller import Caller, Gone, HungUp
 from tray.door.frames import FrameError, Head, Lead
 from tray.door.parking import Parked, Parking, Work
 from tray.door.rooms import Rooms
+from tray.engine.ears import After
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import Knock
@@ -39,12 +40,6 @@ ENDING = 0.05  # seconds between two words to acceptors that are at work, when t
 INLINE_SIZE = 64 * 1024  # an answer that fits the socket's buffer cannot hold up an acceptor
 
 _log = logging.getLogger(__name__)
-
-
-class After(Protocol):
-    """Takes what is to be done once the answer has left; `soon` = somebody is to be told of it."""
-
-    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> object: ...
 
 
 class Service(Protocol):

@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tray.dialects import parse
-from tray.engine.callers.ancestry import from_probe, from_test
+from tray.engine.callers.ancestry import DEPTH, sent_by
 from tray.model.event import PROBE, TEST, Event, Knock
+
+TESTING = ("test",)  # starts relays itself
+TRYING = ("connect", "connections", "doctor", "run")  # start agents' lines, maybe by a shell; the menu has a doctor
 
 
 def heard(knock: Knock, version: int) -> Event:
-    """The event of a knock. What a command of ours sent (`test`, `doctor`) is a test: it did not happen."""
+    """The event of a knock. What a command of ours sent (`test`, `doctor`) is a test: it did not happen.
+
+    The variable only saves the look at who sent it: a project could set it.
+    """
     event = parse(knock, version)
     if TEST not in knock.environment:
         return event
-    sent = from_probe if event.session.startswith(PROBE) else from_test
-    return replace(event, test=sent(knock.pid, knock.environment))
+    verbs, depth = (TRYING, DEPTH) if event.session.startswith(PROBE) else (TESTING, 1)
+    return replace(event, test=sent_by(knock.pid, verbs, depth))

@@ -20,7 +20,7 @@ from tray.engine.heard import heard
 from tray.engine.late import Late
 from tray.engine.loops import Loops
 from tray.engine.merge import merge
-from tray.engine.plan import planned
+from tray.engine.plan import plan
 from tray.engine.protection.places import Places
 from tray.engine.protection.rule import Protection
 from tray.engine.questions import Ending, Questions, Said, settled
@@ -257,7 +257,7 @@ class Engine:
 
     def _plan(self, event: Event, book: Book, slow: Callable[[], object] = lambda: None) -> tuple[Approved, ...]:
         """Who is asked; `slow` is called first when that takes more than a look."""
-        hooks = planned(event, book, self._scopes.skills, slow)
+        hooks = plan(event, book, self._scopes.skills, slow)
         return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
 
     def _finish(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -26,17 +26,18 @@ log = logging.getLogger(__name__)
 
 
 def plan(
-    event: Event,
-    approved: Sequence[Approved],
-    skills: Callable[[Event], frozenset[str] | None] = scopes.none,
-    slow: Callable[[], object] = lambda: None,
+    event: Event, book: Book, skills: Callable[[Event], frozenset[str] | None], slow: Callable[[], object]
 ) -> tuple[Approved, ...]:
-    """The hooks that this event asks, in their order. An event we could not read asks by agent and event alone.
+    """The hooks in force that this event asks, in their order. One we could not read asks by agent and event alone.
 
     `skills` says which skills are in force in the event's session; `slow` is called when patterns take long.
     """
+    asked = book.asked(event.agent, event.kind, event.name)
+    if not asked:
+        return ()
     search = Search(event, skills, slow)
-    return tuple(one for one in approved if _asked(one.hook.match, event, search))
+    places = [place for match, them in asked if _asked(match, event, search) for place in them]
+    return tuple(book.order[place] for place in sorted(places))
 
 
 def _asked(match: Match, event: Event, search: Search) -> bool:
@@ -46,18 +47,6 @@ def _asked(match: Match, event: Event, search: Search) -> bool:
     except Exception:
         log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
         return True
-
-
-def planned(
-    event: Event, book: Book, skills: Callable[[Event], frozenset[str] | None], slow: Callable[[], object]
-) -> tuple[Approved, ...]:
-    """The same of all hooks in force."""
-    asked = book.asked(event.agent, event.kind, event.name)
-    if not asked:
-        return ()
-    search = Search(event, skills, slow)
-    places = [place for match, them in asked if _asked(match, event, search) for place in them]
-    return tuple(book.order[place] for place in sorted(places))
 
 
 class Search:

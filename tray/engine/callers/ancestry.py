@@ -6,16 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tray.engine.runners.orphans import OPENED
 from tray.files import content
-from tray.model.event import TEST
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
 ONCE = ("-I", "-m", "tray", "once")
-TRYING = ("connect", "connections", "doctor", "run")  # they send events of their own; the tray's menu has a doctor
 DEPTH = 64
 KNOWN = 1024  # parents of relays
 
@@ -167,29 +165,16 @@ def carries(pid: int, name: str) -> bool:
     return any(one.startswith(f"{name}=".encode()) for one in said.split(b"\0"))
 
 
-def from_test(
+def sent_by(
     pid: int,
-    environment: Iterable[str],
+    verbs: Iterable[str],
+    depth: int,
     above: Callable[[int], Iterable[Ancestor]] = ancestors,
     ours: Callable[[int], bool] = is_ours,
 ) -> bool:
-    """Whether `hooktray test` started this relay. The variable only saves the look: a project could set it."""
-    if TEST not in environment:
-        return False
-    parent = next(iter(above(pid)), None)
-    return parent is not None and runs(parent.command, "test") and ours(parent.pid)
-
-
-def from_probe(
-    pid: int,
-    environment: Iterable[str],
-    above: Callable[[int], Iterable[Ancestor]] = ancestors,
-    ours: Callable[[int], bool] = is_ours,
-) -> bool:
-    """Whether a command of ours that tries agents' own lines is above this relay; a shell or two may be between."""
-    if TEST not in environment:
-        return False
-    return any(any(runs(one.command, verb) for verb in TRYING) and ours(one.pid) for one in above(pid))
+    """Whether one of our own commands with such a verb is among the first `depth` processes above this relay."""
+    near = islice(above(pid), depth)
+    return any(any(runs(one.command, verb) for verb in verbs) and ours(one.pid) for one in near)
 
 
 def runs(command: Sequence[str], verb: str) -> bool:
