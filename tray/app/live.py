@@ -19,6 +19,7 @@ from tray.app import engine, limits, llm, relay_conf, roster, stores, welcome
 from tray.app.alerting import Alerting, text_file
 from tray.app.care import Care
 from tray.app.face import face
+from tray.app.news import News
 from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
@@ -84,7 +85,6 @@ class App:
     def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None], trust: type[Trust]) -> None:
         self._paths = paths
         self._say = say
-        self._words: dict[str, str] = {}
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
@@ -98,6 +98,8 @@ class App:
         self._roster = roster(paths, self._kept)
         self._watch = Watch(self._loop.loop, self._changed)
         self._care = Care(paths, self._kept, self._roster, self._vitals)
+        self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
+        self._news = News(self._chores.do, self._kept.journal, self._turns)
         self._make_alerts()
         self._make_engine()
         threads = (self._loop, self._chores)
@@ -123,21 +125,21 @@ class App:
             settings=lambda: told(self._roster.configuration.settings, self._kept.switch.untold()),
             asking=lambda: confirming.asking(self._roster.configuration.settings, self._kept.ledger.book),
             muted=lambda: self._kept.switch.state().muted,
-            heard=self._alerted,
+            heard=self._news.alerted,
             seen=lambda: self._icon.visible,
             trusts=self._trust.host,
         )
         self._herald = self._alerting.herald
+        self._news.told, self._news.judged = self._herald.arrived, self._judged
 
     def _make_engine(self) -> None:
         model = functools.partial(llm, self._paths, self._kept)
         self._engine = engine(
-            self._kept, self, self._observers.spawn, self._background, llm=model, ending=self._ending,
+            self._kept, self._news, self._observers.spawn, self._background, llm=model, ending=self._ending,
             questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
             port=lambda: self._page.port,
         )  # fmt: skip
-        self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._controls = Controls(
             switch=self._kept.switch,
             consent=Consent(self._kept.ledger, self._roster),
@@ -159,6 +161,7 @@ class App:
             spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
         )
+        self._news.screen = self._face
         reviews = self._paths.state / "reviews"
         self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
         self._alerting.reason = lambda record: self._hand.act(Reason(record))
@@ -203,34 +206,7 @@ class App:
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
 
-    def _alerted(self, ids: tuple[str, ...], word: str) -> None:
-        """An alert may be out before its event has a row: hooks that nobody waits for may still run."""
-        if len(self._words) > 1000:
-            self._words.clear()
-        self._words.update(dict.fromkeys(ids, word))
-        self._kept.journal.alerted(ids, word)
-
-    def arrived(self, event: Event, *, answered: bool) -> None:
-        """From any thread: rounds and what follows them are counted from here, not from the end of their hooks."""
-        self._turns.heard(event)
-        if answered:
-            self._chores.do(lambda: self._herald.arrived(event))
-
-    def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        """From any thread, before the answer leaves: only hand over (law 7)."""
-        if word := self._words.pop(event.id, ""):
-            self._kept.journal.alerted((event.id,), word)
-        self._chores.do(lambda: self._news(event, decision, record))
-
-    def running(self, turn: str, text: str) -> None:
-        """From any thread: a hook wants this shown while it runs."""
-        self._chores.do(lambda: self._face.running(turn, text))
-
-    def ended(self, turn: str) -> None:
-        self._chores.do(lambda: self._face.ended(turn))
-
-    def _news(self, event: Event, decision: Decision, record: Record) -> None:
-        self._face.add(record)
+    def _judged(self, event: Event, decision: Decision, record: Record) -> None:
         self._page.heard(record)
         self._alerting.decided(event, decision, record)
         self._lately.soon()

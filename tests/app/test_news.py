@@ -1,0 +1,114 @@
+"""What the engine tells is handed over, and shown, told and kept by others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tray.app.news import KEPT, News
+from tray.engine.turns import Turns
+from tray.model.decision import NOTHING, Decision, Record, Verdict
+from tray.model.event import Event, EventKind
+
+EVENT = Event(id="a" * 32, agent="x-code", name="TurnComplete", kind=EventKind.ROUND_END, session="s")
+RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", event="TurnComplete", kind="round_end",
+                verdict=Verdict.ABSTAIN, reason="", ms=1.0)  # fmt: skip
+
+
+class Heard(list[tuple[object, ...]]):
+    """Records who was told what."""
+
+    def alerted(self, ids: tuple[str, ...], word: str) -> None:
+        self.append(("row", ids, word))
+
+    def add(self, record: Record) -> None:
+        self.append(("shown", record.id))
+
+    def running(self, turn: str, text: str) -> None:
+        self.append(("running", turn, text))
+
+    def ended(self, turn: str) -> None:
+        self.append(("ended", turn))
+
+    def judged(self, event: Event, decision: Decision, record: Record) -> None:
+        self.append(("judged", event.id, decision.verdict))
+
+    def told(self, event: Event) -> None:
+        self.append(("told", event.id))
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def chores() -> list[Callable[[], None]]:
+    return []
+
+
+@pytest.fixture
+def news(heard: Heard, chores: list[Callable[[], None]]) -> News:
+    made = News(chores.append, heard, Turns(lambda: 60.0, lambda _: None))
+    made.screen, made.told, made.judged = heard, heard.told, heard.judged
+    return made
+
+
+def test_nobody_is_told_in_the_thread_that_answers(
+    news: News, heard: Heard, chores: list[Callable[[], None]]
+) -> None:
+    news.decided(EVENT, NOTHING, RECORD)
+    news.running("t", "looks")
+    news.ended("t")
+
+    assert heard == []
+    for chore in chores:
+        chore()
+    assert heard == [
+        ("shown", EVENT.id),
+        ("judged", EVENT.id, Verdict.ABSTAIN),
+        ("running", "t", "looks"),
+        ("ended", "t"),
+    ]
+
+
+def test_an_event_that_was_answered_already_is_told_when_it_arrives(
+    news: News, heard: Heard, chores: list[Callable[[], None]]
+) -> None:
+    news.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=False)
+    assert chores == []
+    news.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=True)
+    chores.pop()()
+    assert heard == [("told", EVENT.id)]
+
+
+def test_a_round_is_counted_from_its_arrival(heard: Heard, chores: list[Callable[[], None]]) -> None:
+    ended: list[Event] = []
+    turns = Turns(lambda: 60.0, ended.append)
+    news = News(chores.append, heard, turns)
+
+    news.arrived(EVENT, answered=False)
+    news.arrived(replace(EVENT, kind=EventKind.SESSION_END), answered=False)
+
+    assert [event.kind for event in ended] == [EventKind.TURN_END]
+
+
+def test_an_alert_that_was_out_before_its_row_is_written_into_it(news: News, heard: Heard) -> None:
+    news.alerted((EVENT.id,), "sent")
+    news.decided(EVENT, NOTHING, RECORD)
+    news.decided(EVENT, NOTHING, RECORD)
+
+    assert heard == [("row", (EVENT.id,), "sent")] * 2  # once at once, once when the row is there
+
+
+def test_alerts_without_a_row_are_not_kept_for_ever(news: News, heard: Heard) -> None:
+    news.alerted(tuple(str(number) for number in range(KEPT + 1)), "sent")
+    news.alerted(("last",), "sent")
+    heard.clear()
+
+    news.decided(replace(EVENT, id="0"), NOTHING, RECORD)
+    assert heard == []
+    news.decided(replace(EVENT, id="last"), NOTHING, RECORD)
+    assert heard == [("row", ("last",), "sent")]
