@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.connect import CONNECTORS, undo, write
+from tray.connect import adopt as adopting
 from tray.connect.plan import Site, Wire
 from tray.paths import locate
 
@@ -40,6 +41,15 @@ class Person:
         plan = CONNECTORS[self.agent].disconnect(self.site)
         undo(self.site, self.agent, plan)
         return len(plan.changes)
+
+    def adopt(self) -> tuple[str, ...]:
+        """What the user is told of what moved."""
+        plan = adopting.adopt(self.site, self.agent)
+        write(self.site, self.agent, plan, adopting.notes(self.site))
+        return plan.notes
+
+    def release(self) -> None:
+        undo(self.site, self.agent, adopting.release(self.site, self.agent), adopting.notes(self.site))
 
     def wires(self) -> tuple[Wire, ...]:
         return CONNECTORS[self.agent].wires(self.site)

@@ -11,7 +11,6 @@ import pytest
 from connect.sites import Person, tree
 
 from tray.connect import adopt as adopting
-from tray.connect import undo, write
 from tray.connect.plan import Plan, Site
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
@@ -48,18 +47,8 @@ def file(person: Person) -> Path:
     return file
 
 
-def adopt(person: Person) -> tuple[str, ...]:
-    plan = adopting.adopt(person.site, "claude-code")
-    write(person.site, "claude-code", plan, adopting.notes(person.site))
-    return plan.notes
-
-
-def release(person: Person) -> None:
-    undo(person.site, "claude-code", adopting.release(person.site, "claude-code"), adopting.notes(person.site))
-
-
 def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -> None:
-    notes = adopt(person)
+    notes = person.adopt()
 
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"PreToolUse": [json.loads(ASKED)]}}
     assert adopting.adopted(person.site, "claude-code").read_text().count(GUARD) == 1
@@ -78,7 +67,7 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
 def test_of_a_connected_agent_nothing_more_is_to_be_done(person: Person, file: Path) -> None:
     person.connect()
 
-    assert [note[:2] for note in adopt(person)] == ["1 ", "2 "]
+    assert [note[:2] for note in person.adopt()] == ["1 ", "2 "]
 
 
 @pytest.mark.parametrize("connected", ["before", "never"])
@@ -87,8 +76,8 @@ def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected
         person.connect()
     before = tree(person.home), tree(person.site.paths.config.parent)
 
-    adopt(person)
-    release(person)
+    person.adopt()
+    person.release()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
     if connected == "before":
@@ -97,10 +86,10 @@ def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected
 
 
 def test_after_an_edit_each_group_comes_back_as_it_was_written(person: Person, file: Path) -> None:
-    adopt(person)
+    person.adopt()
     person.connect()
 
-    release(person)
+    person.release()
     person.disconnect()
 
     assert file.read_text().count(GUARD) == 1
@@ -113,11 +102,11 @@ def test_a_list_of_sources_keeps_its_other_lines(person: Person, file: Path) -> 
     text = "# mine\nsources:\n  - shelley: ~/hooks   # old\n# end\n"
     person.site.paths.config.write_text(text)
 
-    adopt(person)
+    person.adopt()
     assert person.site.paths.config.read_text().startswith(
         "# mine\nsources:\n  - shelley: ~/hooks   # old\n  - claude-code"
     )
-    release(person)
+    person.release()
 
     assert person.site.paths.config.read_text() == text
 
@@ -139,7 +128,7 @@ def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str
     before = tree(person.home), tree(person.site.paths.config.parent)
 
     with pytest.raises(HooktrayError, match=why):
-        adopt(person)
+        person.adopt()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
@@ -155,9 +144,9 @@ def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, 
 
 def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: Path) -> None:
     with pytest.raises(HooktrayError, match="nothing to put back"):
-        release(person)
-    adopt(person)
+        person.release()
+    person.adopt()
     file.write_text(TEXT)
 
     with pytest.raises(HooktrayError, match="adopted before"):
-        adopt(person)
+        person.adopt()

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from connect.sites import Person, tree
 
-from tray.connect import adopt as adopting
-from tray.connect import undo, write
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 from tray.strict import load_yaml
@@ -41,18 +39,8 @@ def file(person: Person) -> Path:
     return file
 
 
-def adopt(person: Person) -> tuple[str, ...]:
-    plan = adopting.adopt(person.site, "starchild")
-    write(person.site, "starchild", plan, adopting.notes(person.site))
-    return plan.notes
-
-
-def release(person: Person) -> None:
-    undo(person.site, "starchild", adopting.release(person.site, "starchild"), adopting.notes(person.site))
-
-
 def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -> None:
-    notes = adopt(person)
+    notes = person.adopt()
 
     assert file.read_text() == f"# top\nhooks:\n  # the guard\n  - {BESIDE}other: 1\n"
     found = load(person.site.paths)
@@ -74,18 +62,18 @@ def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected
         person.connect()
     before = tree(person.home), tree(person.site.paths.config.parent)
 
-    adopt(person)
-    release(person)
+    person.adopt()
+    person.release()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
 
 @pytest.mark.parametrize("there", ["hooks:\n- event: on_stop\n  command: /new\n", "hooks: []\n", "", "a: 1\n"])
 def test_after_an_edit_each_entry_comes_back_as_it_was_written(person: Person, file: Path, there: str) -> None:
-    adopt(person)
+    person.adopt()
     file.write_text(there)
 
-    release(person)
+    person.release()
 
     back = file.read_text()
     new = load_yaml(back.encode(), "f").value["hooks"]
@@ -100,10 +88,10 @@ def test_release_finds_the_workspace_by_itself(tmp_path: Path) -> None:
     file = person.project / "elsewhere" / "config" / "shell_hooks.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(TEXT)
-    adopt(person)
+    person.adopt()
     person.site = replace(person.site, workspace="", cwd=tmp_path)
 
-    release(person)
+    person.release()
 
     assert file.read_text() == TEXT
 
@@ -126,7 +114,7 @@ def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str
     before = tree(person.home), tree(person.site.paths.config.parent)
 
     with pytest.raises(HooktrayError, match=why):
-        adopt(person)
+        person.adopt()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
@@ -135,4 +123,4 @@ def test_hooks_that_are_switched_off_there_stay_off(person: Person, file: Path) 
     file.with_name("agent.yaml").write_text("shell_hooks: {enabled: false}\n")
 
     with pytest.raises(HooktrayError, match="runs none of its hooks"):
-        adopt(person)
+        person.adopt()

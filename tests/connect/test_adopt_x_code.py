@@ -11,7 +11,6 @@ import pytest
 from connect.sites import Person, tree
 
 from tray.connect import adopt as adopting
-from tray.connect import undo, write
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
@@ -57,21 +56,11 @@ def plugin(person: Person, name: str, **more: Any) -> Path:
     return folder
 
 
-def adopt(person: Person) -> tuple[str, ...]:
-    plan = adopting.adopt(person.site, "x-code")
-    write(person.site, "x-code", plan, adopting.notes(person.site))
-    return plan.notes
-
-
-def release(person: Person) -> None:
-    undo(person.site, "x-code", adopting.release(person.site, "x-code"), adopting.notes(person.site))
-
-
 def test_a_plugin_of_hooks_alone_is_switched_off_and_waits_as_a_source(person: Person, settings: Path) -> None:
     folder = plugin(person, "lint")
     before = tree(folder)
 
-    notes = adopt(person)
+    notes = person.adopt()
 
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"lint@market": False}}
     assert tree(folder) == before
@@ -96,10 +85,10 @@ def test_release_gives_the_same_bytes_back(person: Person, settings: Path, name:
         person.site.paths.config.write_text(listed)
     before = tree(person.home), tree(person.site.paths.config.parent)
 
-    adopt(person)
+    person.adopt()
     assert len(load(person.site.paths).hooks) == 2
     assert (tree(person.home), tree(person.site.paths.config.parent)) != before
-    release(person)
+    person.release()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
@@ -109,10 +98,10 @@ def test_after_an_edit_the_switches_are_as_they_were(person: Person, settings: P
     plugin(person, "lint")
     text = str(SETTINGS[name]).encode()
     settings.write_bytes(text)
-    adopt(person)
+    person.adopt()
     settings.write_bytes(settings.read_bytes().replace(b"{", b'{"later": 1, ', 1))
 
-    release(person)
+    person.release()
 
     new, old = (json.loads(one.decode("utf-8-sig")) for one in (settings.read_bytes(), text))
     assert new.pop("later") == 1
@@ -134,7 +123,7 @@ def test_a_plugin_that_would_lose_something_stays(person: Person, more: dict[str
     before = tree(person.home)
 
     with pytest.raises(HooktrayError, match="no hook of x-code can be adopted") as caught:
-        adopt(person)
+        person.adopt()
 
     assert f"lint@market stays: {why}" in caught.value.hint
     assert tree(person.home) == before
@@ -145,7 +134,7 @@ def test_a_plugin_that_cannot_be_read_stays_and_keeps_no_other(person: Person, s
     (plugin(person, "lint") / ".x-code-plugin" / "plugin.json").write_text(text)
     plugin(person, "zest")
 
-    assert adopt(person)[0].startswith("lint@market stays: ")
+    assert person.adopt()[0].startswith("lint@market stays: ")
 
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"zest@market": False}}
 
@@ -154,7 +143,7 @@ def test_a_folder_of_skills_beside_its_hooks_is_enough(person: Person, settings:
     (plugin(person, "lint") / "skills").mkdir()
     plugin(person, "zest")
 
-    notes = adopt(person)
+    notes = person.adopt()
 
     assert notes[0] == "lint@market stays: it brings skills too, which would go with its hooks."
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"zest@market": False}}
@@ -169,7 +158,7 @@ def test_settings_that_cannot_be_edited_are_refused(person: Person, settings: Pa
     before = tree(person.home)
 
     with pytest.raises(HooktrayError, match=f"settings.json{why}"):
-        adopt(person)
+        person.adopt()
 
     assert tree(person.home) == before
 
@@ -177,10 +166,10 @@ def test_settings_that_cannot_be_edited_are_refused(person: Person, settings: Pa
 def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person) -> None:
     plugin(person, "lint")
     with pytest.raises(HooktrayError, match="nothing to put back"):
-        release(person)
-    adopt(person)
+        person.release()
+    person.adopt()
 
     with pytest.raises(HooktrayError, match="no hook of x-code can be adopted") as caught:
-        adopt(person)
+        person.adopt()
 
     assert "lint@market stays: it is switched off" in caught.value.hint

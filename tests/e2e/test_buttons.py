@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from desk import Desk
 from desk.bubbles import DunstBubbles, NotifydBubbles
+from desk.viewer import viewer
 from live import Live, recorded
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
@@ -29,18 +29,6 @@ ASKS = {"ask": {"agents": ["claude-code"]}}
 REFUSES = '#!/bin/sh\ncat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
 
 Press = Callable[[str], None]
-
-
-@contextmanager
-def viewer(desk: Desk, folder: Path) -> Iterator[Path]:
-    """Holds the name of the file that the desktop was asked to show last; nobody shows it."""
-    program, note, path = folder / "bin" / "xdg-open", folder / "opened", desk.environment["PATH"]
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nprintf %s "$1" > {note}.part && mv {note}.part {note}\n')
-    program.chmod(0o755)
-    desk.environment["PATH"] = f"{program.parent}:{path}"
-    yield note
-    desk.environment["PATH"] = path
 
 
 def ask(live: Live) -> subprocess.Popen[bytes]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from desk import Desk
+from desk.viewer import viewer
 from live import Live, recorded
 
 
@@ -138,14 +139,8 @@ def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk,
 
 @pytest.fixture
 def opened(desk: Desk, folder: Path) -> Iterator[Path]:
-    """Holds the name of the file that the desktop was asked to show last; nobody shows it."""
-    viewer, note, path = folder / "bin" / "xdg-open", folder / "opened", desk.environment["PATH"]
-    viewer.parent.mkdir()
-    viewer.write_text(f'#!/bin/sh\nprintf %s "$1" > {note}.part && mv {note}.part {note}\n')
-    viewer.chmod(0o755)
-    desk.environment["PATH"] = f"{viewer.parent}:{path}"
-    yield note
-    desk.environment["PATH"] = path
+    with viewer(desk, folder) as note:
+        yield note
 
 
 def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path, opened: Path) -> None:
