@@ -112,12 +112,16 @@ def mapping(raw: bytes) -> dict[str, Any]:
     return value
 
 
+_UNICODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ASCII = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
 def dumps(value: Any) -> bytes:
     """Compact JSON; text that UTF-8 cannot hold (half a surrogate pair) goes out escaped."""
     try:
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        return _UNICODE.encode(value).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+        return _ASCII.encode(value).encode()
 
 
 def line(value: Any) -> bytes:

@@ -126,8 +126,9 @@ class Engine:
         if switch is not None and own is None and event.kind not in ANCESTRY:
             return self._barred(event, book, switch, started, after)
         hooks = self._plan(event, book, slow)
-        if (hooks and switch is None) or event.kind in ANCESTRY:  # asked now, while the relay still lives
-            event = replace(event, nested=self._lineage.from_hook(event.pid))
+        asked = (hooks and switch is None) or event.kind in ANCESTRY
+        if asked and self._lineage.from_hook(event.pid):  # now, while the relay still lives
+            event = replace(event, nested=True)
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.heard(event)
         self._ears.arrived(event, answered=observed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -111,7 +111,8 @@ class Rounds:
             reading = Reading(verdict=hook.action.verdict, reason=hook.action.reason)
             return Outcome(hook=hook.name, status=Status.OK, reading=reading)
         try:
-            return self._works.work(event, hook, approved.digest)
+            may = partial(self._switch.passing, event.session, event.agent)
+            return self._works.work(event, hook, approved.digest, may)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
@@ -129,8 +130,10 @@ class Rounds:
         if not jobs:
             return []
         with shown(self._ears, event, {index: hooks[index].hook for index in jobs}) as over_with:
-            may = partial(self._switch.passing, event.session, event.agent)
-            watched = [replace(job, over=over_with(index), may=may) for index, job in jobs.items()]
+            watched = [
+                replace(job, over=over_with(index)) if hooks[index].hook.status else job
+                for index, job in jobs.items()
+            ]
             results = run(watched, deadline, gone, background=self._background)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
@@ -145,6 +148,10 @@ class Rounds:
                 continue
             outcomes.append(self._read(event, hook, result))
         return outcomes
+
+    @staticmethod
+    def _watched(hook: Hook, job: Work, over: Callable[[], None]) -> Work:
+        return replace(job, over=over) if hook.status else job
 
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:

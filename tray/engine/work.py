@@ -14,7 +14,7 @@ from tray.engine.approval.placeholders import running
 from tray.engine.question import answered
 from tray.engine.runners.environment import clean
 from tray.engine.runners.errand import Errand, Work
-from tray.engine.runners.process import Job
+from tray.engine.runners.process import Job, May
 from tray.engine.runners.span import Span
 from tray.model.decision import Reading, Result
 from tray.model.event import TEST, Event
@@ -35,17 +35,17 @@ class Works:
         self._covering = covering
         self._llm = llm
 
-    def work(self, event: Event, hook: Hook, digest: str) -> Work:
+    def work(self, event: Event, hook: Hook, digest: str, may: May) -> Work:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
         action = hook.action
         if isinstance(action, Http):
-            return _request(event, hook, action)
+            return _request(event, hook, action, may)
         if isinstance(action, Prompt):
-            return _question(event, hook, action, self._llm())
+            return _question(event, hook, action, self._llm(), may)
         assert isinstance(action, Command)
-        return self._job(event, hook, action, digest)
+        return self._job(event, hook, action, digest, may)
 
-    def _job(self, event: Event, hook: Hook, command: Command, digest: str) -> Job:
+    def _job(self, event: Event, hook: Hook, command: Command, digest: str, may: May) -> Job:
         dialect = DIALECTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
@@ -67,25 +67,26 @@ class Works:
             stdin=stdin,
             timeout=hook.timeout,
             background=hook.background,
+            may=may,
         )
 
 
-def _request(event: Event, hook: Hook, action: Http) -> Errand:
+def _request(event: Event, hook: Hook, action: Http, may: May) -> Errand:
     def ask(span: Span) -> Result:
         from tray.engine.posting import post  # urllib3 is none of a command hook's business
 
         return post(event, hook, action, span)
 
-    return Errand(ask=ask, timeout=hook.timeout)
+    return Errand(ask=ask, timeout=hook.timeout, may=may)
 
 
-def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None) -> Errand:
+def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, may: May) -> Errand:
     def ask(span: Span) -> Result:
         from tray.engine.asking import ask_model  # the openai library takes half a second
 
         return ask_model(event, hook, action, llm, span)
 
-    return Errand(ask=ask, timeout=min(hook.timeout, AGENT_TIME) if action.agent else hook.timeout)
+    return Errand(ask=ask, timeout=min(hook.timeout, AGENT_TIME) if action.agent else hook.timeout, may=may)
 
 
 def read(event: Event, hook: Hook, result: Result) -> Reading:

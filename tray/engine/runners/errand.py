@@ -7,12 +7,11 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from tray.engine.runners import command
 from tray.engine.runners.command import Background, Gone, Job
-from tray.engine.runners.process import CLOSED, always, nobody
+from tray.engine.runners.process import CLOSED, May, always, nobody
 from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
 from tray.model.decision import Result
@@ -30,7 +29,7 @@ class Errand:
     ask: Callable[[Span], Result]
     timeout: float = 20.0  # seconds
     over: Callable[[], None] = nobody  # told once, when its turn is over
-    may: Callable[[], AbstractContextManager[bool]] = always  # whether it may start
+    may: May = always  # whether it may start
 
 
 Work = Job | Errand

@@ -23,6 +23,9 @@ def nobody() -> None:
     """Nobody wants to know."""
 
 
+May = Callable[[], AbstractContextManager[bool]]
+
+
 def always() -> AbstractContextManager[bool]:
     """Nothing stands in the way."""
     return nullcontext(True)
@@ -39,7 +42,7 @@ class Job:
     timeout: float = 20.0  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
     over: Callable[[], None] = nobody  # called once its process has ended
-    may: Callable[[], AbstractContextManager[bool]] = always  # whether it may start; held until it has
+    may: May = always  # whether it may start; held until it has
 
 
 class Gone(Protocol):
