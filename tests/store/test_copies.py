@@ -1,0 +1,158 @@
+"""The approved copies at each use: whoever puts a file beside them is noticed, also when nobody walks the folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tray.model.hook import Command, Hook, Match, Source
+from tray.store import copies as module
+from tray.store.copies import Copies, DamagedError, Unit
+
+CONTENTS = {"/work/guard.py": b"import lib.names\n", "/work/lib/names.py": b"NAMES = ()\n"}
+
+NEVER, AT_ONCE = 1 << 62, -1  # how old a folder's sign has to be until it is believed
+
+
+def latest(folder: Path) -> int:
+    """When the last change below this folder was, by the kernel's clock for files, which is coarse."""
+    return max(found.lstat().st_ctime_ns for found in folder.rglob("*"))
+
+
+def has_moved_on(tmp_path: Path, since: int) -> bool:
+    (tmp_path / "clock").write_bytes(b"")
+    return (tmp_path / "clock").stat().st_ctime_ns > since
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Copies:
+    (tmp_path / "copies").mkdir()
+    return Copies(tmp_path / "copies")
+
+
+@pytest.fixture
+def unit() -> Unit:
+    hook = Hook(
+        name="guard",
+        source=Source(kind="hooktray", path="/work/hooktray.yaml"),
+        match=Match(event="tool_before"),
+        action=Command(line="python3 guard.py", folder="/work"),
+        files=("lib/*.py",),
+    )
+    return Unit(hook=hook, contents=CONTENTS)
+
+
+def beside(guard: Path) -> None:
+    (guard.parent / "json.py").write_text("evil = True\n")
+
+
+def below(guard: Path) -> None:
+    (guard.parent / "lib" / "guest.py").write_text("evil = True\n")
+
+
+def above(guard: Path) -> None:
+    (guard.parents[1] / "guest").write_text("evil\n")
+
+
+def in_a_new_folder(guard: Path) -> None:
+    (guard.parent / "json").mkdir()
+    (guard.parent / "json" / "__init__.py").write_text("evil = True\n")
+
+
+def as_a_link(guard: Path) -> None:
+    (guard.parent / "json").symlink_to("/tmp", target_is_directory=True)
+
+
+def with_the_hour_set_back(guard: Path) -> None:
+    folder = guard.parent / "lib"
+    before = folder.stat()
+    (folder / "guest.py").write_text("evil = True\n")
+    os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def in_a_folder_put_in_its_place(guard: Path) -> None:
+    folder = guard.parent / "lib"
+    before = folder.stat()
+    other = folder.with_name("other")
+    shutil.copytree(folder, other)
+    (other / "guest.py").write_text("evil = True\n")
+    shutil.rmtree(folder)
+    other.rename(folder)
+    os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+GUESTS = [
+    beside,
+    below,
+    above,
+    in_a_new_folder,
+    as_a_link,
+    with_the_hour_set_back,
+    in_a_folder_put_in_its_place,
+]
+
+
+@pytest.mark.parametrize("walked", [True, False], ids=["looked around", "known by their signs"])
+@pytest.mark.parametrize("put", GUESTS)
+def test_a_file_that_was_put_in_is_noticed(
+    kept: Copies,
+    unit: Unit,
+    put: Callable[[Path], None],
+    walked: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        module, "SETTLED", 1 << 62 if walked else -1
+    )  # how old a folder's sign must be to be believed
+    name = kept.keep(unit)
+    for _ in range(3):
+        kept.check(name)
+
+    put(kept.path(name, "/work/guard.py"))
+
+    with pytest.raises(DamagedError, match="not approved"):
+        kept.check(name)
+
+
+def test_once_the_folders_are_old_enough_nobody_walks_them(
+    kept: Copies, unit: Unit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks: list[str] = []
+
+    class Watched(Copies):
+        def _look_around(self, kept: module.Kept) -> bool:
+            walks.append(kept.root)
+            return super()._look_around(kept)
+
+    watched = Watched(kept.folder)
+    name = watched.keep(unit)
+    for believed, expected in ((NEVER, 3), (AT_ONCE, 1)):
+        monkeypatch.setattr(module, "SETTLED", believed)
+        walks.clear()
+        for _ in range(3):
+            watched.check(name)
+        assert len(walks) == expected
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_an_altered_byte_is_noticed_whatever_its_folder_says(
+    kept: Copies, unit: Unit, settled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SETTLED", AT_ONCE if settled else NEVER)
+    name = kept.keep(unit)
+    kept.check(name)
+    copy = kept.path(name, "/work/lib/names.py")
+    before = copy.stat()
+
+    copy.chmod(0o600)
+    with copy.open("r+b") as file:  # in place: the folder stays as it was
+        file.write(b"names")
+    os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with pytest.raises(DamagedError, match=r"names\.py was altered"):
+        kept.check(name)
