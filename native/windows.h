@@ -212,6 +212,11 @@ static long send_some(line writer, const struct piece unsent[2]) {
     return WSAGetLastError() == WSAEWOULDBLOCK ? LATER : BROKEN;
 }
 
+/* Nothing is known here of how long it takes to be woken. */
+static void await_a_moment(line reader) {
+    (void)reader;
+}
+
 static long receive(line reader, unsigned char *at, size_t room) {
     DWORD size = 0;
     if (answers && reader == (line)answers)

@@ -1,0 +1,25 @@
+"""The systems below the C relay: what it calls is there on each, though only one of them is compiled here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(__file__).parents[2] / "native"
+DEFINED = re.compile(r"^static [^;=]*?\b(\w+)\([^;]*?\) \{", re.MULTILINE)
+
+
+def defined(name: str) -> set[str]:
+    return set(DEFINED.findall((NATIVE / name).read_text()))
+
+
+@pytest.mark.parametrize("system", ["posix.h", "windows.h"])
+def test_each_system_has_all_that_the_relay_asks_of_one(system: str) -> None:
+    relay = (NATIVE / "relay.c").read_text()
+    systems = defined("posix.h") | defined("windows.h")
+    asked = {name for name in systems if re.search(rf"\b{name}\(", relay)}
+
+    assert len(asked) > 15, "the pattern finds them"
+    assert asked - defined(system) - {"arguments_of"} == set()  # which wmain alone calls
