@@ -95,7 +95,8 @@ class Caller:
     def read(self, seconds: float, *, renewed: bool = False) -> bool:
         """True when the whole frame is there, False when the time is over; progress may renew the time."""
         until = time.monotonic() + seconds
-        self._take_first(seconds)
+        if self._take_first(seconds) and renewed:
+            until = min(time.monotonic() + seconds, self._until)
         while not self._complete():
             self._seen = False
             if isinstance(self._unread, bytes):
@@ -171,10 +172,11 @@ class Caller:
         while self._afterwards:
             self._later(*self._afterwards.pop(0))
 
-    def _take_first(self, seconds: float) -> None:
-        """All of most frames. A relay connects first and sends then, so a look without waiting is mostly too early.
+    def _take_first(self, seconds: float) -> bool:
+        """All of most frames; whether something came. Only as long as no time-out is set, which is as a rule enough.
 
-        To set a time-out would cost each caller four calls of the system more.
+        A relay connects first and sends then, so a look without waiting is mostly too early; and to set a time-out
+        would cost each caller four calls of the system more.
         """
         if sys.platform != "win32" and self._connection.gettimeout() is None:
             found = _events(self._connection, select.POLLIN | RDHUP, seconds)
@@ -182,13 +184,16 @@ class Caller:
                 raise HungUp
             if found:
                 self._seen = bool(RDHUP)
-                self._receive_first()
+                return self._receive_first()
+        return False
 
-    def _receive_first(self) -> None:
+    def _receive_first(self) -> bool:
         try:
-            self._unread = self._connection.recv(FIRST)  # its end is met by whoever waits
+            received = self._connection.recv(FIRST)
         except OSError as error:
             raise HungUp from error
+        self._unread += received
+        return bool(received)  # its end is met by whoever waits
 
     def _complete(self) -> bool:
         unread = self._unread
