@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from house import PRE_TOOL_USE, House
@@ -12,7 +16,7 @@ from tray.engine import trial
 from tray.engine.callers.ancestry import DEPTH, Ancestor, sent_by
 from tray.engine.heard import TESTING, TRYING, heard
 from tray.errors import HooktrayError
-from tray.model.event import TEST, Knock
+from tray.model.event import PROBE, TEST, Knock
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,41 @@ def test_whoever_only_has_the_variable_is_no_test() -> None:
     )
 
     assert not heard(knock, 1).test
+
+
+@contextmanager
+def relay_below(verb: str, *, shell: bool) -> Iterator[int]:
+    """The number of a process that one of our own commands started, itself or by a shell."""
+    line = "/bin/sh -c 'echo $$; exec cat'; true" if shell else "echo $$; exec cat"
+    start = f"import subprocess; subprocess.run(['/bin/sh', '-c', {line!r}])"
+    argv = [sys.executable, "-c", start, "-m", "tray", verb]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        yield int(command.stdout.readline())
+        command.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="starts a shell")
+@pytest.mark.parametrize(
+    ("verb", "shell", "session", "is_test"),
+    [
+        ("test", False, "s-1", True),
+        ("test", True, "s-1", False),  # whoever it started did that
+        ("doctor", True, f"{PROBE}1", True),
+        ("doctor", False, f"{PROBE}1", True),
+        ("doctor", True, "s-1", False),
+        ("list", False, f"{PROBE}1", False),
+    ],
+)
+def test_who_started_a_relay_is_asked_the_kernel(verb: str, shell: bool, session: str, is_test: bool) -> None:
+    body = json.dumps(PRE_TOOL_USE | {"session_id": session}).encode()
+
+    with relay_below(verb, shell=shell) as pid:
+        for environment in ({TEST: "1"}, {}):
+            knock = Knock(
+                agent="claude-code", event="PreToolUse", id="0" * 32, body=body, environment=environment, pid=pid
+            )
+            assert heard(knock, 1).test is (is_test and TEST in environment)
 
 
 def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:

@@ -17,7 +17,7 @@ from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from tray.app import stores
-from tray.engine.runners.tree import ticks
+from tray.engine.runners.table import ticks
 from tray.model.event import Knock
 
 TITLE = "the master switch under load"

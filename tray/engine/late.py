@@ -43,7 +43,7 @@ class Late:
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing waits for any session."""
+        """Whether nothing at all is remembered of any session: then nothing waits."""
         return self._sessions.empty
 
     def said(self, event: Event) -> list[Outcome]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -130,11 +130,11 @@ class Rounds:
         if not jobs:
             return []
         with shown(self._ears, event, {index: hooks[index].hook for index in jobs}) as over_with:
-            watched = [
+            told = [
                 replace(job, over=over_with(index)) if hooks[index].hook.status else job
                 for index, job in jobs.items()
             ]
-            results = run(watched, deadline, gone, background=self._background)
+            results = run(told, deadline, gone, background=self._background)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook
@@ -148,10 +148,6 @@ class Rounds:
                 continue
             outcomes.append(self._read(event, hook, result))
         return outcomes
-
-    @staticmethod
-    def _watched(hook: Hook, job: Work, over: Callable[[], None]) -> Work:
-        return replace(job, over=over) if hook.status else job
 
     def _read(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:

@@ -20,7 +20,8 @@ from tray.model.decision import Result
 
 if sys.platform != "win32":
     from tray.engine.runners.poll import READABLE, Poll, PollPipes
-    from tray.engine.runners.tree import PosixTree, ticks
+    from tray.engine.runners.table import ticks
+    from tray.engine.runners.tree import PosixTree
 
 assert sys.platform != "win32"
 

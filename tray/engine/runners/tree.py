@@ -9,30 +9,17 @@ import contextlib
 import os
 import signal
 import sys
-import time
-from dataclasses import dataclass
-from pathlib import Path
 
 from tray.engine.runners.orphans import OPENED, adopting, orphans
 from tray.engine.runners.process import MARK
-from tray.files import content
+
+if sys.platform != "win32":
+    from tray.engine.runners.table import LOOKS, Entry, Table, entry, environment, ticks
 
 assert sys.platform != "win32"
 
-PROC = Path("/proc")
 ROUNDS = 10  # looks at a tree that forks while it is being killed
-DEAD = ("Z", "X")
 UNREACHABLE = (ProcessLookupError, PermissionError)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the system's process table."""
-
-    parent: int
-    group: int
-    session: int
-    start: float
 
 
 class PosixTree:
@@ -40,7 +27,7 @@ class PosixTree:
 
     def __init__(self, pid: int, mark: str, born: float | None = None) -> None:
         self.pid = pid
-        self._mark = f"{MARK}={mark}".encode()
+        self._mark = mark
         self._known: dict[int, float] = {}
         self._born = ticks() - 100 if born is None else born
 
@@ -86,36 +73,29 @@ class PosixTree:
             os.killpg(self.pid, number)
 
     def _members(self, *, marked: bool = True) -> dict[int, float]:
-        table = snapshot()
-        table.pop(os.getpid(), None)
-        inside = {pid for pid, entry in table.items() if self._belongs(pid, entry) or (marked and self._marked(pid))}
+        table = LOOKS.now()
+        inside = table.kin(self.pid) | {pid for pid, start in self._known.items() if self._is(table, pid, start)}
         if marked:
-            inside |= {pid for pid in orphans() if pid in table and self._escaped(pid)}
-        size = -1
-        while size != len(inside):
-            size = len(inside)
-            inside |= {pid for pid, entry in table.items() if entry.parent in inside}
-        return {pid: table[pid].start for pid in inside}
+            inside |= table.marked(self._mark)
+            inside |= {pid for pid in orphans() if pid in table.entries and self._escaped(pid)}
+        return {pid: table.entries[pid].start for pid in table.below(inside)}
 
-    def _belongs(self, pid: int, entry: Entry) -> bool:
-        if self.pid in (pid, entry.group, entry.session):
-            return True
-        return self._known.get(pid) == entry.start
-
-    def _marked(self, pid: int) -> bool:
-        return self._mark in environment(pid)
+    @staticmethod
+    def _is(table: Table, pid: int, start: float) -> bool:
+        found = table.entries.get(pid)
+        return found is not None and found.start == start
 
     def _escaped(self, pid: int) -> bool:
         """Whether this orphan is this hook's: by its mark, or by its hour when it wiped all marks off."""
-        if self._marked(pid):
+        if f"{MARK}={self._mark}".encode() in environment(pid):
             return True
-        entry = _entry(str(pid))
-        return entry is not None and entry.start >= self._born and stray(pid, entry)
+        found = entry(pid)
+        return found is not None and found.start >= self._born and stray(pid, found)
 
 
-def stray(pid: int, entry: Entry) -> bool:
+def stray(pid: int, found: Entry) -> bool:
     """Whether this orphan belongs to no hook by name, and is nothing that we started for the person either."""
-    if entry.parent != os.getpid() or entry.session == os.getsid(0):
+    if found.parent != os.getpid() or found.session == os.getsid(0):
         return False
     said = environment(pid)
     return OPENED.encode() not in said and MARK.encode() not in said and adopting()
@@ -124,56 +104,7 @@ def stray(pid: int, entry: Entry) -> bool:
 def end_escaped() -> None:
     """End every orphan of any hook."""
     for pid in orphans():
-        entry = _entry(str(pid))
-        if entry is not None and (stray(pid, entry) or (MARK.encode() in environment(pid) and adopting())):
+        found = entry(pid)
+        if found is not None and (stray(pid, found) or (MARK.encode() in environment(pid) and adopting())):
             with contextlib.suppress(*UNREACHABLE):
                 os.kill(pid, signal.SIGKILL)
-
-
-def ticks() -> float:
-    """Now, as the process table tells when somebody was started."""
-    if sys.platform != "linux":
-        return 0.0
-    return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
-
-
-def snapshot() -> dict[int, Entry]:
-    """The living processes."""
-    if not (PROC / "self" / "stat").exists():
-        return _snapshot_without_proc()
-    names = os.listdir(PROC)  # noqa: PTH208 - hundreds of names, on the way to an answer
-    entries = ((int(name), _entry(name)) for name in names if name.isdigit())
-    return {pid: entry for pid, entry in entries if entry is not None}
-
-
-def _entry(name: str) -> Entry | None:
-    try:
-        text = content(f"/proc/{name}/stat")
-    except OSError:
-        return None
-    fields = text[text.rindex(b")") + 2 :].split()  # the name in brackets may hold blanks and brackets itself
-    if fields[0].decode() in DEAD:
-        return None
-    return Entry(int(fields[1]), int(fields[2]), int(fields[3]), float(fields[19]))
-
-
-def environment(pid: int) -> bytes:
-    """What a process was started with; empty for one that is not ours."""
-    try:
-        return content(f"/proc/{pid}/environ")
-    except OSError:
-        return b""
-
-
-def _snapshot_without_proc() -> dict[int, Entry]:
-    # macOS; not run where this was written. Without /proc the mark is not looked at.
-    import psutil
-
-    entries: dict[int, Entry] = {}
-    for process in psutil.process_iter(["ppid", "create_time", "status"]):
-        if process.info["status"] == psutil.STATUS_ZOMBIE:
-            continue
-        with contextlib.suppress(OSError):
-            group, session = os.getpgid(process.pid), os.getsid(process.pid)
-            entries[process.pid] = Entry(process.info["ppid"], group, session, process.info["create_time"])
-    return entries

@@ -1,0 +1,158 @@
+"""The system's processes at one moment; those who ask at the same time share one look, however many they are.
+
+Hooks of a burst time out together: a look of each one's own at everybody would take the square of their number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tray.engine.runners.process import MARK
+from tray.files import content
+
+assert sys.platform != "win32"
+
+PROC = "/proc"
+DEAD = ("Z", "X")
+MARKS = re.compile(MARK.encode() + rb"=([^\0]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the system's process table."""
+
+    parent: int
+    group: int
+    session: int
+    start: float
+
+
+class Table:
+    """The living processes but for ourselves, by number, and by what they have in common."""
+
+    def __init__(self, entries: dict[int, Entry]) -> None:
+        self.entries = entries
+        self._lock = threading.Lock()
+
+    def kin(self, leader: int) -> set[int]:
+        """Whoever is this process, or of its group or its session."""
+        return {leader} & self.entries.keys() | self._kin.get(leader, set())
+
+    def marked(self, mark: str) -> set[int]:
+        """Whoever carries this mark in the environment that it was started with."""
+        with self._lock:
+            return self._marked.get(mark.encode(), set())
+
+    def below(self, pids: Iterable[int]) -> set[int]:
+        """These and all that they started, as far as the parents live."""
+        found, waiting = set[int](), list(pids)
+        while waiting:
+            pid = waiting.pop()
+            if pid not in found:
+                found.add(pid)
+                waiting += self._children.get(pid, ())
+        return found
+
+    @cached_property
+    def _kin(self) -> dict[int, set[int]]:
+        kin: dict[int, set[int]] = defaultdict(set)
+        for pid, entry in self.entries.items():
+            kin[entry.group].add(pid)
+            kin[entry.session].add(pid)
+        return kin
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = defaultdict(list)
+        for pid, entry in self.entries.items():
+            children[entry.parent].append(pid)
+        return children
+
+    @cached_property
+    def _marked(self) -> dict[bytes, set[int]]:
+        marked: dict[bytes, set[int]] = defaultdict(set)
+        for pid in self.entries:
+            for mark in MARKS.findall(environment(pid)):
+                marked[mark].add(pid)
+        return marked
+
+
+class Looks:
+    """Hands out tables. Each is begun after it was asked for, so that nobody is missing who was there by then."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = Table({})
+        self._began = float("-inf")
+
+    def now(self) -> Table:
+        asked = time.monotonic()
+        with self._lock:
+            if self._began < asked:
+                self._began = time.monotonic()
+                entries = _entries()
+                entries.pop(os.getpid(), None)
+                self._last = Table(entries)
+            return self._last
+
+
+LOOKS = Looks()
+
+
+def entry(pid: int) -> Entry | None:
+    """This process alone; None when it is dead, or somebody else's to see."""
+    try:
+        text = content(f"{PROC}/{pid}/stat")
+    except OSError:
+        return None
+    fields = text[text.rindex(b")") + 2 :].split()  # the name in brackets may hold blanks and brackets itself
+    if fields[0].decode() in DEAD:
+        return None
+    return Entry(int(fields[1]), int(fields[2]), int(fields[3]), float(fields[19]))
+
+
+def environment(pid: int) -> bytes:
+    """What a process was started with; empty for one that is not ours."""
+    try:
+        return content(f"{PROC}/{pid}/environ")
+    except OSError:
+        return b""
+
+
+def ticks() -> float:
+    """Now, as the table tells when somebody was started."""
+    if sys.platform != "linux":
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
+
+
+def _entries() -> dict[int, Entry]:
+    if not Path(PROC, "self", "stat").exists():
+        return _entries_without_proc()
+    pids = (int(name) for name in os.listdir(PROC) if name.isdigit())  # noqa: PTH208 - on the way to an answer
+    found = ((pid, entry(pid)) for pid in pids)
+    return {pid: one for pid, one in found if one is not None}
+
+
+def _entries_without_proc() -> dict[int, Entry]:
+    # macOS; not run where this was written. Without /proc the mark is not looked at.
+    import psutil
+
+    entries: dict[int, Entry] = {}
+    for process in psutil.process_iter(["ppid", "create_time", "status"]):
+        if process.info["status"] == psutil.STATUS_ZOMBIE:
+            continue
+        with contextlib.suppress(OSError):
+            group, session = os.getpgid(process.pid), os.getsid(process.pid)
+            entries[process.pid] = Entry(process.info["ppid"], group, session, process.info["create_time"])
+    return entries
