@@ -1,6 +1,7 @@
 """Files as bytes."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,15 @@ def test_a_file_of_any_size_is_read_whole(tmp_path: Path, size: int) -> None:
     assert content(str(tmp_path / "f")) == whole
 
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@LINUX
 def test_what_the_kernel_makes_up_has_no_size_and_is_read_all_the_same() -> None:
     assert content("/proc/self/stat").startswith(b"%d (" % os.getpid())
 
 
+@LINUX
 def test_what_cannot_be_read_is_an_error_of_the_system_and_leaves_nothing_open(tmp_path: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(FileNotFoundError):

@@ -20,13 +20,13 @@ Written by `.venv/bin/python tests/bench --write`, never by hand. All candidates
 of 2 KB. Times depend on the machine, so look at the ratios; a machine that does something else at the same time makes
 them worse, much so when its load is above the number of cores. `tests/bench --gate` holds ratios, and CI runs it: of
 `sh -c :` at most 0.8 in the exec form, with hooks on and off, and 1.6 for 32 events at once; no more than 1.15 of an
-empty home once much has piled up; the best of three tries counts. Three stand at their border, and a machine with
-something else to do misses them: 1.6 in the shell form, with hooks on and off (1.54 to 1.68 in single tries; a shell
-and a relay are 1.27 by themselves, before a server in Python that answers unread), and at most 2.1 ms, or 0.8 of its
-own run, added to a hook (0.87 to 1.05 of that). They fail from 1.76 and 1.15 on.
+empty home once much has piled up; the best of at most three tries counts. Three stand at their border, and a machine
+with something else to do misses them: 1.6 in the shell form, with hooks on and off (1.54 to 1.68 in single tries; a
+shell and a relay are 1.27 by themselves, before a server in Python that answers unread), and at most 2.1 ms, or 0.8
+of its own run, added to a hook (0.87 to 1.05 of that). They fail from 1.76 and 1.15 on.
 With 15 ms between two runs instead of 2, everything takes longer: then the shell form is 1.51 to 1.56, the exec form
-0.80 to 0.82. A processor that has slept for 3 ms takes five times as long for the same lines of Python, since all that
-they touch comes from memory again; so what is saved on the way to an answer is steps and bytes.
+0.80 to 0.82. A processor that has slept for 3 ms takes five times as long for the same lines of Python, since all
+that they touch comes from memory again; so what is saved on the way to an answer is steps and bytes.
 `--write --peer PATH` adds a hook of another project, from a checkout of yours, to the first table.
 
 "Exec form": the agent starts the relay itself. "Shell form": `sh -c "exec hooktray-relay …"`.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from desk import wait
 
 from tray.model.hook import Command, Hook, Match, Source
 from tray.store import copies as module
@@ -106,12 +107,11 @@ def test_a_file_that_was_put_in_is_noticed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        module, "SETTLED", 1 << 62 if walked else -1
-    )  # how old a folder's sign must be to be believed
+    monkeypatch.setattr(module, "SETTLED", NEVER if walked else AT_ONCE)
     name = kept.keep(unit)
     for _ in range(3):
         kept.check(name)
+    wait(lambda: has_moved_on(tmp_path, latest(kept.folder)), what="the clock for files has moved on")
 
     put(kept.path(name, "/work/guard.py"))
 

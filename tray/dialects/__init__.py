@@ -52,7 +52,7 @@ DIALECTS: dict[str, Dialect] = {
 def parse(knock: Knock, ledger: int = 0) -> Event:
     """The event of a knock. Never raises: what is wrong with the input is the event's `problem`."""
     event = _parsed(knock)
-    if ledger:  # nobody has seen it yet, and `replace` would take longer than all the rest here
+    if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
         object.__setattr__(event, "ledger", ledger)
     return event
 
