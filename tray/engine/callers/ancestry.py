@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tray.engine.runners.orphans import OPENED
+from tray.engine.runners.proc import environment, stat
 from tray.files import content
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
@@ -42,7 +43,7 @@ if sys.platform == "linux":
         """The parent of this process, and when that was started."""
         try:
             parent = _parent(pid)
-            fields = content(f"/proc/{parent}/stat").rpartition(b")")[2].split(None, 20)
+            fields = stat(parent, 20)
             return (parent, fields[19]) if parent > 1 else None
         except (OSError, ValueError, IndexError):
             return None
@@ -56,7 +57,7 @@ else:
 if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
 
     def _parent(pid: int) -> int:
-        return int(content(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)[1])
+        return int(stat(pid, 2)[1])
 
     def _command(pid: int) -> tuple[str, ...]:
         line = content(f"/proc/{pid}/cmdline")
@@ -158,11 +159,7 @@ class Lineage:
 
 def carries(pid: int, name: str) -> bool:
     """Whether the kernel says that this process was started with such a variable."""
-    try:
-        said = content(f"/proc/{pid}/environ")
-    except OSError:
-        return False
-    return any(one.startswith(f"{name}=".encode()) for one in said.split(b"\0"))
+    return any(one.startswith(f"{name}=".encode()) for one in environment(pid).split(b"\0"))
 
 
 def sent_by(

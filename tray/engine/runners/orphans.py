@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from tray.engine.runners.proc import stat
 from tray.files import content
 
 OPENED = "HOOKTRAY_OPENED"  # in the environment of whatever we start that is no hook: a browser is not ours to end
@@ -79,7 +80,7 @@ def _dead() -> Iterator[int]:
     own = os.getsid(0)
     for pid in orphans():
         with contextlib.suppress(OSError, ValueError):
-            fields = content(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+            fields = stat(pid)
             # Whoever shares our session was started by us, and is no hook.
             if fields[0] == b"Z" and int(fields[3]) != own:
                 yield pid

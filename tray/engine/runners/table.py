@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tray.engine.runners.proc import environment, stat
 from tray.engine.runners.process import MARK
-from tray.files import content
 
 assert sys.platform != "win32"
 
@@ -112,21 +112,12 @@ LOOKS = Looks()
 def entry(pid: int) -> Entry | None:
     """This process alone; None when it is dead, or somebody else's to see."""
     try:
-        text = content(f"{PROC}/{pid}/stat")
+        fields = stat(pid)
     except OSError:
         return None
-    fields = text[text.rindex(b")") + 2 :].split()  # the name in brackets may hold blanks and brackets itself
     if fields[0].decode() in DEAD:
         return None
     return Entry(int(fields[1]), int(fields[2]), int(fields[3]), float(fields[19]))
-
-
-def environment(pid: int) -> bytes:
-    """What a process was started with; empty for one that is not ours."""
-    try:
-        return content(f"{PROC}/{pid}/environ")
-    except OSError:
-        return b""
 
 
 def ticks() -> float:

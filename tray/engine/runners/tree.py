@@ -11,10 +11,11 @@ import signal
 import sys
 
 from tray.engine.runners.orphans import OPENED, adopting, orphans
+from tray.engine.runners.proc import environment
 from tray.engine.runners.process import MARK
 
 if sys.platform != "win32":
-    from tray.engine.runners.table import LOOKS, Entry, Table, entry, environment, ticks
+    from tray.engine.runners.table import LOOKS, Entry, Table, entry, ticks
 
 assert sys.platform != "win32"
 
@@ -77,7 +78,8 @@ class PosixTree:
         inside = table.kin(self.pid) | {pid for pid, start in self._known.items() if self._is(table, pid, start)}
         if marked:
             inside |= table.marked(self._mark)
-            inside |= {pid for pid in orphans() if pid in table.entries and self._escaped(pid)}
+            others = table.entries.keys() - inside
+            inside |= {pid for pid in orphans() if pid in others and self._escaped(pid)}
         return {pid: table.entries[pid].start for pid in table.below(inside)}
 
     @staticmethod
