@@ -79,8 +79,7 @@ class Environment(Mapping[str, str]):
         return len(self._variables())
 
     def __contains__(self, name: object) -> bool:
-        # Of nearly every event it is not there, and that is all that anybody wants to know.
-        return str(name).encode("utf-8", "surrogateescape") in self._lines and name in self._variables()
+        return _bytes(str(name)) in self._lines and name in self._variables()
 
     def __repr__(self) -> str:
         return repr(self._variables())

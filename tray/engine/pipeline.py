@@ -30,7 +30,7 @@ from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
+from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Gate, Outcome, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
@@ -273,7 +273,7 @@ class Engine:
 
         `told` has what is written down and told where that is more than the answer depends on.
         """
-        answer = Answer() if event.told else render(event, decision)
+        answer = SILENCE if event.told else render(event, decision)
         ms, at = (time.monotonic() - started) * 1000, time.time()
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
         self._loops.ended(event, decision)
