@@ -26,8 +26,6 @@ PAYLOADS = Path(__file__).parent / "dialects" / "payloads"
 class Live:
     """One running tray with a home of its own."""
 
-    program: Sequence[str] = PROGRAM  # what Python is to run
-
     def __init__(
         self,
         place: Desk | Plain,
@@ -37,7 +35,7 @@ class Live:
         starts: bool = True,
         program: Sequence[str] = PROGRAM,
     ) -> None:
-        self.program = program
+        self.program = program  # what Python is to run
         self.place = place
         self.home = folder / "h"
         self.config = self.home / "config" / "hooktray.yaml"

@@ -11,7 +11,7 @@ import pytest
 from chromium import Chromium
 from desk import wait
 from house import PRE_TOOL_USE
-from live import Live
+from live import PROGRAM, Live
 from page.site import found
 from plain import Plain
 
@@ -19,7 +19,7 @@ from tray.page.changes import name
 
 HOOKS = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 GUARD = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
-ORDINARY, DRIVEN = ("-m", "tray"), (str(Path(__file__).parent / "driven_tray.py"),)
+DRIVEN = (str(Path(__file__).parent / "driven_tray.py"),)
 DESKTOP = '#!/bin/sh\nprintf %s "$1" > "$HOME/opened.part" && mv "$HOME/opened.part" "$HOME/opened"\n'
 # An agent: it has a relay run, so that the tray knows it, then does what it is told with what it has stolen.
 AGENT = """
@@ -45,7 +45,7 @@ def live(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Live]:
     plain = Plain(tmp_path)
     plain.environment["PATH"] = f"{programs}:{plain.environment['PATH']}"
     try:
-        live = Live(plain, tmp_path, configuration=HOOKS, program=getattr(request, "param", ORDINARY))
+        live = Live(plain, tmp_path, configuration=HOOKS, program=getattr(request, "param", PROGRAM))
         live.script("guard.sh", GUARD)
         yield live
     finally:

@@ -98,14 +98,14 @@ def _ask(tally: Tally, house: House, agent: str, event: str, number: int) -> Non
         house.knock(agent, event, payload, id=id)
         took = time.monotonic() - started
         record = next(record for _, _, record in list(house.decisions) if record.id == id)
-        statuses = [str(hook["status"]) for hook in record.hooks]
+        statuses = {str(hook["name"]): str(hook["status"]) for hook in record.hooks}
     except Exception as error:  # noqa: BLE001 - no answer at all
         with LOCK:
             tally.attack(f"{agent}: {error!r}", held=False)
         return
     with LOCK:
         # On a machine that is this busy a matcher may run out of time: then its hook is asked, too.
-        slow = len(statuses) >= len(met) and set(statuses) == {"timed_out"}
+        slow = {f"{agent}-{name}" for name in met} <= statuses.keys() and set(statuses.values()) == {"timed_out"}
         said = f"{agent} {event} {met}: {took:.2f} of {spec.timeout} s, {statuses}"
         tally.attack(said, took < spec.timeout and slow, faults=len(met))
 
