@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from desk import Desk, MenuRow, wait
 from plain import Plain
@@ -24,25 +24,30 @@ PAYLOADS = Path(__file__).parent / "dialects" / "payloads"
 
 
 class Live:
-    """One running tray with a home of its own."""
+    """One tray with a home of its own, not made and not started yet: `fresh` does both."""
 
-    def __init__(
-        self,
+    def __init__(self, place: Desk | Plain, home: Path, *, program: Sequence[str] = PROGRAM) -> None:
+        self.place = place
+        self.home = home
+        self.config = home / "config" / "hooktray.yaml"
+        self.program = program  # what Python is to run
+
+    @classmethod
+    def fresh(
+        cls,
         place: Desk | Plain,
         folder: Path,
         *,
         configuration: Mapping[str, Any] | str = "",
         starts: bool = True,
         program: Sequence[str] = PROGRAM,
-    ) -> None:
-        self.program = program  # what Python is to run
-        self.place = place
-        self.home = folder / "h"
-        self.config = self.home / "config" / "hooktray.yaml"
-        self.config.parent.mkdir(parents=True)
-        self.configure(configuration)
+    ) -> Self:
+        live = cls(place, folder / "h", program=program)
+        live.config.parent.mkdir(parents=True)
+        live.configure(configuration)
         if starts:
-            self.start()
+            live.start()
+        return live
 
     def start(self, *argv: str) -> None:
         self.process = self.place.start([PYTHON, "-I", *self.program, "--home", str(self.home), "run", *argv])

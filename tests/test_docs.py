@@ -108,8 +108,7 @@ def test_the_session_prints_what_is_shown(house: House, tmp_path: Path) -> None:
     (standing,) = house.roster.standings
     house.consent.approve(standing.key, standing.digest, "test")
     place = Plain(tmp_path)
-    live = Live.__new__(Live)
-    live.place, live.home = place, house.paths.home or tmp_path
+    live = Live(place, house.paths.home or tmp_path)
     live.start("--headless")
     shows(house, during)
     place.close()
@@ -161,8 +160,7 @@ def test_named_sounds_are_in_the_package(name: str) -> None:
 
 def test_the_schema_command_prints_a_schema(tmp_path: Path) -> None:
     plain = Plain(tmp_path)
-    live = Live.__new__(Live)
-    live.place, live.home = plain, tmp_path / "h"
+    live = Live(plain, tmp_path / "h")
 
     printed = json.loads(live.cli("schema").stdout)
 

@@ -37,7 +37,7 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """A running tray without hooks, for those who leave it as it is."""
     folder = tmp_path_factory.mktemp("idle")
     plain = Plain(folder)
-    yield Live(plain, folder)
+    yield Live.fresh(plain, folder)
     plain.close()
 
 
@@ -58,7 +58,7 @@ def approved(live: Live) -> None:
 
 def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) -> Live:
     """A running headless tray with one approved guard."""
-    live = Live(plain, tmp_path, configuration={**GUARD, **more}, starts=False)
+    live = Live.fresh(plain, tmp_path, configuration={**GUARD, **more}, starts=False)
     live.script("guard.sh", script)
     approved(live)
     live.start()
@@ -96,7 +96,7 @@ def test_bad_input_gets_the_neutral_answer_and_a_row_that_says_what_was_wrong(
 
 
 def test_a_system_prompt_always_comes_back_whole(plain: Plain, tmp_path: Path) -> None:
-    live = Live(plain, tmp_path)
+    live = Live.fresh(plain, tmp_path)
     prompt = "You are Shelley. é\n".encode() * 300_000
 
     assert live.relay("shelley", "system-prompt", prompt).stdout == prompt
@@ -190,7 +190,7 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
     other = {"hooks": [{"type": "mcp_tool", "server": "files", "tool": "check"}]}
     source.write_text(json.dumps({"hooks": {"PreToolUze": [good], "Stop": [good, other]}}))
 
-    live = Live(plain, tmp_path, configuration={"sources": [{"claude-code": str(source)}]})
+    live = Live.fresh(plain, tmp_path, configuration={"sources": [{"claude-code": str(source)}]})
 
     told = f"{source}:1:12: hooks.PreToolUze: unknown event `PreToolUze`"
     assert told in live.cli_json("status")[0]["problem"]
@@ -219,7 +219,7 @@ def test_a_second_start_says_so_and_ends_well(idle: Live) -> None:
 
 
 def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) -> None:
-    live = Live(plain, tmp_path, configuration=GUARD)
+    live = Live.fresh(plain, tmp_path, configuration=GUARD)
     live.script("guard.sh", DENY)
 
     assert b"waits for your approval" in live.cli("approve", "tool_before", "./guard.sh").stdout
@@ -258,7 +258,7 @@ def test_a_command_that_cannot_be_done_says_why_and_what_to_do(
 
 
 def test_without_a_tray_asking_says_how_to_start_it(plain: Plain, tmp_path: Path) -> None:
-    live = Live(plain, tmp_path)
+    live = Live.fresh(plain, tmp_path)
     live.quit()
 
     done = live.cli("off")
@@ -267,7 +267,7 @@ def test_without_a_tray_asking_says_how_to_start_it(plain: Plain, tmp_path: Path
 
 
 def test_a_synthetic_event_goes_the_whole_way(plain: Plain, tmp_path: Path) -> None:
-    live = Live(plain, tmp_path)
+    live = Live.fresh(plain, tmp_path)
     events = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
 
     for agent, name in events:
@@ -294,7 +294,7 @@ def test_an_account_of_a_decision_can_be_read(plain: Plain, tmp_path: Path) -> N
 
 def test_a_tray_that_ends_takes_its_hooks_along_and_writes_their_rows(plain: Plain, tmp_path: Path) -> None:
     hooks = [{"name": "slow", "event": "session_end", "command": "./slow.sh"}]
-    live = Live(plain, tmp_path, configuration={"hooks": hooks}, starts=False)
+    live = Live.fresh(plain, tmp_path, configuration={"hooks": hooks}, starts=False)
     live.script("slow.sh", f"echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; exec sleep 60")
     approved(live)
     live.start()

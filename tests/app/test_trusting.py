@@ -37,7 +37,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
     browser.write_text(DESKTOP)
     browser.chmod(0o755)
     plain.environment["PATH"] = f"{browser.parent}:{plain.environment['PATH']}"
-    live = Live(plain, tmp_path)
+    live = Live.fresh(plain, tmp_path)
     yield live
     live.quit()
     plain.close()

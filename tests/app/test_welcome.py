@@ -22,9 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX home")
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Live]:
     (tmp_path / ".claude").mkdir()
-    live = Live.__new__(Live)
-    live.place, live.home = Plain(tmp_path), tmp_path / "h"
-    live.config = live.home / "config" / "hooktray.yaml"
+    live = Live(Plain(tmp_path), tmp_path / "h")
     live.start("--headless")
     yield live
     assert isinstance(live.place, Plain)

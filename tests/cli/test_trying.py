@@ -40,7 +40,7 @@ def guard(house: House) -> House:
 @pytest.fixture
 def quiet(tmp_path: Path) -> Iterator[Live]:
     plain = Plain(tmp_path)
-    live = Live(plain, tmp_path)
+    live = Live.fresh(plain, tmp_path)
     yield live
     live.quit()
     plain.close()

@@ -24,11 +24,8 @@ by_person = pytest.mark.skipif(
 
 def installed(folder: Path) -> Live:
     """An installation whose tray does not run."""
-    live = Live.__new__(Live)
-    live.place, live.home = Plain(folder), folder / "h"
-    paths = locate(str(live.home))
-    paths.prepare()
-    live.config = paths.config
+    live = Live(Plain(folder), folder / "h")
+    locate(str(live.home)).prepare()
     return live
 
 

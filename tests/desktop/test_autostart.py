@@ -139,8 +139,7 @@ def test_the_desktop_starts_exactly_the_words_that_were_meant(tmp_path: Path) ->
 
 
 def test_the_command_line_turns_it_on_and_off_and_says_so(tmp_path: Path) -> None:
-    live = Live.__new__(Live)
-    live.place, live.home = Plain(tmp_path), tmp_path / "h"
+    live = Live(Plain(tmp_path), tmp_path / "h")
 
     states = [live.cli_json("autostart")[0]]
     for word in ("on", "off"):

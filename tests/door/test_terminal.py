@@ -93,7 +93,7 @@ class Person:
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
     plain = Plain(tmp_path)
-    live = Live(plain, tmp_path, configuration=GUARD)
+    live = Live.fresh(plain, tmp_path, configuration=GUARD)
     live.script("guard.sh", "exit 0")
     yield live
     plain.close()

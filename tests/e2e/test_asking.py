@@ -87,7 +87,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with parts.session_bus(folder, os.environ) as address:
         plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
         with parts.recording_server(folder, {**os.environ, **plain.environment}) as server:
-            live = Live(plain, folder, configuration={"ask": {"agents": ["claude-code"]}})
+            live = Live.fresh(plain, folder, configuration={"ask": {"agents": ["claude-code"]}})
             live.relay("claude-code", "Notification", PROMPT)
             wait(server.calls, 20, "the server is known to work")
             yield Asked(live, server, address)

@@ -72,7 +72,7 @@ def questions_are_answered(live: Live, press: Press, opened: Path) -> None:
 
 def test_a_question_is_answered_by_the_buttons_that_dunst_offers(desk: Desk, tmp_path: Path) -> None:
     with viewer(desk, tmp_path) as opened:
-        live = Live(desk, tmp_path, configuration=ASKS)
+        live = Live.fresh(desk, tmp_path, configuration=ASKS)
         # Before the tray knows its icon on the screen nobody is asked: there may be nobody who sees it.
         desk.wait(lambda: live.cli_json("status")[0]["icon"], SLOW, "the icon")
         bubbles = DunstBubbles(desk.folder, desk.screen)
@@ -88,7 +88,7 @@ def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path:
         Desk(tmp_path / "d", panel=None, notifications="xfce4", sound=False, size=(900, 500)) as desk,
         viewer(desk, tmp_path) as opened,
     ):
-        live = Live(desk, tmp_path, configuration=ASKS)
+        live = Live.fresh(desk, tmp_path, configuration=ASKS)
         live.relay("claude-code", "Notification", NEWS)  # without an icon nobody is asked before an alert was shown
         desk.wait_notification(lambda shown: shown.body == "Hello")
         bubbles = NotifydBubbles(desk.screen)
@@ -101,7 +101,7 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
         guard = tmp_path / "guard.sh"
         guard.write_text(REFUSES)
         guard.chmod(0o755)
-        live = Live(desk, tmp_path, configuration={"hooks": [{"event": "tool_before", "command": str(guard)}]})
+        live = Live.fresh(desk, tmp_path, configuration={"hooks": [{"event": "tool_before", "command": str(guard)}]})
         bubbles = DunstBubbles(desk.folder, desk.screen)
 
         def shown(words: str, label: str) -> None:

@@ -30,7 +30,7 @@ def settings(desk: Desk) -> Iterator[Path]:
 def test_an_agent_is_connected_and_disconnected_in_the_menu(
     desk: Desk, folder: Path, opened: Path, settings: Path
 ) -> None:
-    live = Live(desk, folder)
+    live = Live.fresh(desk, folder)
     desk.wait(lambda: live.menu()[0].label == "No agent is connected", 20, "the first row offers agents")
     assert len(live.menu()) == 9
 

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.agent} {case.event}")
 def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None:
     hook = {"name": "witness", "event": case.kind, "command": "./witness.sh"}
-    live = Live(desk, folder, configuration={"settle": 0.2, "hooks": [hook]})
+    live = Live.fresh(desk, folder, configuration={"settle": 0.2, "hooks": [hook]})
     live.script("witness.sh", f"cat >{folder}/seen.part && mv {folder}/seen.part {folder}/seen")
     live.relay(case.agent, case.event, recorded(case.agent, case.payload))
     assert not (folder / "seen").exists(), "an unapproved hook has run"
@@ -93,7 +93,7 @@ DENIALS = [
 def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
     desk: Desk, folder: Path, agent: str, event: str, payload: str, native: dict[str, Any]
 ) -> None:
-    live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
+    live = Live.fresh(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
     live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
     assert live.relay(agent, event, recorded(agent, payload)).stdout == b""
     live.approve("guard")
@@ -111,7 +111,7 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
 
 
 def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk, folder: Path) -> None:
-    live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
+    live = Live.fresh(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
     script = live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
     payload = recorded("claude-code", "PreToolUse-Bash")
     live.approve("guard")
@@ -144,7 +144,7 @@ def opened(desk: Desk, folder: Path) -> Iterator[Path]:
 
 
 def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path, opened: Path) -> None:
-    live = Live(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
+    live = Live.fresh(desk, folder, configuration={"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
     live.script("guard.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
     payload = recorded("claude-code", "PreToolUse-Bash")
     live.approve("guard")

@@ -27,8 +27,7 @@ def test_the_menu_says_what_a_hook_does_just_now(desk: Desk, house: House, tmp_p
     house.configure({"sources": [{"claude-code": str(settings)}]})
     standing = house.standing("lint")
     house.consent.approve(standing.key, standing.digest, "test")
-    live = Live.__new__(Live)  # on the house's own home, where the hook is approved already
-    live.place, live.home, live.config = desk, tmp_path / "home", house.paths.config
+    live = Live(desk, tmp_path / "home")  # the house's own home, where the hook is approved already
     live.start()
     payload = tmp_path / "payload.json"
     payload.write_text(json.dumps(PRE_TOOL_USE))

@@ -45,7 +45,7 @@ def live(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Live]:
     plain = Plain(tmp_path)
     plain.environment["PATH"] = f"{programs}:{plain.environment['PATH']}"
     try:
-        live = Live(plain, tmp_path, configuration=HOOKS, program=getattr(request, "param", PROGRAM))
+        live = Live.fresh(plain, tmp_path, configuration=HOOKS, program=getattr(request, "param", PROGRAM))
         live.script("guard.sh", GUARD)
         yield live
     finally:
@@ -151,8 +151,7 @@ def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path
 
 
 def test_without_a_tray_open_says_so(tmp_path: Path) -> None:
-    live = Live.__new__(Live)
-    live.place, live.home = Plain(tmp_path), tmp_path / "h"
+    live = Live(Plain(tmp_path), tmp_path / "h")
 
     done = live.cli("open")
 
@@ -167,7 +166,7 @@ def test_without_anything_that_opens_files_open_says_so(tmp_path: Path) -> None:
     programs.mkdir()
     plain.environment["PATH"] = str(programs)
     try:
-        live = Live(plain, tmp_path)
+        live = Live.fresh(plain, tmp_path)
         done = live.cli("open")
         assert done.returncode == 1
         assert b"nothing here can open a browser" in done.stderr

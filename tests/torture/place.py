@@ -43,11 +43,7 @@ class Place:
 
     @classmethod
     def made(cls, plain: Plain, folder: Path, configuration: Mapping[str, Any] = CONFIGURATION) -> Place:
-        live = Live.__new__(Live)  # approved first, started then: one start is enough
-        live.place, live.home = plain, folder / "h"
-        live.config = live.home / "config" / "hooktray.yaml"
-        live.config.parent.mkdir(parents=True)
-        live.configure(configuration)
+        live = Live.fresh(plain, folder, configuration=configuration, starts=False)  # approved first: it starts once
         for name in ("guard", "kept"):
             live.script(f"{name}.sh", "exit 0")
         names = frozenset(str(one["name"]) for one in configuration["hooks"]) - {"guard"}
