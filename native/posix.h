@@ -237,6 +237,12 @@ static line connect_early(const char *place) {
     return poll(&input, 1, 0) > 0 ? connect_socket(place) : NO_LINE;
 }
 
+/* Whether the other end sent us away; nobody speaks before he was asked. */
+static int is_closed(line reader) {
+    unsigned char first;
+    return !recv(reader, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
 /* Where there is no Unix socket the tray leaves its port and a token: "PORT TOKEN". */
 static line connect_loopback(char *text, const char **token) {
     struct sockaddr_in address = {0};

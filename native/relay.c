@@ -359,6 +359,7 @@ static int relay(int count, char **words) {
     line early = place && is_ours(place) ? connect_early(place) : NO_LINE;
     if (!read_input(&call.payload) || !is_usage) give_up();
     if (!place) place = folder();
+    if (early != NO_LINE && is_closed(early)) close_line(early), early = NO_LINE; /* the input took too long for the door */
     if (early == NO_LINE && !is_ours(place)) give_up();
     name_event();
     if (!ask_tray(place, early, &answer) && !ask_once(place, &answer)) give_up();

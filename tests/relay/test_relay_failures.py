@@ -20,6 +20,7 @@ from relays import (
     ANSWER,
     CHILD,
     LONG,
+    PORTABLE,
     Agent,
     Impostor,
     Recorder,
@@ -184,6 +185,28 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         select.select([], [], [], 0.002)
+
+
+def test_a_relay_that_came_before_its_input_and_was_sent_away_comes_again(agent: Agent) -> None:
+    agent.when_down()
+    is_early = agent.words != PORTABLE
+    read, write = os.pipe()
+    os.write(write, b"{")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.settimeout(LONG)
+        door.bind(str(agent.state / "door.sock"))
+        door.listen()
+        with subprocess.Popen(agent.command("claude-code", "Stop"), stdin=read, stdout=subprocess.PIPE) as relay:
+            os.close(read)
+            if is_early:
+                door.accept()[0].close()  # as when its rooms are taken by others that say nothing
+            os.write(write, b"}")
+            os.close(write)
+            with door.accept()[0] as connection:
+                replies(ACK + ANSWER)(connection)
+            assert relay.communicate(timeout=LONG)[0] == b"out"
+
+    assert agent.once() is None
 
 
 def test_an_answer_in_single_bytes_is_read(agent: Agent) -> None:
