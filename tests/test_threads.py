@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import Loop, Seldom
+from tray.threads import Chores, Loop, Seldom
 
 
 @pytest.fixture
@@ -40,3 +42,20 @@ def test_what_is_asked_for_seldom_is_done_at_once(loop: Loop) -> None:
         seldom.soon()
         assert len(done) == number
         time.sleep(0.01)
+
+
+def test_a_chore_that_is_done_is_let_go_though_none_comes_after_it() -> None:
+    class Large:
+        def use(self) -> None:
+            pass
+
+    chores = Chores("chores")
+    kept = weakref.WeakSet([large := Large()])
+    chores.do(large.use)
+    del large
+
+    deadline = time.monotonic() + 20
+    while kept and time.monotonic() < deadline:
+        threading.Event().wait(0.01)
+    assert not kept
+    chores.close()

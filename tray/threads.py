@@ -66,6 +66,7 @@ class Chores:
                 work()
             except Exception:  # a chore that fails is our bug; the next one still gets its turn
                 log.exception("a chore failed")
+            del work  # may hold much, and the next one may be far
 
 
 class Seldom:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from functools import partial
 
 import pytest
+from door.porch import until
 
 from tray.door.afterwards import GATHER, MOST, Afterwards
 
 LONG = 20.0
+
+
+class Note:
+    """What a work holds on to."""
+
+    def read(self) -> None:
+        pass
 
 
 @pytest.fixture
@@ -46,6 +55,20 @@ def test_what_somebody_is_to_be_told_takes_along_what_was_there_before(afterward
 
     assert over.wait(LONG)
     assert done == ["first", "told"]
+
+
+def test_what_is_done_is_let_go_though_nothing_comes_after_it(afterwards: Afterwards) -> None:
+    over = threading.Event()
+    kept = weakref.WeakSet[Note]()
+    for _ in range(5):
+        note = Note()
+        kept.add(note)
+        afterwards.put(note.read)
+    del note
+    afterwards.put(over.set)
+
+    assert over.wait(LONG)
+    assert until(lambda: not kept)
 
 
 def test_a_failure_is_nobody_elses(afterwards: Afterwards) -> None:

@@ -59,9 +59,9 @@ class Afterwards:
 
     def _run(self) -> None:
         while batch := self._next():
-            for work in batch:
+            while batch:  # what is done is let go: it may hold much, and the next batch may be far
                 self._let_pass()
-                _do(work)
+                _do(batch.popleft())
 
     def _next(self) -> deque[Work]:
         """Nothing at the end."""
