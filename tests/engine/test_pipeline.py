@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.engine.trial import synthetic
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
 from tray.model.hook import State
@@ -313,6 +314,15 @@ def test_with_too_many_events_at_once_an_observed_one_says_busy(house: House) ->
     payload = {"session_id": "s", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
 
     assert house.knock("claude-code", "SessionEnd", payload) == Answer()
+    assert house.last.hooks[0]["cause"] == "busy"
+
+
+def test_with_too_many_events_at_once_one_that_no_relay_brought_says_busy_too(house: House) -> None:
+    house.hook("done", on="turn_end", script="exit 0")
+    house.full = True
+
+    house.engine.observe(synthetic("claude-code", "Stop", b"{}", environment={}, cwd="/"))
+
     assert house.last.hooks[0]["cause"] == "busy"
 
 

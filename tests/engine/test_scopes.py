@@ -100,6 +100,7 @@ def test_what_a_test_sends_neither_begins_nor_ends_a_skill(house: House, tmp_pat
     tell(house, SKILL)
 
     house.engine.observe(synthetic("claude-code", "Stop", json.dumps(STOP).encode(), environment={}, cwd="/"))
+    house.join()
 
     assert denied(house.tool())
 

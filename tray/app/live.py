@@ -266,7 +266,7 @@ class App:
     def _turn_ended(self, event: Event) -> None:
         """Told at once, however long its hooks will take."""
         self._chores.do(lambda: self._herald.arrived(event))
-        self._observers.spawn(lambda: self._engine.observe(event))
+        self._chores.do(lambda: self._engine.observe(event))
 
     def _vitals(self) -> Mapping[str, object]:
         told = {**self._alerting.problems, "troubled": sorted(self._care.troubled(self._alerting.trouble))}

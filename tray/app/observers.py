@@ -18,7 +18,7 @@ class Observers:
         self._threads: set[threading.Thread] = set()
 
     def spawn(self, work: Callable[[], object]) -> bool:
-        """Have it done; False when there are too many of them already."""
+        """Have it done; False when there are too many of them already, or the system has no thread left."""
         if not self._places.acquire(blocking=False):
             return False
 
@@ -33,7 +33,12 @@ class Observers:
 
         thread = threading.Thread(target=turn, name="observe", daemon=True)
         self._threads.add(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:
+            self._threads.discard(thread)
+            self._places.release()
+            return False
         return True
 
     def join(self) -> None:

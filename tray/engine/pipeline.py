@@ -172,24 +172,25 @@ class Engine:
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
         """It is answered already; the hooks have their turn, unless there are too many of them at it."""
-        if not self._later(lambda: self.observe(event, hooks)):
+        if not self._later(lambda: self._observe(event, hooks)):
             self._finish(event, self._refuse_to_run(event, hooks), started)
 
     def _go_beside(self, event: Event, hooks: Sequence[Approved]) -> None:
         """What no answer waits for, and none can heed: a row of its own tells what came out."""
         told = replace(event, id=os.urandom(16).hex(), told=True)
-        if not self._later(lambda: self.observe(told, hooks)):
+        if not self._later(lambda: self._observe(told, hooks)):
             self._finish(told, self._refuse_to_run(told, hooks), time.monotonic())
 
-    def observe(self, event: Event, hooks: Sequence[Approved] | None = None) -> Decision:
-        """An event whose agent waits for nothing: hooks run under their own time-outs, nothing is answered."""
+    def observe(self, event: Event) -> None:
+        """An event that no relay brought: nobody waits for it, and its hooks have their turn."""
+        book = self._ledger.book
+        event = replace(event, ledger=book.version)
+        self._let_go(event, self._plan(event, book), time.monotonic())
+
+    def _observe(self, event: Event, hooks: Sequence[Approved]) -> None:
+        """Hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
-        if hooks is None:
-            book = self._ledger.book
-            event, hooks = replace(event, ledger=book.version), self._plan(event, book)
-        decision = self.decide(event, hooks, started + 86400.0, self._ending)
-        self._finish(event, decision, started)
-        return decision
+        self._finish(event, self.decide(event, hooks, started + 86400.0, self._ending), started)
 
     def decide(
         self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None

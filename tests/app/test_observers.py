@@ -1,0 +1,38 @@
+"""Threads for what nobody waits for, and a system that has none left."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tray.app.observers import PLACES, Observers
+
+
+def refuse(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_system_without_a_thread_is_as_good_as_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    observers = Observers()
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", refuse)
+        assert {observers.spawn(lambda: None) for _ in range(PLACES + 1)} == {False}
+
+    done = threading.Event()
+    assert observers.spawn(done.set)
+    assert done.wait(20)
+    observers.join()
+
+
+def test_there_are_so_many_places_and_one_that_is_left_is_free_again() -> None:
+    observers = Observers()
+    release = threading.Event()
+    assert {observers.spawn(lambda: release.wait(20)) for _ in range(PLACES)} == {True}
+    assert not observers.spawn(lambda: None)
+
+    release.set()
+    observers.join()
+
+    assert observers.spawn(lambda: None)
+    observers.join()
