@@ -176,7 +176,7 @@ def opened(folder: Path, *, loopback: bool = False) -> Iterator[Porch]:
     yield made
     made.service.release.set()
     made.listener.close()
-    assert set(threading.enumerate()) <= before
+    assert until(lambda: set(threading.enumerate()) <= before)  # who has left may still be on the way out
     assert list(made.path.parent.iterdir()) == []
 
 
