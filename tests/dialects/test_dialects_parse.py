@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.dialects import DIALECTS, parse, spec
-from tray.dialects.wire import dumps
+from tray.dialects.wire import HUGE, dumps
 from tray.model.event import Can, EventKind
 
 
@@ -80,6 +81,33 @@ def test_a_payload_that_cannot_be_read_is_an_event_with_a_problem(agent: str, bo
     assert event.problem == problem
     assert (event.name, event.kind, event.cwd) == (name, spec(agent, name).kind, "/relay")
     assert (event.id, event.pid, event.body, event.payload) == ("01", 41, body, {})
+
+
+LARGE = json.dumps({"numbers": list(range(10**9, 10**9 + 30_000)), "lists": [[{}], [0.5, -1, None]] * 300})[:-1].encode()
+IN_LARGE = {
+    b', "a": 1}': "",
+    b', "a": 1} trailing': "payload is not JSON: Extra data at line 1, column %d",
+    b', "a": NaN}': "payload is not JSON: NaN is no number",
+    b', "a": 1e999}': "payload is not JSON: a number is too large",
+    b', "a": %s}' % (b"9" * 300): "",
+    b', "a": %s}' % (b"9" * 301): "payload is not JSON: a number is too large",
+    b', "a": %s}' % (b"9" * 5000): "payload is not JSON: a number is too large",
+    b', "a": "%s"}' % (b"9" * 5000): "",
+    b', "a": 1, "a": 2}': "payload is JSON that has a key twice in one object",
+    b', "a": %s}' % (b"[" * 199 + b"]" * 199): "",
+    b', "a": %s}' % (b"[" * 201 + b"]" * 201): "payload is JSON nested more than 200 deep",
+}
+
+
+@pytest.mark.parametrize(("end", "problem"), IN_LARGE.items(), ids=[f"large{n}" for n in range(len(IN_LARGE))])
+def test_a_large_payload_is_read_as_strictly_as_a_small_one(end: bytes, problem: str) -> None:
+    body = LARGE + end
+    assert len(body) > HUGE
+
+    event = parse(knock("claude-code", "Stop", body))
+
+    assert event.problem == (problem % (body.index(b"}", len(LARGE)) + 3) if "%d" in problem else problem)
+    assert event.payload == ({} if problem else json.loads(body))
 
 
 def test_a_problem_never_quotes_the_payload() -> None:

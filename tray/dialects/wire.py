@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from tray.model.event import EventKind, EventSpec, Knock, Tool
 
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
 DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
+HUGE = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
+STEP = 29  # bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves
+NESTED = (dict, list)  # the decoder gives just these: to ask for a subclass takes ten times as long
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 BLOCKED = "Blocked by a hook"  # agents want a reason with every refusal
 UNKNOWN = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
@@ -36,9 +40,9 @@ def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
         text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
-        value, end = _SCAN(text, 0) if text[:1] == "{" else (None, -1)
+        value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < HUGE else (None, -1)
         if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
-            value = _STRICT.decode(text)
+            value = (_HUGE if _is_huge(raw) else _STRICT).decode(text)
         return value if raw.count(b"{") + raw.count(b"[") <= DEPTH_LIMIT else _shallow(value)
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
@@ -81,22 +85,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT = json.JSONDecoder(
     parse_constant=_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )  # made once: that takes as long as to read an event
+_HUGE = json.JSONDecoder(parse_constant=_constant, parse_float=_float, object_pairs_hook=_object)
+_DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // STEP))
 _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
 
+def _is_huge(raw: bytes) -> bool:
+    """Whether it is worth reading without a look at each integer: none of them can be too long."""
+    return len(raw) >= HUGE and not _DIGITS.search(raw[::STEP])
+
+
 def _shallow(value: Any) -> Any:
-    level = [value]
+    level = [value] if value.__class__ in NESTED else []
     for _ in range(DEPTH_LIMIT + 1):
-        level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
+        nodes = (node.values() if node.__class__ is dict else node for node in level)
+        level = [child for node in nodes for child in node if child.__class__ in NESTED]
         if not level:
             return value
     raise ValueError(f"JSON nested more than {DEPTH_LIMIT} deep")
-
-
-def _children(node: Any) -> Iterable[Any]:
-    if isinstance(node, dict):
-        return node.values()
-    return node if isinstance(node, list) else ()
 
 
 def mapping(raw: bytes) -> dict[str, Any]:

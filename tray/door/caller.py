@@ -99,8 +99,6 @@ class Caller:
             until = min(time.monotonic() + seconds, self._until)
         while not self._complete():
             self._seen = False
-            if isinstance(self._unread, bytes):
-                self._unread = bytearray(self._unread)  # it may come in many pieces
             self.acknowledge()
             left = until - time.monotonic()
             if left <= 0:  # also for a caller that sends without a pause
@@ -114,7 +112,7 @@ class Caller:
                 raise HungUp from error
             if not received:
                 raise HungUp
-            self._unread += received
+            self._take(received)
             if renewed:
                 until = min(time.monotonic() + seconds, self._until)
         return True
@@ -194,6 +192,15 @@ class Caller:
             raise HungUp from error
         self._unread += received
         return bool(received)  # its end is met by whoever waits
+
+    def _take(self, received: bytes) -> None:
+        """Behind the head each piece is kept as it came: large payloads are joined once, and not copied before."""
+        if self.lead is not None and self.head is not None:
+            self._collect(received, self.lead.body)
+            return
+        if isinstance(self._unread, bytes):
+            self._unread = bytearray(self._unread)  # a head may come in many pieces
+        self._unread += received
 
     def _complete(self) -> bool:
         unread = self._unread

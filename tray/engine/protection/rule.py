@@ -32,6 +32,7 @@ READING = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite Tool
 PATHS = ("file_path", "notebook_path", "path")
 CODE = frozenset({"cmd", "code", "command", "python", "script", "source"})  # arguments of tools that run something
 PROGRAM = frozenset({"cmd", "command", "executable", "program"})
+PLAIN = {int, float, bool}
 RUNS = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
 TAKES_AWAY = re.compile(r"(?i)delete|move|remove|rename|unlink")
 CURE = "ask your user to do it in the tray's menu"
@@ -164,14 +165,19 @@ def _text(input: Mapping[str, Any]) -> str:
 
 
 def _texts(value: object) -> list[str]:
-    """Every text in it, in order."""
+    """Every text in it that says something, in order."""
     found, waiting = [], [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, str):
             found.append(one)
-        elif isinstance(one, (dict, Mapping)):  # plain ones first: to ask for a Mapping takes long
-            waiting += reversed([*(key for key in one if isinstance(key, str)), *one.values()])  # a key may be a path
         elif isinstance(one, (list, tuple)):
-            waiting += reversed(one)
+            waiting += _telling(one)
+        elif isinstance(one, (dict, Mapping)):
+            waiting += _telling([*(key for key in one if isinstance(key, str)), *one.values()])  # a key may be a path
     return found
+
+
+def _telling(values: Sequence[object]) -> list[object]:
+    """The last one first, and without what holds no text: of that a payload may have millions."""
+    return [one for one in reversed(values) if one and one.__class__ not in PLAIN]
