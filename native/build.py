@@ -75,7 +75,11 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
         self._folder = Path(tempfile.mkdtemp(prefix="hooktray-relay-"))
         name = os.environ.get("HOOKTRAY_TARGET", "")
         built = self._build(name)
+        installed = Path(self.root) / "tray" / "native"
         if built is None:
+            if version == "editable" and (old := installed / "hooktray-relay").exists():
+                # Agents may run it, so it is not taken away; but it would be taken for what this source makes.
+                raise RuntimeError(f"relay.c cannot be compiled here any more; remove {old} to go on without it")
             script = self._folder / "hooktray-relay"
             script.write_text(PORTABLE_SCRIPT)
             build_data["shared_scripts"][str(script)] = "hooktray-relay"
@@ -84,7 +88,7 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TARGETS[name].tag if name else own_tag()}"
         if version == "editable":
-            install(built, Path(self.root) / "tray" / "native" / built.name)
+            install(built, installed / built.name)
         else:
             build_data["force_include"][str(built)] = f"tray/native/{built.name}"
 

@@ -83,7 +83,8 @@ def test_a_payload_that_cannot_be_read_is_an_event_with_a_problem(agent: str, bo
     assert (event.id, event.pid, event.body, event.payload) == ("01", 41, body, {})
 
 
-LARGE = json.dumps({"numbers": list(range(10**9, 10**9 + 30_000)), "lists": [[{}], [0.5, -1, None]] * 300})[:-1].encode()
+MANY = {"numbers": list(range(10**9, 10**9 + 30_000)), "lists": [[{}], [0.5, -1, None]] * 300}
+LARGE = json.dumps(MANY)[:-1].encode()  # still open at its end
 IN_LARGE = {
     b', "a": 1}': "",
     b', "a": 1} trailing': "payload is not JSON: Extra data at line 1, column %d",

@@ -1,4 +1,6 @@
-"""How many files we may have open: enough for a burst of events; each hook has what it would have without us."""
+"""How many files we may have open: enough for a burst of events. A hook soon has what it would have without us:
+
+its limit is set back right after its start, so its very first instructions may still see ours."""
 
 from __future__ import annotations
 
