@@ -12,7 +12,8 @@ import resource, time
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, 3000))
 from tray.engine.runners import command, files
 files.widen()
-job = command.Job(argv=("/bin/sh", "-c", "until [ $(ulimit -n) = 200 ]; do :; done; ulimit -Hn"), cwd="/", environment={})
+line = "until [ $(ulimit -n) = 200 ]; do :; done; ulimit -Hn"
+job = command.Job(argv=("/bin/sh", "-c", line), cwd="/", environment={})
 hook, = command.run([job], time.monotonic() + 20, None)
 print(resource.getrlimit(resource.RLIMIT_NOFILE), hook.stdout.decode().split())
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,16 +13,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from door.porch import answer
 from house import PRE_TOOL_USE, House
 
+from torture import doors
 from torture.frame import Tally
+from tray import relays
+from tray.door import frames
+from tray.engine.runners.orphans import OPENED
 from tray.model.decision import Answer, Gate, Record, Verdict
-from tray.model.event import Knock
 from tray.store.db import Database
 
 TITLE = "many sessions while approvals and the switch change"
 AT_ONCE = 16  # sessions that are in the middle of an event
-EVERY = 25  # this one of a session's events asks a process, which repeats whose event it was
+AGENT, EVENT = "claude-code", "PreToolUse"
+ENVIRONMENT = {"PATH": os.environ["PATH"], OPENED: "1"}  # our relays are no child of a hook, though the door is here
+EVERY = 25  # this one of a session's events asks a process, which repeats whose event it was; the next has a relay
 RULES = {"asks": Verdict.ASK, "denies": Verdict.DENY}
 ECHO = """sed -n 's/.*"session_id": *"\\([^"]*\\)".*/\\1/p' >&2; exit 2"""
 OFF = (Gate.SWITCH_OFF.value, Gate.PAUSED.value)
@@ -42,8 +50,10 @@ def torture(tally: Tally) -> None:
             reason = f"{name} it"
             house.hook(name, on="tool_before", type="rule", decision=verdict.word, reason=reason, approved=False)
         house.hook("echo", on="tool_before", tool="Read", script=ECHO, dialect="claude-code", timeout=60)
-        said = _under_flips(tally, house, tally.many(40, 200), tally.many(50, 500))
-        records = {record.id: record for _, _, record in house.decisions}
+        with doors.opened(house):
+            said = _under_flips(tally, house, tally.many(40, 200), tally.many(50, 500))
+        made = [record for _, _, record in house.decisions]
+        records = {record.session: record for record in made} | {record.id: record for record in made}
     finally:
         house.join()
         house.close()
@@ -134,16 +144,30 @@ def _talk(house: House, session: str, events: int) -> list[Said]:
     said = []
     for number in range(events):
         tool = "Read" if number % EVERY == 0 else "Bash"
-        body = json.dumps(PRE_TOOL_USE | {"session_id": session, "tool_name": tool}).encode()
-        knock = Knock(
-            agent="claude-code", event="PreToolUse", id=f"{session}-{number}", body=body, cwd=str(Path.cwd()),
-            environment={"PATH": os.environ["PATH"]},
-        )  # fmt: skip
-        begun = house.engine.begin(knock)
-        answer = begun(None) if callable(begun) else begun
-        assert isinstance(answer, Answer), "Claude Code asks its user itself"
-        said.append(Said(session, knock.id, answer))
+        event = f"{session}-{number}"
+        if number % EVERY == 1:  # a relay names its event by itself: a session of its own tells it apart
+            said.append(Said(event, event, _by_relay(house, event, tool)))
+        else:
+            said.append(Said(session, event, _by_frame(house, session, event, tool)))
     return said
+
+
+def _by_relay(house: House, session: str, tool: str) -> Answer:
+    argv = [*relays.argv(), "--home", str(house.paths.home), AGENT, EVENT]
+    done = subprocess.run(argv, input=_payload(session, tool), env=ENVIRONMENT, capture_output=True, check=False)
+    return Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+
+
+def _by_frame(house: House, session: str, id: str, tool: str) -> Answer:
+    fields = {"agent": AGENT, "event": EVENT, "id": id, "cwd": str(Path.cwd())}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(str(house.paths.socket))
+        connection.sendall(frames.encode_event(fields, ENVIRONMENT, _payload(session, tool)))
+        return answer(connection)
+
+
+def _payload(session: str, tool: str) -> bytes:
+    return json.dumps(PRE_TOOL_USE | {"session_id": session, "tool_name": tool}).encode()
 
 
 def _told(answer: Answer) -> str:

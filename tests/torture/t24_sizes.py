@@ -9,22 +9,17 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from house import House
 
+from torture import doors
 from torture.frame import Tally
 from tray import relay
 from tray.dialects import DIALECTS
-from tray.door.address import Peer
-from tray.door.listener import Gone, Listener
-from tray.engine.pipeline import Engine
-from tray.engine.questions import Said
 from tray.engine.runners.orphans import OPENED
-from tray.model.decision import Answer, Verdict
-from tray.model.event import PAYLOAD_LIMIT, Knock
+from tray.model.decision import Verdict
+from tray.model.event import PAYLOAD_LIMIT
 
 TITLE = "payloads around the limits"
 MB = 1024 * 1024
@@ -69,28 +64,6 @@ SPOKEN = {  # how a hook of each dialect refuses: what it prints, and how it end
 }
 
 
-class Service:
-    """What stands behind the door: the engine, and nobody's controls."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def patience(self, agent: str, event: str) -> float:
-        return 120.0
-
-    def answer(self, knock: Knock, after: object, slow: object) -> Said | Callable[[Gone], Said]:
-        return self._engine.begin(knock)
-
-    def busy(self, knock: Knock) -> Answer:
-        return self._engine.busy(knock)
-
-    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
-        return Answer()
-
-    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
-        return {}
-
-
 def torture(tally: Tally) -> None:
     house = House(tally.folder / "house")
     (house.paths.config.parent / "guard.py").write_text(GUARD)
@@ -98,14 +71,12 @@ def torture(tally: Tally) -> None:
         house.hook(
             agent, on=event, agent=agent, command="python3 ./guard.py", failure="block", timeout=60, dialect=agent
         )
-    door = Listener(house.paths.socket, Service(house.engine))
-    door.start()
     try:
-        for number, agent in enumerate(EVENTS):
-            for size in _sizes(tally, number):
-                _size(tally, house, agent, size)
+        with doors.opened(house):
+            for number, agent in enumerate(EVENTS):
+                for size in _sizes(tally, number):
+                    _size(tally, house, agent, size)
     finally:
-        door.close()
         house.join()
         house.close()
     _control(tally)

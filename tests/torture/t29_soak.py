@@ -40,17 +40,19 @@ def torture(tally: Tally) -> None:
     tray = Tray(tally.folder / "t", _fill)
     process = psutil.Process(tray.process.pid)
     try:
-        _events(tray, time.monotonic() + seconds / 3)
+        begun, silent = _events(tray, time.monotonic() + seconds / 3)
         warm = _settled(process, tray)
-        samples, sent, silent = [], 0, 0
+        samples, sent = [], 0
         for _ in range(4):
             count, wrong = _events(tray, time.monotonic() + seconds / 6)
             sent, silent = sent + count, silent + wrong
             samples.append(_settled(process, tray))
     finally:
         tray.stop()
-    tally.inputs += sent
-    tally.keep(f"{silent} of {sent} answers", not silent)
+    rows = len(tray.rows("id"))
+    tally.inputs += begun + sent
+    tally.keep(f"{silent} of {begun + sent} answers", not silent)
+    tally.keep(f"{rows} rows of {begun + sent} events", rows == begun + sent)
     for name, held in _flat(warm, samples).items():
         tally.attack(f"{name}: {warm} at first, then {samples}", held)
     last = samples[-1]
@@ -72,9 +74,7 @@ def _events(tray: Tray, until: float) -> tuple[int, int]:
     sent = wrong = 0
     with ThreadPoolExecutor(4) as agents:
         while (now := time.monotonic()) < until:
-            tools = [
-                "Bash" if (sent + more) % HOOK_EVERY == 0 else "Write" if more % 2 else "Read" for more in range(8)
-            ]
+            tools = [_tool(sent + more) for more in range(8)]
             wrong += sum(agents.map(lambda tool: not _right(tray, relay, tool), tools))
             sent += len(tools)
             time.sleep(max(0.0, now + len(tools) / PACE - time.monotonic()))  # the pace is part of what is tried

@@ -2,7 +2,7 @@
 
 To the tray:    b"HKT1"  kind (b"E" event, b"C" control)  u32 size of head  u64 size of body  head  body
 Head:           "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent event id cwd parent token)
-To the relay:   b"A"  u32 milliseconds it may wait in all        as soon as the head was read
+To the relay:   b"A"  u32 milliseconds it may wait in all        before anything that takes time
                 b"R"  exit code (one byte)  u32 size of stdout  u32 size of stderr  stdout  stderr
 
 Numbers are big-endian. A control body is a JSON object, and so is the stdout of its answer.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +53,6 @@ class Turn:
             for call in self.calls
         ]
         return {"role": "assistant", "content": self.text, "tool_calls": calls}
-
-
-Ask = Callable[[Sequence[Message], Sequence[Message]], Turn]
 
 
 class Transport(httpx2.BaseTransport):
