@@ -100,6 +100,14 @@ def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
     assert shown <= {*hooktray.KINDS, *(name for dialect in DIALECTS.values() for name in dialect.EVENTS)}
 
 
+def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> None:
+    measured = [ROOT / "docs" / "performance.md", ROOT / "docs" / "torture.md"]
+    places = [ROOT / "tray" / "app" / "doctor" / "ours.py", *(page for page in PAGES if page not in measured)]
+    times = re.compile(r"(?:relay|rows|Python process)[^.|\n]*?\d(?:\.\d+)? (?:ms|KB)\b")
+
+    assert [(named(place), found) for place in places for found in times.findall(place.read_text())] == []
+
+
 def test_the_architecture_names_every_room_and_every_law() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     rooms = {path.name for path in (ROOT / "tray").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
