@@ -11,7 +11,7 @@ import typer.main
 
 from tray import __version__
 from tray.cli import commands
-from tray.cli.completing import Shell, script
+from tray.cli.completion import Shell, script
 from tray.dialects import DIALECTS
 
 ROOT = Path(__file__).parent.parent
