@@ -11,7 +11,7 @@ import typer.main
 
 from tray import __version__
 from tray.cli import commands
-from tray.cli.completing import Shell, script
+from tray.cli.completion import Shell, script
 from tray.dialects import DIALECTS
 
 ROOT = Path(__file__).parent.parent
@@ -21,7 +21,6 @@ COMPLETIONS = {
     Shell.POWERSHELL: "hooktray.ps1",
     Shell.ZSH: "_hooktray",
 }
-SPELLED = {"\\": "\\e", "-": "\\-", "'": "\\(aq", '"': "\\(dq", "…": "..."}
 HEAD = f""".\\" Written by docs/manual.py out of the command line itself.
 .TH HOOKTRAY 1 "" "Hooktray {__version__}" "User commands"
 .SH NAME
@@ -81,7 +80,8 @@ an error of Hooktray itself
 .B relay
 ends with what the agent expects.
 .SH NOTES
-Only a person can approve, revoke, pause or switch off: in the tray\(aqs menu or at a terminal. The commands ask.
+Only a person can approve, revoke, pause or switch off: in the tray\(aqs menu, on the page or at a terminal.
+The commands ask.
 """
 
 
@@ -89,7 +89,7 @@ def page() -> str:
     """The manual page, in the language of man(7)."""
     group: Any = typer.main.get_group(commands())
     parts = [HEAD, ".SH OPTIONS\n", *map(_option, _options(group)), ".SH COMMANDS\n"]
-    parts += [_command(name, command) for name, command in sorted(group.commands.items())]
+    parts += _commands(group)
     agents = ", ".join(f"\\fB{_plain(name)}\\fR" for name in sorted(DIALECTS))
     return "".join([*parts, RELAY.replace("{agents}", agents), TAIL])
 
@@ -100,6 +100,15 @@ def files() -> dict[Path, str]:
         ROOT / "installers" / "completions" / name: f"{script(shell)}\n" for shell, name in COMPLETIONS.items()
     }
     return {ROOT / "docs" / "hooktray.1": page(), **scripts}
+
+
+def _commands(group: Any, before: str = "") -> Iterator[str]:
+    """Each command under its whole name; a group has nothing to say beside its own."""
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield _command(f"{before}{name}", command)
 
 
 def _command(name: str, command: Any) -> str:

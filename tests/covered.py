@@ -23,10 +23,10 @@ LEFT_OUT = ("e2e", "examples", "hosts", "installers", "torture", "connect/test_r
 ELSEWHERE = {  # modules whose tests bear another name, or live in another room
     "app/choices.py": "desktop/test_menu",
     "cli/asking.py": "door/test_terminal test_trouble",
+    "cli/autostart.py": "desktop/test_autostart",
     "cli/connecting.py": "connect/test_connecting",
-    "cli/examining.py": "app/test_doctor",
+    "cli/doctor.py": "app/test_doctor",
     "cli/following.py": "cli/test_history",
-    "cli/starting.py": "desktop/test_autostart",
     "cli/views.py": "cli/test_history connect/test_connecting test_trouble",
     "connect/adopt_claude.py": "connect/test_adopt",
     "dialects/claude_rules.py": "engine/test_conditions",
@@ -53,7 +53,7 @@ when a module is imported counts for everybody.
 
 What stays low, and why: `tray/desktop/windows.py` and the other systems' half of `tray/desktop/opener.py` (no
 such system here), `tray/desktop/linux.py` (a thread of pystray's that is ended with its panel), `tray/relay.py`
-(started without `site`) and `tray/__main__.py` with `tray/cli/running.py` (trays that are ended by a signal, as
+(started without `site`) and `tray/__main__.py` with `tray/cli/run.py` (trays that are ended by a signal, as
 they are meant to be).
 
 """

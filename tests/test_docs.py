@@ -39,6 +39,22 @@ def test_the_first_command_stands_before_line_30() -> None:
     assert README.splitlines().index("```sh") < 30
 
 
+def test_in_a_second_terminal_the_settings_are_found(tmp_path: Path) -> None:
+    after = README.split("hooktray run\n```\n\n")[1].split("\n\n")[0]
+    activate, command, paths, *_ = re.findall(r"`([^`]+)`", after)
+    line = f"{activate.replace('.venv', shlex.quote(sys.prefix))} && {paths.replace(command, f'{command} --home .')}"
+
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, env={}, capture_output=True, text=True, timeout=60)
+
+    assert "config/hooktray.yaml" in done.stdout, done.stderr
+
+
+def test_the_option_for_everything_stands_where_it_is_taken() -> None:
+    (shown,) = re.findall(r"`hooktray ([^`]*DIR[^`]*)`", section("Commands"))
+
+    typer.main.get_group(commands()).make_context("hooktray", shown.replace("COMMAND", "status").split())
+
+
 def test_every_setting_has_its_row_and_every_row_its_setting() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", section("Settings"), re.MULTILINE)
 

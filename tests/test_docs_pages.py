@@ -51,6 +51,19 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
+def anchors(page: Path) -> set[str]:
+    """What each heading of a page is called in a link, as GitHub makes it."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_heading_that_a_link_of_a_page_names_is_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text())
+
+    assert [link for link in links if link[1] not in anchors(page.parent / link[0] if link[0] else page)] == []
+
+
 def lines(page: Path) -> list[list[str]]:
     """Every command of ours that a page shows, as words; what stands behind a pipe or a comment is not its own."""
     text = page.read_text()
@@ -100,6 +113,14 @@ def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
     assert shown <= {*hooktray.KINDS, *(name for dialect in DIALECTS.values() for name in dialect.EVENTS)}
 
 
+def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> None:
+    measured = [ROOT / "docs" / "performance.md", ROOT / "docs" / "torture.md"]
+    places = [ROOT / "tray" / "app" / "doctor" / "ours.py", *(page for page in PAGES if page not in measured)]
+    times = re.compile(r"(?:relay|rows|Python process)[^.|\n]*?\d(?:\.\d+)? (?:ms|KB)\b")
+
+    assert [(named(place), found) for place in places for found in times.findall(place.read_text())] == []
+
+
 def test_the_architecture_names_every_room_and_every_law() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     rooms = {path.name for path in (ROOT / "tray").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
@@ -129,6 +150,15 @@ def test_each_program_of_the_contributors_page_can_be_started() -> None:
     for program in programs:
         path = ROOT / program
         assert path.is_dir() or path.suffix == ".py" or path.stat().st_mode & 0o111, program
+
+
+def test_each_program_that_writes_pages_is_in_the_contributors_table() -> None:
+    text = (ROOT / "docs" / "contributing.md").read_text().split("## What programs write")[1].split("## ")[0]
+    programs = [path.relative_to(ROOT) for path in (*ROOT.glob("docs/*.py"), *ROOT.glob("icons/*.py"))]
+
+    assert [str(path) for path in programs if f"python {path}" not in text] == []
+    assert [page for page in ("coverage", "performance", "torture") if f"`docs/{page}.md`" not in text] == []
+    assert [path.name for path in ROOT.glob("docs/*/") if f"`docs/{path.name}/`" not in text] == []
 
 
 def test_the_lines_of_the_guide_that_try_a_hook_succeed_as_they_stand(house: House) -> None:

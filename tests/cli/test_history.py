@@ -17,7 +17,7 @@ from live import PYTHON
 from plain import Plain
 
 from tray.cli import app, history, reading, testing  # noqa: F401 - they add their commands
-from tray.cli.exporting import cell
+from tray.cli.export import cell
 from tray.cli.filters import moment
 from tray.engine.runners.process import MARK
 from tray.errors import HooktrayError

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import time
 from dataclasses import replace
 
@@ -130,6 +132,19 @@ def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: 
     page.follow(".confirm button", "Revoke")
     assert house.standing("guard").state is State.REVOKED
     assert house.tool("mkfs /dev/sda") == {}
+
+
+def test_an_edited_verdict_is_a_word_in_the_difference_and_the_definition(site: Site) -> None:
+    rule = {"event": "tool_before", "type": "rule", "name": "guard", "matcher": "mkfs", "reason": "no"}
+    site.house.configure({"hooks": [{**rule, "decision": "deny"}]})
+    approved = site.house.standing("guard")
+    site.house.consent.approve(approved.key, approved.digest, "test")
+    site.house.configure({"hooks": [{**rule, "decision": "ask"}]})
+    site.enter()
+
+    shown = html.unescape(site.get(f"/hooks/{name(approved.key)}").decode())
+
+    assert re.findall(r'"verdict": "?(\w+)', shown) == ["deny", "ask", "ask"]
 
 
 def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:

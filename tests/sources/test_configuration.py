@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tray.engine.approval.confirming import gated
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Failure, Rule
@@ -16,6 +18,7 @@ from tray.settings import KEYS, Settings
 from tray.sources import configuration, hooktray
 from tray.sources.configuration import parse
 from tray.sources.starter import TEXT
+from tray.store.ledger import Book
 
 BROKEN = [
     ("hooks:\n  - {event: tool_befor, command: ./x}", "2:6: hooks[0].event", "`tool_befor`", "`tool_before`"),
@@ -179,6 +182,18 @@ def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
     assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
     changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet": None}  # what has no default to show
     assert msgspec.structs.replace(found.settings, **changed) == Settings()
+
+
+def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
+    loose = {
+        "ask": {"agents": ["x-code"]}, "when_down": "allow", "protection": {"allow": ["hooktray pause"]},
+        "llm": {"base_url": "https://llm.example.com", "model": "small"},
+    }  # fmt: skip
+    waiting = gated(parse(json.dumps(loose), "/c/hooktray.yaml").settings, Book())
+
+    said = re.findall(r"counts only once you confirmed it.*\n# (\w+):", TEXT)
+
+    assert {f"setting:{key}" for key in said} == {one.key for one in waiting}
 
 
 def test_the_schema_stands_beside_the_file(paths: Paths) -> None:

@@ -39,19 +39,19 @@ def commands() -> typer.Typer:
     """The command line with all of its commands."""
     from tray.cli import (  # noqa: F401 - they add theirs
         asking,
-        checking,
-        completing,
+        autostart,
+        completion,
+        config,
         connecting,
-        examining,
+        doctor,
         history,
         reading,
-        running,
-        starting,
+        run,
         testing,
     )
 
     app.registered_commands.sort(key=_place)
-    completing.prepare()
+    completion.prepare()
     return app
 
 
@@ -116,6 +116,6 @@ def entry(
     """One tray for every coding agent's hooks. Without a command: `run`."""
     context.obj = locate(home or None)
     if context.invoked_subcommand is None:
-        from tray.cli.running import run
+        from tray.cli.run import run
 
         run(context, headless=False)

@@ -61,7 +61,7 @@ def log(
 @app.command()
 def why(context: typer.Context, decision: Id, as_json: Json = False) -> None:
     """A readable account of one decision."""
-    from tray.cli.accounts import account, why_row
+    from tray.cli.why import account, why_row
 
     record = _record(_journal(context), decision)
     print(json.dumps(why_row(record)) if as_json else account(record))
@@ -72,7 +72,7 @@ def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") ->
     """How often each hook ran, failed and how long it took; what each agent was answered."""
     from tray.app import stores
     from tray.cli.filters import moment
-    from tray.cli.sums import print_stats, stats_rows
+    from tray.cli.stats import print_stats, stats_rows
     from tray.store.statistics import Statistics
 
     paths = places(context)
@@ -104,7 +104,7 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="The same as --format jsonl.")] = False,
 ) -> None:
     """All decisions, newest first, as JSON Lines or as CSV; redacted, as they are kept."""
-    from tray.cli.exporting import FORMS, write
+    from tray.cli.export import FORMS, write
 
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
     if form not in FORMS:
@@ -144,7 +144,7 @@ def replay(
     """What would happen now, were this event to come again. Nothing is sent, approved or written down."""
     if against and not hook:
         raise typer.BadParameter("--against says which file to run for a hook: name the hook with --hook")
-    from tray.cli.replaying import replay as again
+    from tray.cli.replay import replay as again
 
     again(places(context), _record(_journal(context), decision), hook=hook, against=against, as_json=as_json)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tray.engine.approval.review import pretty
 from tray.engine.approval.roster import REMOVED, Standing
 from tray.store.copies import Copies, DamagedError, Manifest
 
@@ -45,7 +45,7 @@ def changes(one: Standing, copies: Copies) -> tuple[Change, ...]:
 
 
 def _changes(one: Standing, before: Manifest, now: Manifest, copies: Copies) -> Iterator[Change]:
-    yield Change("definition", _lines(_pretty(before.definition), _pretty(now.definition)))
+    yield Change("definition", _lines(pretty(before.definition), pretty(now.definition)))
     for path in sorted({*before.files, *now.files}):
         if before.files.get(path) != now.files.get(path):
             old = _text(copies, one.approved, path) if path in before.files else []
@@ -65,7 +65,3 @@ def _lines(before: list[str], now: list[str]) -> tuple[Line, ...]:
 
 def _text(copies: Copies, digest: str, path: str) -> list[str]:
     return copies.path(digest, path).read_bytes().decode("utf-8", "replace").splitlines()
-
-
-def _pretty(definition: str) -> list[str]:
-    return json.dumps(json.loads(definition), indent=2, ensure_ascii=False).splitlines()

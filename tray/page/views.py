@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
-from tray.engine.approval.review import runs
+from tray.engine.approval.review import pretty, runs
 from tray.engine.approval.roster import REMOVED, Standing
 from tray.engine.replay import Twice
 from tray.errors import HooktrayError
@@ -125,7 +125,7 @@ class Views:
         turns = self._parts.statistics.turns(time.time() - 30 * DAY, hook=one.hook.name)
         return self._page(
             "hook", say("Hook"), hook=self._hook(one, pictures.spread(turns)), covered=one.covered,
-            changes=changes(one, self._parts.copies), definition=one.hook.definition,
+            changes=changes(one, self._parts.copies), definition=pretty(one.hook.definition),
             done=_done(query),
         )  # fmt: skip
 

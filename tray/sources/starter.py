@@ -7,7 +7,7 @@ TEXT = """\
 ## Take the `# ` away from the lines that you want. `hooktray config check` says what is wrong.
 ##
 # hooks:
-#   - event: tool_before            # before a tool runs; `hooktray test --help` and the README name others
+#   - event: tool_before            # before a tool runs; docs/fidelity.md names all the others
 #     matcher: "rm -rf|mkfs"        # searched in the tool's input; default: everything
 #     command: ./guards/no-rm.sh    # looked up beside this file; no shell
 #     agent: [claude-code, x-code]  # default: every agent
@@ -48,7 +48,7 @@ TEXT = """\
 ## How loud sounds are, from 0 to 1.
 # volume: 1.0
 ##
-## Whose questions are put to you on the desktop, and for how long; counts only once you confirmed it.
+## Whose questions are put to you on the desktop, and for how long; taking an agent out waits for your confirmation.
 # ask: {agents: [], seconds: 60}
 ##
 ## How much the journal keeps.

@@ -69,7 +69,7 @@ def relay(case: Case) -> Iterator[Finding]:
     why = relays.trouble()
     if why:
         cure = "install Hooktray with a C compiler there, then `hooktray connect` again"
-        yield attention("relay", "relay", f"the portable one is used (12 ms an event). {why}", cure)
+        yield attention("relay", "relay", f"the portable one is used, which is slower. {why}", cure)
     else:
         yield ok("relay", "relay", "native")
 

@@ -44,6 +44,14 @@ def runs(action: Action) -> str:
     return action.line
 
 
+def pretty(definition: str) -> list[str]:
+    """The definition in words: a rule's verdict is kept as a number, which says nothing to a reader."""
+    found = json.loads(definition)
+    if found.get("kind") == Rule.__name__:
+        found["action"]["verdict"] = Verdict(found["action"]["verdict"]).word
+    return json.dumps(found, indent=2, ensure_ascii=False).splitlines()
+
+
 def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
     hook = standing.hook
     yield say("{name}, declared in {source}", name=hook.name, source=hook.source)
@@ -53,7 +61,7 @@ def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
         return
     yield ""
     before = _approved_definition(standing, copies)
-    now = _pretty(hook.definition)
+    now = pretty(hook.definition)
     if before and before != now:
         yield say("What changed in the definition since it was approved:")
         yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
@@ -106,17 +114,9 @@ def _approved_definition(standing: Standing, copies: Copies) -> list[str]:
     if not standing.approved:
         return []
     try:
-        return _pretty(copies.check(standing.approved).definition)
+        return pretty(copies.check(standing.approved).definition)
     except DamagedError:
         return []
-
-
-def _pretty(definition: str) -> list[str]:
-    """The definition in words: a rule's verdict is kept as a number, which says nothing to a reader."""
-    found = json.loads(definition)
-    if found.get("kind") == Rule.__name__:
-        found["action"]["verdict"] = Verdict(found["action"]["verdict"]).word
-    return json.dumps(found, indent=2, ensure_ascii=False).splitlines()
 
 
 def _withheld(standing: Standing, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:

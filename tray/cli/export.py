@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from tray.cli.accounts import why_row
+from tray.cli.why import why_row
 from tray.model.decision import Record
 from tray.text import printable
 

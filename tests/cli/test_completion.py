@@ -6,8 +6,10 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import typer.main
@@ -48,6 +50,15 @@ def completed(line: str) -> list[str]:
     return sorted(done.stdout.split())
 
 
+def leaves(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by the words that one types."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from leaves(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
 def test_bash_offers_every_command() -> None:
     assert completed("hooktray ") == COMMANDS
 
@@ -79,7 +90,7 @@ def test_the_committed_pages_are_what_the_command_line_says(manual: ModuleType) 
 def test_the_manual_names_every_command_and_every_option(manual: ModuleType) -> None:
     page = manual.page().replace("\\-", "-")
 
-    for name, command in typer.main.get_group(commands()).commands.items():
+    for name, command in leaves(typer.main.get_group(commands())):
         assert f'.SS "{name}' in page
         options = [word for one in command.params if one.param_type_name == "option" for word in one.opts]
         assert [word for word in options if word not in page] == []
