@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.timing import Sample, Times, burst, in_turns, process
-from bench.trays import CALL, ENVIRONMENT, PAYLOAD, RESULT, Bench
+from bench.timing import GAP, Sample, Times, burst, in_turns, process
+from bench.trays import CALL, ENVIRONMENT, OF_A_PERSON, PAYLOAD, RESULT, Bench
 from desk import Desk
 
 from tray import relays
 from tray.store.journal import Journal
+from tray.store.writer import Committed
 
 SHELL = ["/bin/sh", "-c", ":"]
 BASE = "`sh -c :`"
@@ -49,8 +50,8 @@ def rows(times: Mapping[str, Times], base: str) -> list[Row]:
     return [Row(what, found, base, found.p50 / times[base].p50) for what, found in times.items()]
 
 
-def once(argv: list[str], payload: bytes | Path = PAYLOAD) -> Sample:
-    return process(argv, payload, ENVIRONMENT)
+def once(argv: list[str], payload: bytes | Path = PAYLOAD, environment: Mapping[str, str] = ENVIRONMENT) -> Sample:
+    return process(argv, payload, environment)
 
 
 @contextlib.contextmanager
@@ -77,6 +78,18 @@ def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
             **dict(map(peer, others)),
         }
         return rows(in_turns(samples, 200), BASE)
+
+
+def otherwise(folder: Path) -> list[Row]:
+    """The same 15 ms apart, and from an agent with 80 variables more (10 KB)"""
+    found = []
+    with tray(folder / "t") as one:
+        lines = {"exec form": one.relay(), "shell form": one.shell()}
+        for how, gap, environment in (("15 ms apart", 0.015, ENVIRONMENT), ("80 variables", GAP, OF_A_PERSON)):
+            samples = {f"{name}, {how}": once(argv, environment=environment) for name, argv in lines.items()}
+            base = f"{BASE}, {how}"
+            found += rows(in_turns({base: once(SHELL, environment=environment)} | samples, 200, gap), base)
+    return found
 
 
 def by_hand(folder: Path) -> Iterator[tuple[str, Sample]]:
@@ -134,9 +147,14 @@ def payloads(folder: Path) -> list[Row]:
     """Size of the payload, exec form"""
     with tray(folder / "t") as one:
         samples = {"2 KB": once(one.relay(), PAYLOAD)}
-        for name, size in (("64 KB", 1 << 16), ("1 MB", 1 << 20), ("10 MB", 10 << 20)):
+        for name, content in (
+            ("64 KB", "word " * ((1 << 16) // 5)),
+            ("1 MB", "word " * ((1 << 20) // 5)),
+            ("10 MB", "word " * ((10 << 20) // 5)),
+            ("10 MB of numbers", [1] * ((10 << 20) // 3)),
+        ):
             path = folder / name
-            path.write_text(json.dumps(CALL | {"tool_input": {"command": "make", "content": "word " * (size // 5)}}))
+            path.write_text(json.dumps(CALL | {"tool_input": {"command": "make", "content": content}}))
             samples[name] = once(one.relay(), path)
         return rows(in_turns(samples, 40), "2 KB")
 
@@ -181,7 +199,7 @@ def journal(folder: Path) -> list[Row]:
         number = iter(range(1_000_000, 2_000_000))
 
         def insert() -> None:
-            kept.append_now(replace(newest, id=f"{next(number):032x}"))
+            assert kept.append(replace(newest, id=f"{next(number):032x}"), commit=True) is Committed.DONE
 
         samples = {"insert a row": timed(insert), "the latest 50": timed(lambda: kept.recent(50))}
         found = in_turns(samples, 300)
@@ -235,52 +253,9 @@ def until_shown(folder: Path) -> list[Row]:
         return [Row(name, times) for name, times in in_turns({"an event that needs you": show}, SHOWN).items()]
 
 
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """What a tray that nobody asks does in half a minute."""
-
-    what: str
-    wakeups: int
-    cpu: float  # ms
-    memory: float  # MB
-
-
-def idle(folder: Path, seconds: float = 30.0) -> list[Idle]:
-    found = []
-    with tray(folder / "h", hooks=1) as one:
-        assert one.process is not None
-        found.append(watch("headless", one.process.pid, seconds))
-    on_desk = Desk(folder / "d"), tray(folder / "i", mode="down", hooks=1)
-    with contextlib.suppress(FileNotFoundError), on_desk[0] as desk, on_desk[1] as one:
-        started = desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"])
-        desk.wait_item(started.pid)
-        desk.run(one.relay("Notification"), input=json.dumps({**CALL, "message": "look"}).encode())
-        found.append(watch("with icon, after an alert and a sound", started.pid, seconds))
-        desk.stop(started)
-    return found
-
-
-def watch(what: str, pid: int, seconds: float) -> Idle:
-    time.sleep(5)
-    before = spent(pid)
-    time.sleep(seconds)
-    wakeups, cpu = (after - earlier for after, earlier in zip(spent(pid), before, strict=True))
-    status = Path(f"/proc/{pid}/status").read_text()
-    return Idle(what, int(wakeups), cpu, int(status.partition("VmRSS:")[2].split()[0]) / 1024)
-
-
-def spent(pid: int) -> tuple[int, float]:
-    """Wake-ups and ms on a processor, of all threads so far."""
-    wakeups, cpu = 0, 0.0
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        status = (task / "status").read_text()
-        wakeups += int(status.partition("voluntary_ctxt_switches:")[2].split()[0])
-        cpu += int((task / "schedstat").read_text().split()[0]) / 1e6
-    return wakeups, cpu
-
-
 SCENES = (
     nothing_matches,
+    otherwise,
     one_hook,
     eight_hooks,
     bursts,

@@ -14,6 +14,7 @@ from pathlib import Path
 from house import PRE_TOOL_USE, House
 
 from tray import relays
+from tray.connect import line
 from tray.door import address
 from tray.errors import DoorError
 from tray.model.decision import Record, Verdict
@@ -31,6 +32,7 @@ CALL = PRE_TOOL_USE | {"tool_input": {"command": "make", "description": "the who
 PAYLOAD = json.dumps(CALL).encode()
 RESULT = json.dumps(CALL | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}}).encode()
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+OF_A_PERSON = ENVIRONMENT | {f"VARIABLE_{number}": "as long as most are, " * 6 for number in range(80)}
 RELAY = relays.argv()
 
 
@@ -86,8 +88,9 @@ class Bench:
     def relay(self, event: str = "PreToolUse", relay: Sequence[str] = RELAY) -> list[str]:
         return [*relay, "--home", self.home, AGENT, event]
 
-    def shell(self, event: str = "PreToolUse", relay: Sequence[str] = RELAY) -> list[str]:
-        return ["/bin/sh", "-c", " ".join(["exec", *self.relay(event, relay)])]
+    def shell(self, event: str = "PreToolUse") -> list[str]:
+        """As an agent runs the line that `connect` writes."""
+        return ["/bin/sh", "-c", line.shell(self.relay(event))]
 
     def stop(self) -> None:
         if self.process is not None:
