@@ -201,8 +201,17 @@ class Service:
         print(knock.event, flush=True)
         return Answer(stdout=knock.event.encode())
 
-listener = Listener(Path(sys.argv[1]), Service())
+listener = Listener(Path(sys.argv[1]), Service(), loopback=sys.argv[2] == "True")
 listener.start()
 print("open", file=sys.stderr, flush=True)
 threading.Event().wait()
 """
+
+
+def child_listener(path: Path, loopback: bool = False) -> subprocess.Popen[bytes]:
+    """A listener in a process of its own, which can be stopped; it prints the events that reached its service."""
+    command = [sys.executable, "-c", CHILD, str(path), str(loopback)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stderr is not None
+    assert child.stderr.readline() == b"open\n"
+    return child

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.timing import Sample, Times, burst, in_turns, process
-from bench.trays import ENVIRONMENT, PAYLOAD, RESULT, Bench
+from bench.trays import PAYLOAD, RESULT, Bench
+from headless import ENVIRONMENT
 
 ROUNDS = 200
 BURSTS = 12

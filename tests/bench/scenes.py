@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.timing import GAP, Sample, Times, burst, in_turns, process
-from bench.trays import CALL, ENVIRONMENT, OF_A_PERSON, PAYLOAD, RESULT, Bench
+from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench
 from desk import Desk
+from headless import ENVIRONMENT
 
 from tray import relays
 from tray.store.journal import Journal

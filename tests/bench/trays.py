@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import headless
+from headless import ENVIRONMENT
 from house import PRE_TOOL_USE, House
 
 from tray import relays
 from tray.connect import line
-from tray.door import address
-from tray.errors import DoorError
 from tray.model.decision import Record, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Hook, Match, Rule, Source
@@ -31,7 +29,6 @@ SPREAD = 1000  # rules, of which a few are looked at on the event that is measur
 CALL = PRE_TOOL_USE | {"tool_input": {"command": "make", "description": "the whole project, with its tests " * 48}}
 PAYLOAD = json.dumps(CALL).encode()
 RESULT = json.dumps(CALL | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}}).encode()
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 OF_A_PERSON = ENVIRONMENT | {f"VARIABLE_{number}": "as long as most are, " * 6 for number in range(80)}
 RELAY = relays.argv()
 
@@ -67,20 +64,12 @@ class Bench:
     def start(self) -> float:
         """Seconds from the start to the first answer."""
         started = time.perf_counter()
-        argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, "run", "--headless"]
-        self.process = subprocess.Popen(argv, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not self._open():
+        self.process = headless.start(self.home)
+        while not headless.is_open(self.house.paths.socket):
             time.sleep(0.001)
             assert time.perf_counter() - started < 60, "the tray does not start"
         self.ask()
         return time.perf_counter() - started
-
-    def _open(self) -> bool:
-        try:
-            address.connect(self.house.paths.socket, 1.0)[0].close()
-        except (OSError, DoorError):
-            return False
-        return True
 
     def ask(self) -> None:
         subprocess.run(self.relay(), input=PAYLOAD, env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -185,31 +183,3 @@ def by_port(porch: Porch, data: bytes) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), LONG)
     connection.sendall(data)
     return connection
-
-
-CHILD = """
-import sys, threading
-from pathlib import Path
-from tray.door.listener import Listener
-from tray.model.decision import Answer
-
-class Service:
-    def patience(self, agent, event): return 60.0
-    def answer(self, knock, after, slow):
-        print(knock.event, flush=True)
-        return Answer(stdout=knock.event.encode())
-
-listener = Listener(Path(sys.argv[1]), Service(), loopback=sys.argv[2] == "True")
-listener.start()
-print("open", file=sys.stderr, flush=True)
-threading.Event().wait()
-"""
-
-
-def child_listener(path: Path, loopback: bool) -> subprocess.Popen[bytes]:
-    """A listener in a process of its own, which can be stopped; it prints the events that reached its service."""
-    command = [sys.executable, "-c", CHILD, str(path), str(loopback)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert child.stderr is not None
-    assert child.stderr.readline() == b"open\n"
-    return child

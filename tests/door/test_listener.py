@@ -15,7 +15,6 @@ from door.porch import (
     LONG,
     Porch,
     answer,
-    child_listener,
     exactly,
     frame,
     inside,
@@ -23,6 +22,7 @@ from door.porch import (
     opened,
     until,
 )
+from relays import child_listener
 
 from tray.door import frames
 from tray.door.control import ask

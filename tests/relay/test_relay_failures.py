@@ -18,12 +18,12 @@ import pytest
 from relays import (
     ACK,
     ANSWER,
-    CHILD,
     LONG,
     PORTABLE,
     Agent,
     Impostor,
     Recorder,
+    child_listener,
     frame_of,
     hangs_after,
     never_reads,
@@ -232,11 +232,8 @@ def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: 
 
 def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wakes_up(agent: Agent) -> None:
     agent.when_down()
-    command = [sys.executable, "-c", CHILD, str(agent.state / "door.sock")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with child_listener(agent.state / "door.sock") as child:
         assert child.stdout is not None
-        assert child.stderr is not None
-        assert child.stderr.readline() == b"open\n"
         child.send_signal(signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
         hung = agent.relay("claude-code", "first")
@@ -251,11 +248,8 @@ def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wake
 @pytest.mark.parametrize("seen", [0, 1, 3, 6])
 def test_a_tray_killed_among_many_relays_leaves_each_with_one_answer(agent: Agent, seen: int) -> None:
     agent.when_down()
-    command = [sys.executable, "-c", CHILD, str(agent.state / "door.sock")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with child_listener(agent.state / "door.sock") as child:
         assert child.stdout is not None
-        assert child.stderr is not None
-        assert child.stderr.readline() == b"open\n"
         relays = [
             subprocess.Popen(agent.command("claude-code", "event"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             for _ in range(12)

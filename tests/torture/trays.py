@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,14 +12,13 @@ from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
+import headless
 from desk import wait
+from headless import ENVIRONMENT
 from house import House
 
 from tray import relays
-from tray.door import address
-from tray.errors import DoorError
 
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 LONG = 60.0  # seconds until something counts as hung; a busy machine is slow, not hung
 RELAYS = {"portable": relays.portable()} | ({} if relays.trouble() else {"native": [str(relays.NATIVE)]})
 
@@ -40,17 +37,8 @@ class Tray:
         self.start()
 
     def start(self) -> None:
-        argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, "run", "--headless"]
-        quiet = subprocess.DEVNULL
-        self.process = subprocess.Popen(argv, env=self.environment, stdin=quiet, stdout=quiet, stderr=quiet)
-        wait(self._open, LONG, "the tray opens its door")
-
-    def _open(self) -> bool:
-        try:
-            address.connect(self.paths.socket, 1.0)[0].close()
-        except (OSError, DoorError):
-            return False
-        return True
+        self.process = headless.start(self.home, self.environment)
+        wait(lambda: headless.is_open(self.paths.socket), LONG, "the tray opens its door")
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
