@@ -136,9 +136,12 @@ class Recording:
         goal = self._path.stat().st_size + 2 * seconds * RATE
         wait(lambda: self._path.stat().st_size >= goal, f"{seconds:g} s more are recorded", seconds + 10)
 
-    def listen_to_the_end(self) -> None:
-        """Wait for a sound, and then for half a second of silence."""
-        wait(lambda: self.heard() > 0, "a sound")
+    def listen_to_the_end(self, after: float = 0.0) -> None:
+        """Wait for more than so many seconds of sound, and then for half a second of silence.
+
+        A busy machine may be as silent between two sounds.
+        """
+        wait(lambda: self.heard() > after, f"more than {after:g} s of sound", 30)
         wait(lambda: max(self.levels()[-50:]) <= SILENCE, "silence", 30)
 
 
