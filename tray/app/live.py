@@ -47,7 +47,7 @@ from tray.engine.turns import Turns
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.paths import Paths
+from tray.paths import Paths, unwritable
 from tray.threads import Chores, Ending, Loop, Seldom, prompt
 
 CLOSING = 12.0  # seconds
@@ -69,6 +69,8 @@ def run(
     except Timeout:
         say(f"Hooktray is already running for {paths.state}.")
         return 0
+    except OSError as error:
+        raise unwritable(paths.state, error) from error
     try:
         adopt()
         widen()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.errors import StoreError
+from tray.paths import WRITABLE
 from tray.store.migrations import MIGRATIONS, VERSION
 
 BUSY = 5.0  # seconds that a statement waits for another process's transaction
@@ -274,4 +275,7 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=AGAIN)
+    for place in (path.parent, path):
+        if place.exists() and not os.access(place, os.W_OK):
+            return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)
     return StoreError(f"{path}: {error}", hint="check the free space, and what else has the file open")
