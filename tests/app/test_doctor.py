@@ -30,7 +30,7 @@ RECORD = Record(
     id="", at=0.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
     verdict=Verdict.ABSTAIN, reason="", ms=1.0,
 )  # fmt: skip
-APPROVALS = "read and decide it in the tray's menu: Approvals"
+APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
 def findings(house: House, check: str, *, static: bool = False) -> list[Finding]:

@@ -47,7 +47,6 @@ def live(tmp_path: Path) -> Iterator[Live]:
     sources = [{"shelley": str(slash.parent)}, {"claude-code": str(settings)}]
     live = Live.fresh(plain, tmp_path, configuration={"hooks": HOOKS, "sources": sources, "llm": LLM})
     yield live
-    live.quit()
     plain.close()
 
 
@@ -76,6 +75,17 @@ def test_what_list_prints_to_be_pasted_is_the_address_and_not_the_word_post(
 
     assert f"{GATE}approve tool_before https://guard.example.com/hook\n" in shown
     assert f"{GATE}approve turn_end 'turn_end prompt'\n" in shown
+
+
+def test_without_an_icon_the_way_to_the_page_is_told(live: Live, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = said(capsys, live.home, "approve", "first")
+    shown = said(capsys, live.home, "status")
+    live.quit()
+    gone = said(capsys, live.home, "status")
+
+    assert "no icon is shown: run `hooktray open`, or ask once more from a terminal" in asked
+    assert "waiting for you: `hooktray open` shows them." in shown
+    assert "waiting for you: start the tray; its menu and `hooktray open` show them." in gone
 
 
 def test_a_word_that_means_nothing_is_still_refused(live: Live) -> None:

@@ -60,7 +60,7 @@ def approve(
         typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command, URL or name; or a setting."),
     ],
 ) -> None:
-    """Approve a hook, or confirm a setting: in the tray's menu; here only where there is no icon."""
+    """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""
     event, hook = _named(words)
     _ask(context, {"op": "approve", "event": event, "hook": hook})
 

@@ -68,7 +68,10 @@ def approved_hook(paths: Paths, kept: Stores, word: str) -> Approved:
 
 
 def _not_approved(one: Standing) -> HooktrayError:
-    hint = one.health or "approve it first: the tray's menu, Approvals; only approved bytes run, also in a test"
+    hint = (
+        one.health
+        or "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
+    )
     return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=hint)
 
 

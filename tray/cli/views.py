@@ -85,7 +85,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     if found["dropped"]:
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
-        print(f"{found['pending']} waiting for you: open the tray's menu, Approvals.")
+        print(f"{found['pending']} waiting for you: {_where(found)}.")
     for pause in found["pauses"]:
         if pause["agent"] or pause["session"]:
             whom = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
@@ -99,6 +99,15 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     if configuration.problem:
         print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
     _print_warnings(configuration)
+
+
+def _where(found: Mapping[str, Any]) -> str:
+    """Where to decide: the page is there without an icon, too."""
+    if not found["running"]:
+        return "start the tray; its menu and `hooktray open` show them"
+    return (
+        "open the tray's menu, Approvals, or run `hooktray open`" if found["icon"] else "`hooktray open` shows them"
+    )
 
 
 def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, configuration: Configuration) -> None:
