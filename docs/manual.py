@@ -66,7 +66,7 @@ wins over it
 .SH EXIT STATUS
 .TP
 .B 0
-all went well
+all went well; of off, pause, approve, deny and revoke also: they have asked, and a person is still to decide
 .TP
 .B 1
 something that you can cure; the message says how
