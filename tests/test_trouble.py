@@ -184,6 +184,17 @@ def test_a_broken_configuration_stops_neither_the_tray_nor_a_guard(plain: Plain,
     assert live.cli_json("status")[0]["problem"] is None
 
 
+def test_a_broken_configuration_leaves_a_trace_where_nobody_can_be_alerted(plain: Plain, tmp_path: Path) -> None:
+    live = Live.fresh(plain, tmp_path, configuration="hooks:\n  - {event: tool_befor, command: ./x}\n")
+    told = live.home / "logs" / "hooktray.log"
+
+    wait(lambda: told.exists() and "hooktray.yaml:2:6: hooks[0].event: unknown" in told.read_text(), 10, "the line")
+    live.configure("hooks: 3")
+
+    wait(lambda: "hooktray.yaml:1:1: hooks: expected a list" in told.read_text(), 10, "the next one")
+    assert told.read_text().count("the configuration is broken") == 2
+
+
 def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: Plain, tmp_path: Path) -> None:
     good = {"hooks": [{"type": "command", "command": "true"}]}
     source = tmp_path / "settings.json"
