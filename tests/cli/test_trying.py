@@ -229,6 +229,25 @@ def test_a_broken_payload_is_the_hooks_failure(
     assert (row["verdict"], row["cause"][:22]) == ("failed", "payload is not JSON: E")
 
 
+def test_what_fails_is_told_with_the_users_own_file(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    script = house.script("guard.sh", "")
+    script.write_text("#!/no/such/python\n")
+    house.hook("guard", on="tool_before", command="./guard.sh")
+
+    row = tried(house, capsys, "PreToolUse", "--hook", "guard")
+
+    assert row["verdict"] == "failed"
+    assert str(script) in row["cause"]
+    assert "copies" not in row["cause"]
+
+
+def test_a_word_that_is_near_to_an_agent_and_means_another_one_is_told_all_of_them(tmp_path: Path) -> None:
+    with pytest.raises(HooktrayError) as caught:
+        hooktray(tmp_path, "Stop", "--agent", "codex")
+
+    assert caught.value.hint.endswith("Known here: claude-code, shelley, starchild, x-code")
+
+
 BAD = {
     ("PreTooluse",): "claude-code has no event `PreTooluse`\n  did you mean `PreToolUse`?",
     ("Stop", "--agent", "shelly"): "unknown agent `shelly`\n  did you mean `shelley`?",

@@ -6,6 +6,7 @@ A connection belongs to the thread that opened it and is short-lived; only the j
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import stat
 import sys
@@ -269,7 +270,7 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
             f"{path}: belongs to user {status.st_uid}", hint="it must belong to the user that runs Hooktray"
         )
     if status.st_mode & open_to:
-        raise StoreError(f"{path}: others can look into it", hint=f"close it: chmod 700 {path}")
+        raise StoreError(f"{path}: others can look into it", hint=f"close it: chmod 700 {shlex.quote(str(path))}")
 
 
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
