@@ -119,7 +119,7 @@ def _command(name: str, command: Any) -> str:
 
 def _argument(parameter: Any) -> str:
     shown = parameter.metavar or str(parameter.name).upper()
-    return shown if parameter.required or shown.startswith("[") else f"[{shown}]"
+    return shown if parameter.required else f"[{shown}]{'...' if parameter.nargs == -1 else ''}"
 
 
 def _options(command: Any) -> Iterator[Any]:
