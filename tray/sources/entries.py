@@ -24,7 +24,9 @@ from tray.strict import Document, meant
 NAME = 80  # characters of a name that we give
 READABLE = "see that it is a file, and one that you may read"
 # What `connect` and the README put into an agent's own settings: it brings events here and judges none.
-RELAY = re.compile(r"\bhooktray(\.exe)?['\"]?\s+(--home\s+\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b")
+RELAY = re.compile(
+    r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
+)
 Place = tuple[str | int, ...]
 
 
