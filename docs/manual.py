@@ -66,7 +66,7 @@ wins over it
 .SH EXIT STATUS
 .TP
 .B 0
-all went well
+all went well; of off, pause, approve, deny and revoke also: they have asked, and a person is still to decide
 .TP
 .B 1
 something that you can cure; the message says how
@@ -119,7 +119,7 @@ def _command(name: str, command: Any) -> str:
 
 def _argument(parameter: Any) -> str:
     shown = parameter.metavar or str(parameter.name).upper()
-    return shown if parameter.required or shown.startswith("[") else f"[{shown}]"
+    return shown if parameter.required else f"[{shown}]{'...' if parameter.nargs == -1 else ''}"
 
 
 def _options(command: Any) -> Iterator[Any]:

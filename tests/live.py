@@ -87,7 +87,10 @@ class Live:
         return self.place
 
     def cli(self, *argv: str) -> subprocess.CompletedProcess[bytes]:
-        return self.place.run([PYTHON, "-I", "-m", "tray", "--home", str(self.home), *argv])
+        return self.place.run(self.argv(*argv))
+
+    def argv(self, *words: str) -> list[str]:
+        return [PYTHON, "-I", "-m", "tray", "--home", str(self.home), *words]
 
     def cli_json(self, *argv: str) -> list[dict[str, Any]]:
         done = self.cli(*argv, "--json")

@@ -90,6 +90,15 @@ def test_where_there_was_never_a_tray_the_answer_is_neutral(tmp_path: Path) -> N
     assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")
 
 
+def test_the_folder_may_be_named_before_the_word_once_too(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    argv = [sys.executable, "-I", "-m", "tray", f"--home={house.paths.home}", "once", "claude-code", "PreToolUse"]
+
+    done = subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=30, check=False)
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_nonsense_gets_the_neutral_answer_and_a_row(house: House) -> None:
     for body in (b"", b"nonsense", b"[]", b"\xff"):
         done = once(house, "claude-code", "PreToolUse", body)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from desk import wait
 from live import Live, recorded
-from plain import Plain
+from plain import Plain, read_only
 
 from tray.app import roster, stores
 from tray.dialects import DIALECTS
@@ -184,6 +184,17 @@ def test_a_broken_configuration_stops_neither_the_tray_nor_a_guard(plain: Plain,
     assert live.cli_json("status")[0]["problem"] is None
 
 
+def test_a_broken_configuration_leaves_a_trace_where_nobody_can_be_alerted(plain: Plain, tmp_path: Path) -> None:
+    live = Live.fresh(plain, tmp_path, configuration="hooks:\n  - {event: tool_befor, command: ./x}\n")
+    told = live.home / "logs" / "hooktray.log"
+
+    wait(lambda: told.exists() and "hooktray.yaml:2:6: hooks[0].event: unknown" in told.read_text(), 10, "the line")
+    live.configure("hooks: 3")
+
+    wait(lambda: "hooktray.yaml:1:1: hooks: expected a list" in told.read_text(), 10, "the next one")
+    assert told.read_text().count("the configuration is broken") == 2
+
+
 def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: Plain, tmp_path: Path) -> None:
     good = {"hooks": [{"type": "command", "command": "true"}]}
     source = tmp_path / "settings.json"
@@ -216,6 +227,24 @@ def test_a_second_start_says_so_and_ends_well(idle: Live) -> None:
 
     assert (done.returncode, b"already running" in done.stdout) == (0, True)
     assert idle.process.poll() is None
+
+
+@pytest.mark.parametrize("command", [("run", "--headless"), ("run",), ("status",), ("list",), ("log",)])
+def test_a_folder_that_nothing_can_be_written_to_is_named_with_its_cure(
+    plain: Plain, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    live = Live.fresh(plain, tmp_path, starts=False)
+    live.cli("status")
+
+    with read_only(live.home / "state") as powerless:
+        done = plain.run([*powerless, *live.argv(*command)])
+
+    told = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert "Traceback" not in told
+    assert f"{live.home / 'state'}" in told
+    assert "read-only" in told or "nothing can be written there: Permission denied" in told
+    assert told.endswith("make it writable for you, or choose another place with --home DIR\n")
 
 
 def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) -> None:

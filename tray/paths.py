@@ -11,6 +11,7 @@ from pathlib import Path
 from tray.errors import HooktrayError
 
 NAME = "hooktray"
+WRITABLE = "make it writable for you, or choose another place with --home DIR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,11 @@ def locate(home: str | None = None) -> Paths:
     return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
 
 
+def unwritable(folder: Path, error: OSError) -> HooktrayError:
+    """For a folder of ours that is there, and in which nothing can be made."""
+    return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=WRITABLE)
+
+
 def real(path: str) -> str:
     """The path by whatever links it is reached; itself when no file can have that name (NUL, half a character)."""
     try:
@@ -81,7 +87,7 @@ def _own(folder: Path) -> None:
     except OSError as error:
         raise HooktrayError(
             f"{folder}: cannot make this folder: {error.strerror or error}",
-            hint="make it writable for you, or choose another place with --home DIR",
+            hint=WRITABLE,
         ) from error
     if not stat.S_ISDIR(found.st_mode):
         raise HooktrayError(f"{folder}: is not a real folder", hint="remove the file or link and start again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -251,10 +252,12 @@ def _plain(expected: str) -> str:
     """What was expected, in the words of people instead of those of types."""
     if "matching regex" in expected:
         return "expected a time of day"
-    for kind, words in KINDS.items():
-        expected = expected.replace(f"`{kind}", words)
-    expected = re.sub(r"\.0\b", "", expected).replace("`", "").replace(" | null", "")
-    return expected.replace(" >= ", " of at least ").replace(" <= ", " of at most ")
+    expected = re.sub(r"`([^`]*)`", lambda found: _either(found[1].split(" | ")), re.sub(r"\.0\b", "", expected))
+    return expected.replace(" >= ", " of at least ").replace(" <= ", " of at most ").replace(" > ", " above ")
+
+
+def _either(kinds: Sequence[str]) -> str:
+    return " or ".join(KINDS.get(kind, kind) for kind in kinds if kind != "null")
 
 
 KINDS = {
@@ -268,7 +271,9 @@ KINDS = {
 
 
 def _shown(value: Any) -> str:
-    return repr(value) if not isinstance(value, str) else f"`{sanitise(value, 60)}`"
+    if isinstance(value, str):
+        return f"`{sanitise(value, 60)}`"
+    return "nothing" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _dotted(at: tuple[Any, ...]) -> str:

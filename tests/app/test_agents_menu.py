@@ -132,7 +132,7 @@ def test_where_nothing_is_to_be_written_nothing_waits_for_a_click(agents: Agents
     agents.review("claude-code", connect=False)
 
     assert row(agents).disconnect == ""
-    assert desk.opened[0].read_text().startswith("Claude Code: nothing is to be written")
+    assert desk.opened[0].read_text().startswith("Claude Code: there is nothing to write")
 
 
 def test_a_tried_agent_is_told_and_is_firing_until_its_lines_change(agents: Agents, file: Path, desk: Desk) -> None:

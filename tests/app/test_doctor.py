@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,7 +31,7 @@ RECORD = Record(
     id="", at=0.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
     verdict=Verdict.ABSTAIN, reason="", ms=1.0,
 )  # fmt: skip
-APPROVALS = "read and decide it in the tray's menu: Approvals"
+APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
 def findings(house: House, check: str, *, static: bool = False) -> list[Finding]:
@@ -107,6 +108,18 @@ def test_a_script_without_its_bit_is_named_with_the_command_that_sets_it(house: 
     assert remedy == f"chmod +x {script}"
     script.chmod(0o700)
     assert of(house, "guard", static=static)[-1][0] == "ok"
+
+
+def test_a_remedy_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    house = House(tmp_path / "home ü; rm")
+    script = house.script("guard.sh", "exit 0")
+    script.chmod(0o600)
+    house.hook("guard", on="tool_before", command="./guard.sh")
+
+    ((_, _, remedy),) = of(house, "guard", static=True)
+
+    house.close()
+    assert shlex.split(remedy) == ["chmod", "+x", str(script)]
 
 
 def test_a_missing_interpreter_is_named(house: House) -> None:

@@ -32,6 +32,13 @@ def manual() -> ModuleType:
     return module
 
 
+@pytest.mark.parametrize("words", [("autostart",), ("config", "check"), ("connect",), ("export",)])
+def test_help_brackets_an_argument_that_may_be_left_out_once(words: tuple[str, ...]) -> None:
+    usage = next(line for line in run(PROGRAM, *words, "--help").stdout.splitlines() if "Usage:" in line)
+
+    assert "[[" not in usage
+
+
 def run(*argv: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     path = f"{PROGRAM.parent}:{os.environ['PATH']}"
     everything = {"PATH": path, "HOME": os.environ["HOME"], "LC_ALL": "C.UTF-8", **environment}

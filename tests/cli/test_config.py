@@ -41,9 +41,10 @@ def test_a_good_file_is_called_good_with_the_number_of_its_hooks(
 def test_warnings_come_first_and_leave_it_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(tmp_path, "sources:\n- claude-code: ./nowhere.json\n") == 0
 
-    first, last = capsys.readouterr().out.splitlines()
+    first, cure, last = capsys.readouterr().out.splitlines()
     assert first.startswith("Warning: ")
     assert "nowhere.json" in first
+    assert cure == "  correct this path, or put there what it names"
     assert last.endswith("good, 0 hooks.")
 
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import typer
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
+from relays import Recorder
 
+from tray import relays
 from tray.cli import app, testing  # noqa: F401 - it adds its command
 from tray.dialects import DIALECTS
+from tray.door.listener import Gone, Listener
 from tray.errors import HooktrayError
-from tray.model.event import PAYLOAD_LIMIT
+from tray.model.decision import Answer
+from tray.model.event import PAYLOAD_LIMIT, Knock
+from tray.paths import locate
 
 EVENTS = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
 GUARD = """case $(cat) in
@@ -117,6 +123,37 @@ def approve(live: Live) -> None:
     kept.journal.close()
 
 
+class Witness(Recorder):
+    """Sees which program knocks."""
+
+    program = ""
+
+    def answer(self, knock: Knock, after: object, slow: object) -> Answer | Callable[[Gone], Answer]:
+        self.program = psutil.Process(knock.pid).exe()
+        return super().answer(knock, after, slow)
+
+
+def test_it_goes_through_the_relay_that_agents_run(tmp_path: Path) -> None:
+    paths, witness = locate(str(tmp_path)), Witness()
+    paths.prepare()
+    listener = Listener(paths.socket, witness)
+    listener.start()
+
+    hooktray(tmp_path, "PreToolUse")
+
+    listener.close()
+    assert Path(witness.program) == Path(psutil.Process().exe() if relays.trouble() else relays.NATIVE).resolve()
+
+
+def test_where_no_tray_ever_ran_it_is_said_that_nobody_judged(tmp_path: Path, quiet: Live) -> None:
+    never = quiet.place.run([sys.executable, "-I", "-m", "tray", "--home", tmp_path / "never", "test", "PreToolUse"])
+    judged = quiet.cli("test", "PreToolUse")
+
+    assert (never.returncode, judged.returncode) == (0, 0)
+    assert b"No tray has ever run here, so nobody judged the event; `hooktray run` starts one." in never.stderr
+    assert b"nobody judged" not in judged.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "verdict"),
     [("ls", "abstain"), ("cat secret", "deny"), ("ask me", "ask"), ("fine", "allow"), ("boom", "failed")],
@@ -190,6 +227,25 @@ def test_a_broken_payload_is_the_hooks_failure(
     row = tried(guard, capsys, "PreToolUse", "--hook", "guard", "--payload", str(tmp_path / "broken"))
 
     assert (row["verdict"], row["cause"][:22]) == ("failed", "payload is not JSON: E")
+
+
+def test_what_fails_is_told_with_the_users_own_file(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    script = house.script("guard.sh", "")
+    script.write_text("#!/no/such/python\n")
+    house.hook("guard", on="tool_before", command="./guard.sh")
+
+    row = tried(house, capsys, "PreToolUse", "--hook", "guard")
+
+    assert row["verdict"] == "failed"
+    assert str(script) in row["cause"]
+    assert "copies" not in row["cause"]
+
+
+def test_a_word_that_is_near_to_an_agent_and_means_another_one_is_told_all_of_them(tmp_path: Path) -> None:
+    with pytest.raises(HooktrayError) as caught:
+        hooktray(tmp_path, "Stop", "--agent", "codex")
+
+    assert caught.value.hint.endswith("Known here: claude-code, shelley, starchild, x-code")
 
 
 BAD = {

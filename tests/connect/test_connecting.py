@@ -16,7 +16,7 @@ from connect.trays import approve_all, by_person, installed, started
 from desk import wait
 from dialects.hosts import taken
 from live import PYTHON, Live
-from plain import Plain
+from plain import Plain, read_only
 
 from tray.connect import CONNECTORS
 from tray.connect.plan import Site
@@ -304,6 +304,18 @@ def test_two_commands_at_once_make_one_entry_and_one_disconnect_takes_all_out(
     assert len(row["events"]) == len(set(row["events"]))
     assert live.cli("disconnect", agent, "--yes").returncode == 0
     assert (tree(tmp_path / ".claude"), (tmp_path / ".config").exists()) == before
+
+
+def test_where_nothing_can_be_noted_nothing_is_written(live: Live, settings: Path) -> None:
+    before = settings.read_bytes()
+
+    with read_only(live.home / "state") as powerless:
+        done = live.place.run([*powerless, *live.argv("connect", "claude-code", "--yes")])
+
+    told = done.stderr.decode()
+    assert (done.returncode, settings.read_bytes()) == (1, before)
+    assert f"{live.home / 'state'}: nothing can be written there" in told
+    assert "Traceback" not in told
 
 
 def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def opened(live: Live, folder: Path) -> Path:
     note = folder / "opened"
     note.unlink(missing_ok=True)
     done = live.cli("open")
-    assert done.stdout.decode().startswith("Your browser is shown the page\n"), done.stderr
+    assert done.stdout.decode().startswith("Asked your desktop to open the page\n"), done.stderr
     file = Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
     assert done.stdout.decode().endswith(f"{file}\n")  # for who gets to see no browser
     assert b"#" not in done.stdout

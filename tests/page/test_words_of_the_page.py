@@ -37,8 +37,16 @@ def test_no_page_has_an_english_sentence_for_a_chinese_reader(chinese: Site, ful
         pages += [f"/hooks/{name(one.key)}", f"/confirm/revoke?of={name(one.key)}"]
 
     for path in pages:
-        html = chinese.get(path).decode()
-        assert '<html lang="zh-CN">' in html
-        seen = re.sub(r"<[^>]*>", "\n", FOREIGN.sub("\n", html))
-        told = [line.strip() for line in (*seen.split("\n"), *READ.findall(html)) if ENGLISH.search(line)]
-        assert told == [], path
+        assert english(chinese.get(path)) == [], path
+
+
+def test_a_confirmation_that_is_void_is_refused_in_the_readers_language(chinese: Site) -> None:
+    assert english(chinese.post("/confirm", "slip=x")) == []
+
+
+def english(answer: bytes) -> list[str]:
+    """The English sentences of ours in a Chinese page."""
+    html = answer.decode().partition("\r\n\r\n")[2] or answer.decode()
+    assert '<html lang="zh-CN">' in html
+    seen = re.sub(r"<[^>]*>", "\n", FOREIGN.sub("\n", html))
+    return [line.strip() for line in (*seen.split("\n"), *READ.findall(html)) if ENGLISH.search(line)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from relays import (
     LONG,
     Agent,
     Recorder,
+    opened,
     run,
     said,
 )
@@ -95,6 +97,31 @@ def test_a_usage_error_is_silent(tmp_path: Path, relay: list[str], words: list[s
     done = run([*relay, *words], env={"HOOKTRAY_HOME": str(tmp_path)})
 
     assert said(done) == (b"", b"", 0)
+
+
+NAMED = [["--home", "/nonexistent"], ["--home=/nonexistent"], []]
+WRONG = [[], ["claude-code", "PreToolUse"], ["--nonsense", "claude-code"], ["a", "b", "c"], ["--help"]]
+
+
+@pytest.mark.parametrize("words", WRONG)
+@pytest.mark.parametrize("named", NAMED)
+def test_the_command_with_its_folder_named_first_blocks_no_agent_either(
+    tmp_path: Path, named: list[str], words: list[str]
+) -> None:
+    done = run([sys.executable, "-I", "-m", "tray", *named, "relay", *words], env={"HOOKTRAY_HOME": str(tmp_path)})
+
+    assert said(done) == (b"", b"", 0)
+
+
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_the_command_finds_the_tray_of_the_folder_that_is_named_first(tmp_path: Path, is_joined: bool) -> None:
+    agent = Agent(tmp_path / "home")
+    home = [f"--home={agent.home}"] if is_joined else ["--home", str(agent.home)]
+
+    with opened(agent) as tray:
+        run([sys.executable, "-I", "-m", "tray", *home, "relay", "claude-code", "PreToolUse"])
+
+    assert [(knock.agent, knock.event) for knock in tray.knocks] == [("claude-code", "PreToolUse")]
 
 
 def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path, relay: list[str]) -> None:

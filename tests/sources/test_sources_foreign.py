@@ -96,3 +96,54 @@ def test_a_source_that_is_named_twice_counts_once(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(GOOD))
 
     assert len(configure(tmp_path, {"claude-code": "a.json"}, {"claude-code": "./a.json"}).hooks) == 1
+
+
+def test_what_is_wrong_with_a_matcher_is_told_once_for_all_of_its_handlers(tmp_path: Path) -> None:
+    handlers = [{"type": "command", "command": f"./{name}.sh"} for name in "abcd"]
+    (tmp_path / "a.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "a(b", "hooks": handlers}]}}))
+
+    (warning,) = configure(tmp_path, {"claude-code": "a.json"}).warnings
+
+    assert "hooks.PreToolUse[0].matcher: not a pattern" in warning
+
+
+@pytest.mark.parametrize(
+    ("kind", "looked_for"),
+    [
+        ("x-code", "plugin.json, hooks/hooks.json"),
+        ("claude-code", "hooks/hooks.json"),
+        ("starchild", "config/shell_hooks.yaml"),
+    ],
+)
+def test_a_folder_without_hooks_is_told_with_what_is_looked_for_there(
+    tmp_path: Path, kind: str, looked_for: str
+) -> None:
+    (tmp_path / "src").mkdir()
+
+    (warning,) = configure(tmp_path, {"shelley": "src"}, {kind: "src"}).warnings
+
+    what, cure = warning.split("\n")
+    assert what.startswith(f"{tmp_path}/hooktray.yaml:1:")
+    assert f"sources[1].{kind}: {tmp_path}/src: " in what
+    assert "No such file" not in what
+    assert looked_for in cure
+
+
+@pytest.mark.parametrize("kind", ["claude-code", "shelley", "starchild", "x-code"])
+def test_a_source_that_is_not_there_is_told_with_its_line_and_its_cure(tmp_path: Path, kind: str) -> None:
+    text = f"hooks: []\nsources:\n  - {kind}: ./gone\n"
+
+    (warning,) = parse(text, str(tmp_path / "hooktray.yaml")).warnings
+
+    where, what = f"{tmp_path}/hooktray.yaml:3:5: sources[0].{kind}", f"{tmp_path}/gone: cannot be read: No such file"
+    assert warning == f"{where}: {what} or directory\n  correct this path, or put there what it names"
+
+
+def test_a_file_where_a_folder_is_meant_is_told_with_what_to_name(tmp_path: Path) -> None:
+    (tmp_path / "src").write_text("#!/bin/sh\n")
+
+    (warning,) = configure(tmp_path, {"shelley": "src"}).warnings
+
+    assert warning.endswith(
+        "\n  name a folder that holds chat-message, end-of-turn, new-conversation, system-prompt or slash/"
+    )

@@ -47,7 +47,8 @@ from tray.engine.turns import Turns
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.paths import Paths
+from tray.paths import Paths, unwritable
+from tray.text import sanitise
 from tray.threads import Chores, Ending, Loop, Seldom, prompt
 
 CLOSING = 12.0  # seconds
@@ -69,6 +70,8 @@ def run(
     except Timeout:
         say(f"Hooktray is already running for {paths.state}.")
         return 0
+    except OSError as error:
+        raise unwritable(paths.state, error) from error
     try:
         adopt()
         widen()
@@ -233,6 +236,7 @@ class App:
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
+            log.warning("the configuration is broken: %s", sanitise(self._roster.configuration.problem, 1000))
         self._herald.warned(self._roster.configuration.warnings)
         relay_conf.write(self._paths, self._roster.when_down())
         self._watch.over((self._paths.config, *self._roster.watched))

@@ -111,7 +111,7 @@ class Wiring:
 def _head(offer: Offer) -> str:
     name = CONNECTORS[offer.agent].NAME
     if offer.is_empty:
-        return say("{agent}: nothing is to be written", agent=name)
+        return say("{agent}: there is nothing to write", agent=name)
     text = (
         say("What connecting {agent} would write:")
         if offer.connect

@@ -60,7 +60,7 @@ def approve(
         typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command, URL or name; or a setting."),
     ],
 ) -> None:
-    """Approve a hook, or confirm a setting: in the tray's menu; here only where there is no icon."""
+    """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""
     event, hook = _named(words)
     _ask(context, {"op": "approve", "event": event, "hook": hook})
 
@@ -79,11 +79,11 @@ def deny(context: typer.Context, hook: HookName) -> None:
 
 def _named(words: list[str]) -> tuple[str, str]:
     """Event and hook of `approve EVENT COMMAND`; of `approve NAME` the event is ""."""
-    from tray.dialects import DIALECTS
+    from tray.dialects import DIALECTS, known
     from tray.sources.hooktray import KINDS
 
-    native = {name for dialect in DIALECTS.values() for name in dialect.EVENTS}
-    event, *rest = words if len(words) > 1 and words[0] in {*KINDS, *native} else ["", *words]
+    is_event = words[0] in KINDS or any(known(agent, words[0]) for agent in DIALECTS)
+    event, *rest = words if len(words) > 1 and is_event else ["", *words]
     return event, rest[0] if len(rest) == 1 else shlex.join(rest)
 
 

@@ -21,7 +21,7 @@ WORDS = {
 @app.command()
 def autostart(
     context: typer.Context,
-    wanted: Annotated[str, typer.Argument(metavar="[on|off|status]", help="What to do.")] = "status",
+    wanted: Annotated[str, typer.Argument(metavar="on|off|status", help="What to do.")] = "status",
     as_json: Json = False,
 ) -> None:
     """Start the tray when you log in, or not; without a word, say whether it does."""

@@ -19,7 +19,7 @@ app.add_typer(config, name="config")
 @config.command()
 def check(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Which file; default: the one in use.")] = "",
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Which file; default: the one in use.")] = "",
     as_json: Json = False,
 ) -> None:
     """Read a hooktray.yaml and say what is wrong, with line, column and the nearest valid word."""

@@ -21,7 +21,7 @@ from tray.text import printable
 if TYPE_CHECKING:
     from tray.connect.plan import Plan, Site
 
-Agents = Annotated[list[str] | None, typer.Argument(metavar="[AGENT]…", help="Which agents; none: ask for each.")]
+Agents = Annotated[list[str] | None, typer.Argument(metavar="AGENT", help="Which agents; none: ask for each.")]
 Scope = Annotated[
     str,
     typer.Option(

@@ -89,7 +89,7 @@ def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") ->
 @app.command()
 def export(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to; - is stdout.")] = "-",
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; - is stdout.")] = "-",
     form: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="jsonl or csv; default: by the file's name.")
     ] = "",

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from tray.cli import Json, app, places
-from tray.cli.views import hook_rows, print_hooks, print_status
+from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
 from tray.errors import DoorError
 from tray.paths import Paths
 
@@ -70,6 +70,7 @@ def list_hooks(context: typer.Context, as_json: Json = False) -> None:
         _json_lines(rows)
         return
     print_hooks(rows, kept.switch.state().enabled, paths, proposals.configuration)
+    print_waiting(proposals)
 
 
 @app.command()

@@ -53,18 +53,20 @@ def test(
 
 def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: bool) -> None:
     """The agent's part: start a relay, give it the payload, take the answer."""
-    from tray import relay
+    from tray import relays
     from tray.dialects import DIALECTS, spec
     from tray.model.event import TEST
 
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(Path(relay.__file__)), *paths.named, agent, name],
+        [*relays.argv(paths.named), agent, name],
         input=DIALECTS[agent].sample(name) if body is None else body,
         env={**os.environ, TEST: "1"},
         capture_output=True,
         timeout=spec(agent, name).timeout + 5,
         check=False,
     )
+    if not paths.relay_conf.exists():  # the first thing that a tray writes
+        print("No tray has ever run here, so nobody judged the event; `hooktray run` starts one.", file=sys.stderr)
     stdout, stderr = (part.decode("utf-8", "replace") for part in (done.stdout, done.stderr))
     if as_json:
         row = {"agent": agent, "event": name, "stdout": stdout, "stderr": stderr, "code": done.returncode}

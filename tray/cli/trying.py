@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from tray.app import Stores, engine, llm, roster, stores
+from tray.app.doctor import remedies
 from tray.engine import trial
 from tray.engine.approval.roster import Standing
 from tray.engine.runners.process import MARK
@@ -42,9 +43,10 @@ def try_hook(
     else:
         tried = trial.unasked(approved, event)
     row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.word} if expect else {})
+    row |= {label: remedies.named(row[label], approved, kept.copies) for label in ("cause", "stderr")}
     print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_account(row)))
     if tried.word in CURES:
-        print(f"hooktray: {tried.outcome.cause}: the hook did not run\n  {CURES[tried.word]}", file=sys.stderr)
+        print(f"hooktray: {row['cause']}: the hook did not run\n  {CURES[tried.word]}", file=sys.stderr)
     if expect and expect != tried.word:
         print(f"hooktray: expected {expect}, got {tried.word}", file=sys.stderr)
         raise typer.Exit(1)
@@ -68,7 +70,10 @@ def approved_hook(paths: Paths, kept: Stores, word: str) -> Approved:
 
 
 def _not_approved(one: Standing) -> HooktrayError:
-    hint = one.health or "approve it first: the tray's menu, Approvals; only approved bytes run, also in a test"
+    hint = (
+        one.health
+        or "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
+    )
     return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=hint)
 
 

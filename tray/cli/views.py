@@ -15,12 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tray.engine.approval.review import runs
+from tray.engine.approval.roster import line
 from tray.model.decision import Record
+from tray.model.hook import State
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.connect.connections import Connection
-    from tray.engine.approval.roster import Roster
+    from tray.engine.approval.roster import Roster, Standing
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
@@ -83,7 +85,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     if found["dropped"]:
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
-        print(f"{found['pending']} waiting for you: open the tray's menu, Approvals.")
+        print(f"{found['pending']} waiting for you: {_where(found)}.")
     for pause in found["pauses"]:
         if pause["agent"] or pause["session"]:
             whom = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
@@ -99,6 +101,15 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     _print_warnings(configuration)
 
 
+def _where(found: Mapping[str, Any]) -> str:
+    """Where to decide: the page is there without an icon, too."""
+    if not found["running"]:
+        return "start the tray; its menu and `hooktray open` show them"
+    return (
+        "open the tray's menu, Approvals, or run `hooktray open`" if found["icon"] else "`hooktray open` shows them"
+    )
+
+
 def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, configuration: Configuration) -> None:
     print(f"Hooks are {'on' if enabled else 'off'} · {paths.config}")
     if configuration.problem:
@@ -111,13 +122,35 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
         ("hook", "event", "runs", "state", "source"),
         [(row["name"], row["event"], row["runs"], _standing(row), _place(row["source"], paths)) for row in rows],
     )
-    for row in rows:
-        if row["state"] == "pending":
-            typed = not row["runs"].startswith("rule: ") and sanitise(row["runs"], 300) == row["runs"]
-            word = (
-                row["runs"] if typed else sanitise(row["name"], 300)
-            )  # a foreign line may hold what a terminal obeys
-            print(f"To ask for approval: hooktray approve {row['event']} {shlex.quote(word)}")
+
+
+def print_waiting(roster: Roster) -> None:
+    """The line to paste for each hook and each setting that waits."""
+    for one in roster.standings:
+        if one.state is State.PENDING:
+            print(f"To ask for approval: hooktray approve {one.hook.match.event} {shlex.quote(_word(one, roster))}")
+    for setting in roster.settings():
+        if setting.waiting:
+            print(
+                f"`{sanitise(setting.text, 300)}` counts once it is confirmed. To ask for that: "
+                f"hooktray approve {shlex.quote(setting.key.removeprefix('setting:'))}"
+            )
+
+
+def _word(one: Standing, roster: Roster) -> str:
+    """What names this hook alone: its command or URL, else its name. A foreign one may hold what a terminal obeys."""
+    words = (line(one.hook), one.hook.name, one.digest[:12])
+    return next(
+        (word for word in words if word and _is_plain(word) and _is_clear(word, one, roster)), sanitise(one.key, 300)
+    )
+
+
+def _is_plain(word: str) -> bool:
+    return sanitise(word, 300) == word and not word.startswith("-")
+
+
+def _is_clear(word: str, one: Standing, roster: Roster) -> bool:
+    return [other for other in roster.find(word) if other.hook.match.event == one.hook.match.event] == [one]
 
 
 def _print_warnings(configuration: Configuration) -> None:

@@ -11,6 +11,7 @@ from tray.connect.book import Book
 from tray.connect.edit import apply, look, remove_folders
 from tray.connect.plan import Plan, Site, Wire
 from tray.errors import HooktrayError
+from tray.paths import unwritable
 
 PATIENCE = 20.0  # seconds for somebody else's writing to end
 
@@ -78,8 +79,11 @@ def _alone(site: Site) -> Iterator[None]:
     from filelock import FileLock, Timeout  # not needed to look
 
     try:
-        with FileLock(site.paths.state / "connections.lock", timeout=PATIENCE):
-            yield
+        held = FileLock(site.paths.state / "connections.lock", timeout=PATIENCE).acquire()
     except Timeout as error:
         said = "another `hooktray connect` or `disconnect` is at work"
         raise HooktrayError(said, hint="wait for its end and try again; nothing was written") from error
+    except OSError as error:
+        raise unwritable(site.paths.state, error) from error
+    with held:
+        yield

@@ -79,7 +79,7 @@ def adopt(site: Site, agent: str) -> Plan:
     text = now.text if isinstance(now, File) else b""
     stays, goes, moved, left = one.take(site, text, path, aside) if not is_blank(text) else (b"", b"", 0, 0)
     if not isinstance(now, File) or not moved + left:
-        raise HooktrayError(f"{path}: no hook of yours is in it", hint="nothing is to be adopted")
+        raise HooktrayError(f"{path}: no hook of yours is in it", hint="there is nothing to adopt")
     if not moved:
         hint = "`hooktray list` says of a source what each hook lacks"
         raise HooktrayError(f"{path}: no hook in it can be adopted", hint=hint)

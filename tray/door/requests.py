@@ -22,8 +22,10 @@ from tray.text import sanitise
 
 WAY = "command line"
 GRANTED = "tray, asked for at a command line"
-WHERE = phrase("open the tray's menu: Approvals")
-NO_ICON = phrase("no icon is shown: ask once more from a terminal where you logged in yourself")
+WHERE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
+NO_ICON = phrase(
+    "no icon is shown: run `hooktray open`, or ask once more from a terminal where you logged in yourself"
+)
 
 
 class Terminal(Protocol):
@@ -112,7 +114,7 @@ class Requests:
             )
         file = self._open_page()
         return {
-            "done": say("Your browser is shown the page"),
+            "done": say("Asked your desktop to open the page"),
             "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
         }
 
@@ -142,7 +144,7 @@ class Requests:
         if setting := self._setting(request):
             if setting.confirmed:
                 why = say("`{setting}` is confirmed already", setting=setting.text)
-                raise HooktrayError(why, hint=say("nothing is to be done"))
+                raise HooktrayError(why, hint=say("there is nothing to do"))
             return self._confirm(setting, yes=True)
         one = self._one(request)
         return Wish(
@@ -241,7 +243,7 @@ class Requests:
         found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
         if len(found) == 1 and found[0].state is State.INERT:
             why = say("`{name}` is inert: {why}", name=word, why=found[0].health)
-            raise HooktrayError(why, hint=say("it can be asked for once that is gone"))
+            raise HooktrayError(why, hint=say("remove that first, then ask again"))
         if len(found) == 1:
             return found[0]
         if found:

@@ -76,7 +76,8 @@ class Acts:
         wish = self._slips.take(slip)
         if wish is None:
             raise HooktrayError(
-                "this confirmation was used already, or is too old", hint="go back, read it again and confirm"
+                say("this confirmation was used already, or is too old"),
+                hint=say("go back, read it again and confirm"),
             )
         PERFORM[wish.act](self._parts.controls, wish)
         return wish

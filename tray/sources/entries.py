@@ -22,8 +22,11 @@ from tray.sources.hooktray import script_name, unique
 from tray.strict import Document, meant
 
 NAME = 80  # characters of a name that we give
+READABLE = "see that it is a file, and one that you may read"
 # What `connect` and the README put into an agent's own settings: it brings events here and judges none.
-RELAY = re.compile(r"\bhooktray(\.exe)?['\"]?\s+(--home\s+\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b")
+RELAY = re.compile(
+    r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
+)
 Place = tuple[str | int, ...]
 
 
@@ -220,11 +223,18 @@ def pattern_problem(pattern: str, *, script: bool) -> str:
 
 def failed(path: Path, error: Exception) -> Found:
     """A source that cannot be read at all."""
-    text = str(error) if isinstance(error, ConfigError) else f"{path}: cannot be read: {_why(error)}"
+    text = str(
+        error if isinstance(error, ConfigError) else ConfigError(f"{path}: {unread(error)}", hint=_cure(error))
+    )
     missing = getattr(error, "filename", None)
     places = (missing, str(Path(missing).parent)) if isinstance(missing, str) else ()
     return Found(warnings=(text,), watched=tuple(dict.fromkeys((str(path), *places))))
 
 
-def _why(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else "") or str(error)
+def unread(error: Exception) -> str:
+    """What is said of a file behind its path."""
+    return f"cannot be read: {(error.strerror if isinstance(error, OSError) else '') or error}"
+
+
+def _cure(error: Exception) -> str:
+    return "put it there, or correct what names it" if isinstance(error, FileNotFoundError) else READABLE

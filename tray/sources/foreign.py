@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,8 @@ from tray.dialects import DIALECTS
 from tray.errors import ConfigError
 from tray.model.hook import Hook
 from tray.settings import unknown, wrong
-from tray.sources import claude_places, shelley, starchild, x_code
-from tray.sources.entries import Found, failed
+from tray.sources import claude_places, frontmatter, shelley, starchild, x_code
+from tray.sources.entries import READABLE, Found, failed, unread
 from tray.strict import Document, meant
 
 Reader = Callable[[Path, Sequence[str], Mapping[str, str]], Found]
@@ -21,6 +22,14 @@ READERS: dict[str, Reader] = {
     "shelley": lambda path, agents, environment: shelley.read(path, agents),
     "starchild": starchild.read,
     "x-code": lambda path, agents, environment: x_code.read(path, agents),
+}
+KINDS = (IsADirectoryError, NotADirectoryError)
+SOUGHT = {
+    "claude-code": f"name a settings file, a plugin's folder ({claude_places.MANIFEST}, {claude_places.USUAL}) or a "
+    f"skill's ({frontmatter.SKILL})",
+    "shelley": f"name a folder that holds {', '.join(shelley.NAMES)} or {shelley.SLASH}/",
+    "starchild": "name the file itself, such as config/shell_hooks.yaml",
+    "x-code": f"name hooks.json, or a folder that holds one of: {', '.join((*x_code.MANIFESTS, x_code.USUAL))}",
 }
 PLUGIN_FILES = ("hooks.json", "plugin.json")
 WRITE = "write `- claude-code: ~/.claude/settings.json`"
@@ -32,7 +41,7 @@ def read(document: Document, environment: Mapping[str, str]) -> Found:
     found = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
     return Found(
         hooks=_once(hook for one in found for hook in one.hooks),
-        warnings=tuple(warning for one in found for warning in one.warnings),
+        warnings=tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
         watched=tuple(dict.fromkeys(path for one in found for path in one.watched)),
     )
 
@@ -53,8 +62,22 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     path = folder / Path(named).expanduser()
     try:
         return READERS[kinds[0]](path, agents, environment)
-    except (OSError, ConfigError, ValueError) as error:
+    except OSError as error:
+        return _unread(document, (*at, kinds[0]), path, error)
+    except (ConfigError, ValueError) as error:
         return failed(path, error)
+
+
+def _unread(document: Document, at: tuple[Any, ...], path: Path, error: OSError) -> Found:
+    """Told with the line that names it, as no other can be corrected."""
+    what = f"{path}: {unread(error)}"
+    if not os.path.exists(path):  # noqa: PTH110 - a folder above it may be closed to us
+        told = wrong(document, at, what, "correct this path, or put there what it names")
+    elif os.path.isdir(path) and isinstance(error, FileNotFoundError):  # noqa: PTH112
+        told = wrong(document, at, f"{path}: nothing of this format is in this folder", SOUGHT[at[-1]])
+    else:
+        told = wrong(document, at, what, SOUGHT[at[-1]] if isinstance(error, KINDS) else READABLE)
+    return replace(failed(path, error), warnings=(str(told),))
 
 
 def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ A connection belongs to the thread that opened it and is short-lived; only the j
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import stat
 import sys
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.errors import StoreError
+from tray.paths import WRITABLE
 from tray.store.migrations import MIGRATIONS, VERSION
 
 BUSY = 5.0  # seconds that a statement waits for another process's transaction
@@ -268,10 +270,13 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
             f"{path}: belongs to user {status.st_uid}", hint="it must belong to the user that runs Hooktray"
         )
     if status.st_mode & open_to:
-        raise StoreError(f"{path}: others can look into it", hint=f"close it: chmod 700 {path}")
+        raise StoreError(f"{path}: others can look into it", hint=f"close it: chmod 700 {shlex.quote(str(path))}")
 
 
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=AGAIN)
+    for place in (path.parent, path):
+        if place.exists() and not os.access(place, os.W_OK):
+            return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)
     return StoreError(f"{path}: {error}", hint="check the free space, and what else has the file open")

@@ -12,6 +12,7 @@ from tray.errors import ConfigError
 
 NODES = 100_000  # values of a document, keys included
 DIGITS = 100  # characters of a number
+FEW = 6  # words that are all named beside the likely one: it may be none that was meant
 
 _QUOTE = "put it in quotes if it is text"
 
@@ -55,10 +56,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """The cure for a word nobody knows: the nearest one that is known, else all of them."""
+    """The cure for a word nobody knows: the nearest one that is known; all of them when none is, or they are few."""
     words = list(known)
     likely = nearest(word, words)
-    return f"did you mean `{likely}`?" if likely else "known here: " + ", ".join(words)
+    every = ", ".join(words)
+    if likely and len(words) <= FEW:
+        return f"did you mean `{likely}`? Known here: {every}"
+    return f"did you mean `{likely}`?" if likely else f"known here: {every}"
 
 
 def _place(path: str, mark: Mark) -> str:

@@ -21,7 +21,7 @@ from tray.model.hook import Command, Prompt, Rule, State
 from tray.store.ledger import Approved
 
 AT_ONCE = 4  # hooks that are tried at the same time
-APPROVALS = "read and decide it in the tray's menu: Approvals"
+APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
 def check(case: Case) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def configuration(case: Case) -> Iterator[Finding]:
         if setting.waiting:
             name = setting.key.removeprefix("setting:")
             said = f"`{setting.text}` does not count until it is confirmed"
-            cure = f"tray's menu: Approvals; without an icon: hooktray approve {shlex.quote(name)}"
+            cure = f"tray's menu, Approvals; without an icon: hooktray open, or hooktray approve {shlex.quote(name)}"
             yield attention("configuration", name, said, cure)
     if not found.problem:
         said = "good" if case.paths.config.exists() else "not there yet; `hooktray run` makes one"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from pathlib import Path
 
 from tray.engine.approval.covering import program_of
@@ -20,7 +21,7 @@ REMEDIES = (
     ("interpreter not executable", "make the interpreter executable, or name another one in its first line"),
     ("interpreter not found", f"install it, or correct the script's first line (and its line ends), {AGAIN}"),
     ("no interpreter line", f"begin the script with a line such as `#!/bin/sh`, {AGAIN}"),
-    ("not executable", "chmod +x {program}"),
+    ("not executable", "chmod +x {quoted}"),
     ("script not found", f"put the script back, or correct the command in {{source}}, {AGAIN}"),
     ("is another program than", f"approve the hook again: {{program}} was replaced since, {AGAIN}"),
     ("not found", f"install it, or correct the command in {{source}}, {AGAIN}"),
@@ -38,7 +39,8 @@ REMEDIES = (
 def remedy(cause: str, hook: Hook) -> str:
     """The cure; "" when the words are none of ours."""
     text = next((text for words, text in REMEDIES if words in cause), "")
-    return text.format(program=_program(hook), source=hook.source, timeout=hook.timeout)
+    program = _program(hook)
+    return text.format(program=program, quoted=shlex.quote(program), source=hook.source, timeout=hook.timeout)
 
 
 def named(cause: str, one: Approved, copies: Copies) -> str:

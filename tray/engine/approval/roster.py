@@ -107,7 +107,7 @@ class Roster:
 
     def find(self, word: str) -> list[Standing]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""
-        exact = [one for one in self.standings if word in (one.hook.name, one.key, _line(one.hook))]
+        exact = [one for one in self.standings if word in (one.hook.name, one.key, line(one.hook))]
         return exact or [one for one in self.standings if len(word) >= 6 and one.digest.startswith(word)]
 
     def settings(self) -> tuple[Setting, ...]:
@@ -235,5 +235,6 @@ def _health(hook: Hook, unit: Unit, in_force: str, book: Book) -> str:
     return ""
 
 
-def _line(hook: Hook) -> str:
+def line(hook: Hook) -> str:
+    """A command's line, or an address; "" where there is neither."""
     return getattr(hook.action, "line", "") or getattr(hook.action, "url", "")
