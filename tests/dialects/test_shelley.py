@@ -87,13 +87,16 @@ READINGS: list[tuple[str, Result, Reading]] = [
     *[
         (name, ran(0, b"\xff"), failed(problem))
         for name, problem in (
-            (NEW, "output is not UTF-8: byte 0 cannot be read"),
-            (CHAT, "output is not UTF-8: byte 0 cannot be read"),
+            (NEW, "output is not JSON: Expecting value at line 1, column 1"),
+            (CHAT, "output is not JSON: Expecting value at line 1, column 1"),
             (SLASH, "output is not UTF-8"),
         )
     ],
     (CHAT, ran(0, ' {"message":"m"}\n'), rewritten("m")),
     (CHAT, ran(0, '{"MESSAGE":"m"}'), rewritten("m")),
+    (CHAT, ran(0, '{"message":"a","message":"m"}'), rewritten("m")),
+    (CHAT, ran(0, b'{"message":"caf\xe9"}'), rewritten("caf\ufffd")),
+    (CHAT, ran(0, '\u00a0{"message":"m","n":1e999}'), rewritten("m")),
     (CHAT, ran(0, '{"message":""}'), NOTHING),
     (CHAT, ran(0, '{"message":null}'), NOTHING),
     (CHAT, ran(0, '{"message":"follow-up question"}'), NOTHING),

@@ -133,6 +133,25 @@ def test_what_an_answer_means_is_up_to_the_dialect(
     assert bool(cause(house)) == bool(words)
 
 
+@pytest.mark.parametrize("dialect", ["claude-code", "starchild"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b'{"decision":"block","reason":"a","reason":"no"}',
+        b'{"decision":"block","reason":"caf\xe9"}',
+        b'{"decision":"block","n":1e999}',
+        b'{"decision":"block","n":' + b"[" * 300 + b"]" * 300 + b"}",
+        '\u00a0{"decision":"block"}'.encode(),
+    ],
+)
+def test_a_servers_refusal_is_heard_however_it_is_written(
+    house: House, serve: Serve, dialect: str, said: bytes
+) -> None:
+    post(house, serve(said), dialect=dialect)
+
+    assert denied(house.tool())
+
+
 def test_a_refused_connection_follows_the_failure_policy(house: House, serve: Serve) -> None:
     server = serve()
     server.close()
@@ -188,6 +207,12 @@ def test_a_model_that_objects_blocks(house: House, serve: Serve) -> None:
     assert (server.asked[0].path, asked["model"], asked["temperature"]) == ("/v1/chat/completions", "small", 0)
     assert "curl -H" in asked["messages"][1]["content"]
     assert SECRET.encode() not in server.asked[0].body
+
+
+def test_a_models_refusal_is_heard_however_it_is_written(house: House, serve: Serve) -> None:
+    question(house, serve(completion('\u00a0{"ok": true, "ok": false, "reason": "no", "sure": 1e999}')))
+
+    assert denied(house.tool())
 
 
 @pytest.mark.parametrize("said", ['{"ok": true}', '{"decision": "approve"}', '{"decision": "continue"}'])

@@ -1,4 +1,7 @@
-"""T08: hooks that answer with floods, drips, garbage and bombs; the declared failure policy stands, and so do we."""
+"""T08: hooks that answer with floods, drips, garbage and bombs; the declared failure policy stands, and so do we.
+
+Garbage around a refusal that the agent's own parser would read takes nothing from it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from tray.dialects import DIALECTS, fit, parse, render
 from tray.engine.merge import merge, settle
-from tray.model.decision import Result, Status, Verdict
+from tray.model.decision import Outcome, Result, Status, Verdict
 from tray.model.event import Knock
 from tray.model.hook import Failure
 
@@ -31,6 +34,7 @@ def torture(tally: Tally) -> None:
     house = House(tally.folder / "house")
     try:
         _garbage(tally, house)
+        _refusals(tally)
         _abusers(tally, house)
     finally:
         house.close()
@@ -103,6 +107,32 @@ def _value(dice: random.Random, depth: int) -> object:
     return {str(dice.choice(WORDS)): _value(dice, depth + 1) for _ in range(dice.randrange(1, 6))}
 
 
+REFUSE = {"claude-code": b'"decision":"block"', "starchild": b'"decision":"block"', "x-code": b'"decision":"deny"'}
+BLANK = (b"", b" \n", "\u00a0".encode(), "\ufeff".encode(), "\u2003\u2028".encode())
+DEEP = b"[" * 300 + b"]" * 300
+ODD = (
+    b'"n":1e999', b'"n":[-1e999]', b'"n":' + b"9" * 5000, b'"n":' + DEEP, b'"s":"caf\xe9"', b'"\xff\xfe":0',
+    b'"n":1,"n":2', b'"reason":"a","reason":"b"', b'"s":"\\ud800"', b'"action":7', b'"retry":"x"',
+)  # fmt: skip
+
+
+def _refusals(tally: Tally) -> None:
+    """However odd it is besides, an object that refuses is heard, and the answer holds nothing of what is odd."""
+    dice = random.Random(23)
+    for number in range(tally.many(90, 3_000)):
+        agent = list(REFUSE)[number % 3]
+        event = parse(
+            Knock(agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/")
+        )
+        fields = [REFUSE[agent], *dice.sample(ODD, dice.randrange(1, 5))]
+        dice.shuffle(fields)
+        stdout = dice.choice(BLANK) + b"{" + b",".join(fields) + b"}" + dice.choice(BLANK)
+        reading = DIALECTS[agent].read(event, Result(code=0, stdout=stdout))
+        answer = render(event, fit(event, merge([Outcome(hook="h", status=Status.OK, reading=reading)])))
+        held = reading.verdict is Verdict.DENY and _whole(answer.stdout, agent) and b"nfinity" not in answer.stdout
+        tally.attack(f"{agent}, {stdout[:80]!r}", held)
+
+
 # ---- real processes
 
 ABUSERS = {
@@ -115,8 +145,9 @@ ABUSERS = {
     "closes its input": "exec <&-; sleep 30",
     "NULs": "head -c 5000 /dev/zero",
     "bad UTF-8": "printf '\\377\\376{\"decision\":\"allow\"}'",
-    "deep": "printf '{\"a\":%.0s' $(seq 4000)",
-    "a key twice": "printf '{\"decision\":\"approve\",\"decision\":\"approve\"}'",
+    "deep": "printf '{\"a\":'; for b in '[' ']'; do head -c 200000 /dev/zero | tr '\\0' $b; done; echo '}'",
+    "a refusal, a key twice": "printf '{\"decision\":\"block\",\"reason\":\"a\",\"reason\":\"b\"}'",
+    "a refusal in Latin-1": "printf '{\"decision\":\"block\",\"reason\":\"caf\\351\"}'",
     "NaN": "printf '{\"decision\":NaN}'",
     "half an answer": "printf '{\"hookSpecificOutput\":{\"permissionDecision\":\"allow\"'",
     "kills itself": "kill -9 $$",
@@ -129,7 +160,7 @@ ABUSERS = {
 }  # fmt: skip
 
 
-PLAIN = {"deep", "half an answer", "a key twice", "NaN", "NULs", "bad UTF-8"}  # text without a meaning is no consent
+PLAIN = {"half an answer", "NaN", "NULs", "bad UTF-8"}  # text without a meaning is no consent
 
 
 def _abusers(tally: Tally, house: House) -> None:
@@ -154,7 +185,8 @@ def _abusers(tally: Tally, house: House) -> None:
         if name in PLAIN:
             tally.attack(said, b'"allow"' not in answer.stdout and grown <= ROOM)
         else:
-            tally.attack(said, status in ("failed", "timed_out") and denied and grown <= ROOM)
+            wanted = ("ok",) if name.startswith("a refusal") else ("failed", "timed_out")
+            tally.attack(said, status in wanted and denied and grown <= ROOM)
 
 
 def _control(tally: Tally) -> None:

@@ -28,11 +28,10 @@ UNREADABLE: Mapping[str, str] = {
     "half a refusal": 'printf \'{"decision": "block", "reason": "no\'',
     "a list": "printf '[1]'",
     "deep JSON": "printf '[%.0s' $(seq 400)",
-    "a key twice": 'printf \'{"continue": true, "continue": true}\'',
     "not UTF-8": "printf '{\\377\\376}'",
     "NULs": "head -c 100 /dev/zero",
 }
-BRACED = {"half JSON", "half a refusal", "a key twice", "not UTF-8"}
+BRACED = {"half JSON", "half a refusal", "not UTF-8"}
 NOTED = {"claude-code": BRACED, "shelley": set(), "starchild": {*UNREADABLE}, "x-code": {*UNREADABLE}}
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
@@ -129,14 +128,33 @@ SPOKEN = {
     "starchild": ('printf \'{"decision": "block", "reason": "no"}\'', "deny"),
     "x-code": ('printf \'{"decision": "deny", "reason": "no"}\'', "deny"),
 }
+# What only looks broken: the agent's own parser reads it, and so is the refusal in it heard.
+ODD: Mapping[str, str] = {
+    "a key twice": 'printf \'{%s, "reason": "a", "reason": "no"}\'',
+    "a byte of Latin-1": 'printf \'{%s, "reason": "caf\\351"}\'',
+    "an infinite number": "printf '{%s, \"n\": 1e999}'",
+    "a hard space before it": "printf '\\302\\240{%s}'",
+    "a deep value": "printf '{%s, \"n\": '; printf '[%%.0s' $(seq 300); printf ']%%.0s' $(seq 300); printf '}'",
+}
+SPOKEN_LATE = 'printf \'{"decision": "block"}\'; exit 127'  # of Claude Code's dialect, whose JSON counts at any exit
+REFUSE = {"claude-code": '"decision": "block"', "starchild": '"decision": "block"', "x-code": '"decision": "deny"'}
 
 
 def _spoken(tally: Tally, house: House) -> None:
     """Who speaks is heard."""
     for dialect, (script, wanted) in SPOKEN.items():
-        house.hook(f"says-{dialect}", on="tool_before", script=script, dialect=dialect, matcher=f"<says-{dialect}>")
-        said = house.tool(f"<says-{dialect}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing")
-        tally.keep(f"{dialect} says {said}", said == wanted)
+        tally.keep(f"{dialect} says it plainly", _says(house, f"says-{dialect}", dialect, script) == wanted)
+    for dialect, refusal in REFUSE.items():
+        for number, (way, script) in enumerate(ODD.items()):
+            said = _says(house, f"odd-{dialect}-{number}", dialect, script % refusal)
+            tally.attack(f"{dialect} refuses with {way}: {said}", said == "deny")
+    said = _says(house, "late", "claude-code", SPOKEN_LATE)
+    tally.attack(f"a refusal before exit 127: {said}", said == "deny")
+
+
+def _says(house: House, title: str, dialect: str, script: str) -> str:
+    house.hook(title, on="tool_before", script=script, dialect=dialect, matcher=f"<{title}>")
+    return _said(house, title)
 
 
 def _control(tally: Tally) -> None:

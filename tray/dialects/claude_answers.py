@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tray.dialects import claude_rewrites, wire
+from tray.dialects import claude_rewrites, lenient, wire
 from tray.dialects.claude_events import EVENTS
 from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
@@ -63,25 +63,38 @@ REQUESTED: Types = {
 }
 
 
+WANTED = frozenset((*TOP, *INNER, "hookEventName", "updatedMCPToolOutput", "updatedToolOutput"))
+
+
 def read(event: Event, result: Result, told: str) -> Reading:
     """`told` is the event's name as the hook heard it: `hookEventName` has to repeat it."""
-    if problem := wire.not_run(result):
+    if problem := wire.cut_off(result):
         return Reading(problem=problem)
+    unstarted = wire.unstarted(result)  # a JSON answer counts whatever the exit code
     if told == "WorktreeCreate" and result.code != 0:  # whatever the exit, it is a refusal
-        return _blocked(result, told)
-    said = result.stdout.strip()
+        return Reading(problem=unstarted) if unstarted else _blocked(result, told)
+    said = lenient.text(result.stdout)
+    note, answer = "", None
     try:
-        answer = wire.mapping(said) if said.startswith((b"{", b"\xef\xbb\xbf{")) else None
+        answer = lenient.mapping(said, WANTED) if said.startswith("{") else None
+    except lenient.UnreadError as error:
+        return _invalid(result, told, f"is {error}")
     except ValueError as error:
         note = "" if told in HEARS_TEXT else f"The hook's output is {error}; taken as plain text."
-        return _plain(result, told, note)
     if answer is None:
-        return _plain(result, told, "")
+        return Reading(problem=unstarted) if unstarted else _plain(result, told, note)
     if fault := _fault(answer, told):
-        return _blocked(result, told) if result.code == 2 else Reading(problem=f"output {fault}")
+        return _invalid(result, told, fault)
     reading = _reading(event, answer, told)
-    if result.code != 2 or told == REQUEST:
-        return reading
+    return _exited_2(result, told, reading) if result.code == 2 and told != REQUEST else reading
+
+
+def _invalid(result: Result, told: str, fault: str) -> Reading:
+    return _blocked(result, told) if result.code == 2 else Reading(problem=f"output {fault}")
+
+
+def _exited_2(result: Result, told: str, reading: Reading) -> Reading:
+    """A refusal, whatever else was said; the reason is that of the answer when it refuses too."""
     own = reading.reason if reading.verdict is Verdict.DENY else ""
     kept = reading.rewrite if told in EVENTS and EVENTS[told].late else None
     return replace(reading, verdict=Verdict.DENY, reason=own or wire.stderr(result), rewrite=kept)

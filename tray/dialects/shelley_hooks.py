@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tray.dialects import outputs, tools, wire
+from tray.dialects import lenient, outputs, tools, wire
 from tray.model.decision import Reading, Result, Rewrite, Target
 from tray.model.event import Event, EventKind
 
@@ -156,10 +156,11 @@ def _rewrite(event: Event, text: str) -> Rewrite | None:
 
 def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]:
     """The texts of a JSON object, in any case of their names as Go reads them, and what was wrong with it."""
-    if not stdout.strip():
+    said = lenient.text(stdout)
+    if not said:
         return {}, ""
     try:
-        value = wire.loads(stdout)
+        value = lenient.loads(said)
     except ValueError as error:
         return {}, f"output is {error}"
     if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import tools, wire
+from tray.dialects import lenient, tools, wire
 from tray.dialects.starchild_hooks import AGENT, told
 from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
@@ -38,12 +38,13 @@ REPLACED: Mapping[str, tuple[str, Target]] = {
     "on_user_message": ("message", Target.PROMPT),
 }
 OBJECTS = ("hookSpecificOutput", "tool_input", "updatedInput")
+WANTED = frozenset((*TEXTS, *OBJECTS, *(key for key, _ in REPLACED.values()), "continue"))
 
 
 def read(event: Event, result: Result) -> Reading:
     if problem := wire.not_run(result):
         return Reading(problem=problem)
-    said = result.stdout.strip()
+    said = lenient.text(result.stdout)
     if result.code == 2 and not said and wire.stderr(result):
         return Reading(verdict=Verdict.DENY, reason=wire.stderr(result))
     if result.code not in (0, 2):
@@ -54,11 +55,13 @@ def read(event: Event, result: Result) -> Reading:
     return reading
 
 
-def _output(event: Event, said: bytes) -> Reading:
+def _output(event: Event, said: str) -> Reading:
     if not said:
         return Reading()
     try:
-        answer = wire.mapping(said)
+        answer = lenient.mapping(said, WANTED, python=True)
+    except lenient.UnreadError as error:
+        return Reading(problem=f"output is {error}")
     except ValueError as error:
         return Reading(warning=IGNORED.format(error))
     if fault := _fault(answer) or _text_fault(event, answer):

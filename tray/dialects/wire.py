@@ -12,6 +12,7 @@ from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, Knock, Tool
 
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
+TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"
 DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
 HUGE = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
 STEP = 29  # bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves
@@ -43,22 +44,24 @@ def loads(raw: bytes) -> Any:
         value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < HUGE else (None, -1)
         if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
             value = (_HUGE if _is_huge(raw) else _STRICT).decode(text)
-        return value if raw.count(b"{") + raw.count(b"[") <= DEPTH_LIMIT else _shallow(value)
+        if raw.count(b"{") + raw.count(b"[") > DEPTH_LIMIT and not is_shallow(value):
+            raise ValueError(TOO_DEEP)
+        return value
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
     except StopIteration as error:  # the short way's word for it
-        raise _unread(json.JSONDecodeError("Expecting value", text, error.value)) from None
+        raise unread(json.JSONDecodeError("Expecting value", text, error.value)) from None
     except json.JSONDecodeError as error:
-        raise _unread(error) from None
+        raise unread(error) from None
     except RecursionError:
-        raise ValueError(f"JSON nested more than {DEPTH_LIMIT} deep") from None
+        raise ValueError(TOO_DEEP) from None
 
 
-def _unread(error: json.JSONDecodeError) -> ValueError:
+def unread(error: json.JSONDecodeError) -> ValueError:
     return ValueError(f"not JSON: {error.msg.rstrip(':')} at line {error.lineno}, column {error.colno}")
 
 
-def _constant(word: str) -> Any:
+def constant(word: str) -> Any:
     raise ValueError(f"not JSON: {word} is no number")
 
 
@@ -83,9 +86,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _STRICT = json.JSONDecoder(
-    parse_constant=_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
+    parse_constant=constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )  # made once: that takes as long as to read an event
-_HUGE = json.JSONDecoder(parse_constant=_constant, parse_float=_float, object_pairs_hook=_object)
+_HUGE = json.JSONDecoder(parse_constant=constant, parse_float=_float, object_pairs_hook=_object)
 _DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // STEP))
 _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
@@ -95,14 +98,14 @@ def _is_huge(raw: bytes) -> bool:
     return len(raw) >= HUGE and not _DIGITS.search(raw[::STEP])
 
 
-def _shallow(value: Any) -> Any:
+def is_shallow(value: Any) -> bool:
     level = [value] if value.__class__ in NESTED else []
     for _ in range(DEPTH_LIMIT + 1):
         nodes = (node.values() if node.__class__ is dict else node for node in level)
         level = [child for node in nodes for child in node if child.__class__ in NESTED]
         if not level:
-            return value
-    raise ValueError(f"JSON nested more than {DEPTH_LIMIT} deep")
+            return True
+    return False
 
 
 def mapping(raw: bytes) -> dict[str, Any]:
@@ -113,6 +116,10 @@ def mapping(raw: bytes) -> dict[str, Any]:
         if not raw.strip():
             raise ValueError("empty") from None
         raise
+    return object_of(value)
+
+
+def object_of(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"a JSON {KINDS[type(value)]}, not an object")
     return value
@@ -231,12 +238,20 @@ def _encodes(value: str) -> bool:
 
 
 def not_run(result: Result) -> str:
-    """Why nothing the process said can count, in every dialect; "" when it came to an ordinary end."""
+    """Why nothing the process said counts; "" when it came to an ordinary end. Claude Code alone reads on."""
+    return cut_off(result) or unstarted(result)
+
+
+def cut_off(result: Result) -> str:
+    """Why nothing it said can count, in every dialect; "" when it ended by itself."""
     if result.cause or result.code is None:
         return result.cause or "ended without an exit code"
-    if result.code < 0:
-        return f"killed by signal {-result.code}"
-    return NOT_RUN.get(result.code, "")
+    return f"killed by signal {-result.code}" if result.code < 0 else ""
+
+
+def unstarted(result: Result) -> str:
+    """What a shell's exit code says of a command that it could not start; "" for any other code."""
+    return NOT_RUN.get(result.code or 0, "")
 
 
 def stderr(result: Result) -> str:

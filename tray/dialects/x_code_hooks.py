@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import outputs, tools, wire
+from tray.dialects import lenient, outputs, tools, wire
 from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 
@@ -31,6 +31,7 @@ NAMES: Mapping[EventKind, str] = {
     EventKind.TURN_END: "TurnComplete",
 }
 DECIDING = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
+WANTED = frozenset({"args", "context", "decision", "output", "reason"})
 IGNORED = "The hook's output {}; ignored."
 # Nobody counted: hooks read these fields without asking whether they are there.
 USAGE = {"tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
@@ -102,11 +103,13 @@ def read(event: Event, result: Result) -> Reading:
         return Reading(problem=problem)
     if result.code != 0:
         return Reading(problem=f"exit {result.code}")
-    said = result.stdout.strip()
+    said = lenient.text(result.stdout)
     if told(event) not in DECIDING or not said:
         return Reading()
     try:
-        answer = wire.mapping(said)
+        answer = lenient.mapping(said, WANTED)
+    except lenient.UnreadError as error:
+        return Reading(problem=f"output is {error}")
     except ValueError as error:
         return Reading(warning=IGNORED.format(f"is {error}"))
     return _reading(event, answer)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from tray import __version__
 from tray.addresses import endpoint
-from tray.dialects import DIALECTS, wire
+from tray.dialects import DIALECTS, lenient
 from tray.engine.runners.environment import clean
 from tray.engine.runners.http import Reply, Request, Resolve, lookup, send
 from tray.engine.runners.span import Span
@@ -65,10 +65,11 @@ def _result(dialect: str, reply: Reply) -> Result:
 
 
 def _no_object(body: bytes) -> str:
-    if not body.strip():
+    said = lenient.text(body)
+    if not said:
         return ""
     try:
-        wire.mapping(body)
+        lenient.mapping(said, ())
     except ValueError as error:
         return str(error)
     return ""

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from tray.dialects import DIALECTS, wire
+from tray.dialects import DIALECTS, lenient, wire
 from tray.errors import HooktrayError
 from tray.model.decision import Reading, Result, Verdict
 from tray.model.event import Event, EventKind
@@ -23,6 +23,7 @@ REASON = 4000  # characters
 PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 ENDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
+WANTED = ("decision", "ok", "reason")
 WORDS = ("approve", "block", "continue", "stop")
 SYSTEM = (
     "You are a check that a person put on a coding agent. The user message holds that person's question and data of "
@@ -52,10 +53,10 @@ def answered(event: Event, result: Result) -> Reading:
     """What the model said, as a verdict; its consent is no opinion, so that it skips no question of the agent's."""
     if problem := wire.not_run(result):
         return Reading(problem=problem)
-    said = result.stdout.decode("utf-8", "replace").strip()
+    said = lenient.text(result.stdout)
     fenced = FENCE.fullmatch(said)
     try:
-        answer = wire.mapping((fenced[1] if fenced else said).encode("utf-8", "replace"))
+        answer = lenient.mapping(fenced[1] if fenced else said, WANTED)
     except ValueError as error:
         return Reading(problem=f"the model's answer is {error}")
     return _reading(event, answer)

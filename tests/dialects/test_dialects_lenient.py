@@ -1,0 +1,123 @@
+"""What an agent's own parser reads of a hook's answer is read here, however odd it is: no refusal is lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dialects.readings import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
+from dialects.test_dialects_pairs import answered
+
+from tray.dialects import DIALECTS, lenient
+from tray.model.decision import Reading
+
+DEEP = "[" * 300 + "]" * 300
+TOO_DEEP = '{"decision":"block","n":' + "[" * 200_000 + "]" * 200_000 + "}"
+# Each refuses by WORD for NO, and none is JSON as we read the payload of an agent.
+REFUSALS: dict[str, bytes] = {
+    "a key twice": b'{"decision":"WORD","reason":"a","reason":"NO"}',
+    "a decision twice": b'{"decision":"allow","decision":"WORD","reason":"NO"}',
+    "a byte that is no UTF-8": b'{"decision":"WORD","reason":"NO","by":"caf\xe9"}',
+    "an infinite number": b'{"decision":"WORD","reason":"NO","n":[1e999,-1e999]}',
+    "a number of many digits": b'{"decision":"WORD","reason":"NO","n":' + b"9" * 5000 + b"}",
+    "a deep value": b'{"decision":"WORD","reason":"NO","n":' + DEEP.encode() + b"}",
+    "a hard space before it": '\u00a0{"decision":"WORD","reason":"NO"}'.encode(),
+    "a byte order mark before it": '\ufeff{"decision":"WORD","reason":"NO"}'.encode(),
+    "Unicode blanks around it": '\u2003\ufeff\u2028{"decision":"WORD","reason":"NO"}\u3000\u0020\n'.encode(),
+}
+HEARD = {"claude-code": ("bash", "block"), "starchild": ("child", "block"), "x-code": ("write", "deny")}
+
+
+def said(dialect: str, refusal: bytes) -> bytes:
+    return refusal.replace(b"WORD", HEARD[dialect][1].encode()).replace(b"NO", b"no")
+
+
+@pytest.mark.parametrize("way", REFUSALS)
+@pytest.mark.parametrize("dialect", HEARD)
+def test_a_refusal_is_heard_however_it_is_written(dialect: str, way: str) -> None:
+    event = EVENTS[HEARD[dialect][0]]
+
+    reading = DIALECTS[dialect].read(event, ran(0, said(dialect, REFUSALS[way])))
+
+    assert reading == deny("no")
+
+
+@pytest.mark.parametrize("way", REFUSALS)
+def test_claudes_own_form_of_a_refusal_is_heard_too(way: str) -> None:
+    output = (
+        said("claude-code", REFUSALS[way]).replace(b'"decision":"block",', b"").replace(b'"decision":"allow",', b"")
+    )
+    output = output.replace(
+        b"{", b'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"},', 1
+    )
+
+    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == deny("no")
+
+
+def test_a_deep_value_beside_a_refusal_inside_of_the_answer_does_not_matter() -> None:
+    output = inner(f'"permissionDecision":"deny","n":{DEEP}')
+
+    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == deny()
+
+
+@pytest.mark.parametrize("dialect", HEARD)
+def test_an_object_that_is_too_deep_for_us_is_a_failure_and_no_silence(dialect: str) -> None:
+    event = EVENTS[HEARD[dialect][0]]
+
+    assert DIALECTS[dialect].read(event, ran(0, TOO_DEEP)) == failed("output is JSON nested more than 200 deep")
+
+
+TOO_DEEP_ANSWERS = [
+    ("claude-code", inner(f'"updatedInput":{{"command":{DEEP}}}')),
+    ("starchild", f'{{"tool_input":{{"command":{DEEP}}}}}'),
+    ("x-code", f'{{"decision":"modify","args":{{"path":{DEEP}}}}}'),
+]
+
+
+@pytest.mark.parametrize(("dialect", "output"), TOO_DEEP_ANSWERS)
+def test_an_answer_that_is_too_deep_to_be_written_again_is_a_failure(dialect: str, output: str) -> None:
+    reading = DIALECTS[dialect].read(EVENTS[HEARD[dialect][0]], ran(0, output))
+
+    assert reading == failed("output is JSON nested more than 200 deep")
+
+
+def test_with_exit_2_even_what_is_too_deep_is_a_refusal_of_claudes() -> None:
+    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(2, TOO_DEEP, "no")) == deny("no")
+
+
+def test_an_infinite_number_is_never_written_again_as_one() -> None:
+    reading = DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, inner('"updatedInput":{"timeout":-1e999}')))
+
+    answer = answered(EVENTS["bash"], reading)
+
+    written = json.loads(answer.stdout, parse_constant=lambda word: pytest.fail(word))
+    assert written["hookSpecificOutput"]["updatedInput"] == {"timeout": -lenient.LARGEST}
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_pythons_words_for_numbers_are_read_where_the_agent_is_written_in_it(word: str) -> None:
+    output = f'{{"decision":"block","reason":"no","n":{word}}}'
+
+    assert DIALECTS["starchild"].read(EVENTS["child"], ran(0, output)) == deny("no")
+    claude, x_code = (DIALECTS[name].read(EVENTS["bash"], ran(0, output)) for name in ("claude-code", "x-code"))
+    assert claude.warning == f"The hook's output is not JSON: {word} is no number; taken as plain text."
+    assert x_code.warning == IGNORED.format(f"not JSON: {word} is no number")
+
+
+@pytest.mark.parametrize("output", ["\x85{}", "\x1c{}", "\u200b{}"])
+def test_what_is_no_blank_to_the_agent_makes_it_plain_text(output: str) -> None:
+    assert DIALECTS["claude-code"].read(EVENTS["start"], ran(0, output)).context
+
+
+def test_blanks_alone_say_nothing() -> None:
+    for dialect, (event, _) in HEARD.items():
+        assert DIALECTS[dialect].read(EVENTS[event], ran(0, "\u00a0\ufeff\n")) == NOTHING
+
+
+def test_a_list_that_is_too_deep_is_no_object_and_says_nothing() -> None:
+    output = "[" * 200_000 + "]" * 200_000
+
+    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == NOTHING
+    assert DIALECTS["x-code"].read(EVENTS["write"], ran(0, output)) == Reading(
+        warning=IGNORED.format("JSON nested more than 200 deep")
+    )

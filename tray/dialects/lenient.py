@@ -1,0 +1,72 @@
+"""What a hook printed, read as its agent's own parser reads it: no refusal that the agent hears is lost to us."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tray.dialects import wire
+
+# What JavaScript's trim() takes away; Python's strip() knows neither the last nor, of bytes, most of the others.
+BLANKS = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+LARGEST = math.nextafter(math.inf, 0)  # stands for infinity, which nobody could write again
+CONSTANTS = {"-Infinity": -LARGEST, "Infinity": LARGEST, "NaN": None}
+
+
+class UnreadError(ValueError):
+    """An object for the agent's own parser, and too much for ours: its hook has failed, it did not say nothing."""
+
+
+def text(raw: bytes) -> str:
+    """What stands between the blanks; a byte that is no UTF-8 costs no more than itself."""
+    return raw.decode("utf-8", "replace").strip(BLANKS)
+
+
+def mapping(said: str, wanted: Collection[str], *, python: bool = False) -> dict[str, Any]:
+    """The one JSON object that `said` is, of a key said twice the last. Raises ValueError as `wire.mapping` does.
+
+    Nobody looks at keys that are not `wanted`, so those may be nested as deep as they like. With `python` the words
+    that Python writes for numbers without digits are read too.
+    """
+    fields = wire.object_of(loads(said, python=python))
+    if said.count("{") + said.count("[") <= wire.DEPTH_LIMIT:
+        return fields
+    kept = _kept(fields, wanted)
+    if not wire.is_shallow(kept):
+        raise UnreadError(wire.TOO_DEEP)
+    return kept
+
+
+def _kept(fields: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in fields.items() if key in wanted or wire.is_shallow(value)}
+    inner = kept.get("hookSpecificOutput")
+    return kept | {"hookSpecificOutput": _kept(inner, wanted)} if isinstance(inner, dict) else kept
+
+
+def loads(said: str, *, python: bool = False) -> Any:
+    """JSON, as deep as Python can read it."""
+    if not said:
+        raise ValueError("empty")
+    try:
+        return (_PYTHON if python else _PLAIN).decode(said)
+    except json.JSONDecodeError as error:
+        raise wire.unread(error) from None
+    except RecursionError:
+        raise (UnreadError if said.startswith("{") else ValueError)(wire.TOO_DEEP) from None
+
+
+def _float(digits: str) -> float:
+    return max(-LARGEST, min(LARGEST, float(digits)))
+
+
+def _int(digits: str) -> float:
+    return int(digits) if len(digits) <= wire.DIGIT_LIMIT else _float(digits)
+
+
+_PLAIN = json.JSONDecoder(parse_constant=wire.constant, parse_float=_float, parse_int=_int)
+_PYTHON = json.JSONDecoder(parse_constant=CONSTANTS.__getitem__, parse_float=_float, parse_int=_int)
