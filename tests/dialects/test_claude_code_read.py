@@ -57,6 +57,7 @@ TELLS: tuple[str, ...] = (
 TELLS += ("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit")
 HEARS_TEXT = ("SessionStart", "UserPromptExpansion", "UserPromptSubmit")
 DEAF = tuple(name for name in DIALECTS["claude-code"].EVENTS if name not in (*HEARS_TEXT, "WorktreeCreate"))
+ACTIONS = "accept, cancel, decline"
 FORMS = ("Elicitation", "ElicitationResult")
 CASES: list[tuple[str, Result, Reading]] = [
     *[(name, ran(0, BLOCKED), deny("no")) for name in BLOCKS],
@@ -219,6 +220,31 @@ CASES: list[tuple[str, Result, Reading]] = [
         ran(0, inner("WorktreeCreate", '"worktreePath":"/t"')),
         Reading(rewrite=new(Target.ANSWER, "/t")),
     ),
+    *[
+        (name, ran(0, inner(name, '"action":"blocked"')), failed(f"output has an action that is none of {ACTIONS}"))
+        for name in FORMS
+    ],
+    *[
+        (name, ran(0, inner(name, '"content":"x"')), failed("output has a content that is no object"))
+        for name in FORMS
+    ],
+    (
+        "PermissionDenied",
+        ran(0, inner("PermissionDenied", '"retry":0')),
+        failed("output has a retry that is no boolean"),
+    ),
+    (
+        "PermissionRequest",
+        ran(0, inner("PermissionRequest", '"decision":"deny"')),
+        failed("output has a decision that is no object"),
+    ),
+    (
+        "SessionStart",
+        ran(0, inner("SessionStart", '"watchPaths":"x"')),
+        failed("output has a watchPaths that is no array"),
+    ),
+    ("SessionStart", ran(0, '{"watchPaths":"x","reloadSkills":7,"systemMessage":"n"}'), Reading(notes=("n",))),
+    ("UserPromptSubmit", ran(0, '{"sessionTitle":7,"decision":"block","reason":"no"}'), deny("no")),
     ("WorktreeCreate", ran(0), failed("printed no path")),
     ("WorktreeCreate", ran(1, "/home/dev/tree", "no room"), deny("no room")),
     ("WorktreeCreate", ran(127), failed("exit 127: the command was not found")),

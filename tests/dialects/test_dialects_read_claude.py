@@ -102,6 +102,43 @@ CLAUDE: list[Case] = [
             failed("output has a permissionDecision that is none of allow, ask, defer, deny"),
         ),
         ("bash", ran(0, inner('"updatedInput":"ls"')), failed("output has a updatedInput that is no object")),
+        ("bash", ran(0, inner('"additionalContext":7')), failed("output has a additionalContext that is no string")),
+        # Unknown keys, though they bear a name that means something elsewhere: tolerated.
+        *(
+            ("bash", ran(0, inner(f'"permissionDecision":"deny","permissionDecisionReason":"no",{more}')), deny("no"))
+            for more in (
+                '"decision":"deny"',
+                '"action":"blocked"',
+                '"content":"x"',
+                '"retry":0',
+                '"watchPaths":"x"',
+                '"sessionTitle":7',
+                '"worktreePath":null',
+                '"terminalSequence":7',
+            )
+        ),
+        *(
+            ("bash", ran(0, f'{{"decision":"block","reason":"no",{more}}}'), deny("no"))
+            for more in (
+                '"permissionDecision":"block"',
+                '"permissionDecision":null',
+                '"permissionDecisionReason":7',
+                '"additionalContext":["x"]',
+                '"updatedInput":"x"',
+                '"action":"blocked"',
+            )
+        ),
+        (
+            "bash",
+            ran(0, '{"permissionDecision":null,' + inner('"permissionDecision":"deny"')[1:]),
+            deny(),
+        ),
+        ("bash", ran(0, '{"permissionDecision":"block"}'), NOTHING),
+        (
+            "stop",
+            ran(0, inner('"permissionDecision":7,"retry":"x","additionalContext":"go on"', "Stop")),
+            deny("go on"),
+        ),
         # Plain text.
         ("bash", ran(0, "all good"), NOTHING),
         ("bash", ran(0, '["block"]'), NOTHING),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,13 +24,7 @@ BEHAVIORS = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
 ACTIONS = ("accept", "cancel", "decline")
 EXTRAS = {name: spec.extras for name, spec in EVENTS.items()}
 Types = dict[str, tuple[type, ...]]
-ANYWHERE: Types = {
-    "additionalContext": (str,),
-    "permissionDecision": (str,),
-    "permissionDecisionReason": (str,),
-    "updatedInput": (dict,),
-}
-TOP: Types = ANYWHERE | {
+TOP: Types = {
     "continue": (bool,),
     "decision": (str,),
     "hookSpecificOutput": (dict,),
@@ -40,19 +34,42 @@ TOP: Types = ANYWHERE | {
     "systemMessage": (str,),
     "terminalSequence": (str,),
 }
-INNER: Types = ANYWHERE | {
-    "action": (str,),
-    "classifierContext": (str,),
-    "content": (dict,),
-    "decision": (dict,),
-    "displayContent": (str,),
-    "initialUserMessage": (str,),
-    "reloadSkills": (bool,),
-    "retry": (bool,),
-    "sessionTitle": (str,),
-    "suppressOriginalPrompt": (bool,),
-    "watchPaths": (list,),
-    "worktreePath": (str,),
+# Said at the top by older hooks. The agent has no such keys there, so what is wrong with one makes nothing invalid.
+OLDER = (
+    "additionalContext",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "updatedMCPToolOutput",
+)
+CONTEXT: Types = {"additionalContext": (str,)}
+PERMIT: Types = {"permissionDecision": (str,), "permissionDecisionReason": (str,)}
+FORM: Types = {"action": (str,), "content": (dict,)}
+WATCH: Types = {"watchPaths": (list,)}
+# What an event has inside hookSpecificOutput; whatever else stands there is an unknown key.
+INNER: Mapping[str, Types] = {
+    "CwdChanged": WATCH,
+    "Elicitation": FORM,
+    "ElicitationResult": FORM,
+    "FileChanged": WATCH,
+    "MessageDisplay": {"displayContent": (str,)},
+    "Notification": CONTEXT,
+    "PermissionDenied": {"retry": (bool,)},
+    "PermissionRequest": {"decision": (dict,)},
+    "PostModelSwitch": CONTEXT,
+    "PostToolBatch": CONTEXT,
+    "PostToolUse": CONTEXT | {"classifierContext": (str,)},
+    "PostToolUseFailure": CONTEXT,
+    "PreModelSwitch": PERMIT,
+    "PreToolUse": CONTEXT | PERMIT | {"updatedInput": (dict,)},
+    "SessionStart": CONTEXT | WATCH | {"initialUserMessage": (str,), "reloadSkills": (bool,), "sessionTitle": (str,)},
+    "Setup": CONTEXT,
+    "Stop": CONTEXT,
+    "SubagentStart": CONTEXT,
+    "SubagentStop": CONTEXT,
+    "UserPromptExpansion": CONTEXT | {"suppressOriginalPrompt": (bool,)},
+    "UserPromptSubmit": CONTEXT | {"sessionTitle": (str,), "suppressOriginalPrompt": (bool,)},
+    "WorktreeCreate": {"worktreePath": (str,)},
 }
 REQUESTED: Types = {
     "behavior": (str,),
@@ -63,7 +80,9 @@ REQUESTED: Types = {
 }
 
 
-WANTED = frozenset((*TOP, *INNER, "hookEventName", "updatedMCPToolOutput", "updatedToolOutput"))
+WANTED = frozenset(
+    (*TOP, *OLDER, *(key for types in INNER.values() for key in types), "hookEventName", "updatedToolOutput")
+)
 
 
 def read(event: Event, result: Result, told: str) -> Reading:
@@ -127,27 +146,28 @@ def _path(said: str) -> Reading:
 
 def _fault(answer: Mapping[str, Any], told: str) -> str:
     """What makes the whole answer invalid, as the agent itself judges; unknown keys do not."""
-    specific = answer.get("hookSpecificOutput", {})
-    asked = wire.inner(specific, "decision") if isinstance(specific, dict) else {}
-    for fields, types in ((answer, TOP), (specific, INNER), (asked, REQUESTED)):
+    specific = wire.inner(answer, "hookSpecificOutput")
+    asked = wire.inner(specific, "decision") if told == REQUEST else {}
+    inner = INNER.get(told, {})
+    for fields, types in ((answer, TOP), (specific, inner), (asked, REQUESTED)):
         if fault := _type_fault(fields, types):
             return fault
     if answer.get("decision", "block") not in DECISIONS:
         return "has a decision that is none of approve, block, continue, stop"
-    if any(fields.get("permissionDecision", "ask") not in PERMISSIONS for fields in (answer, specific)):
+    if "permissionDecision" in inner and specific.get("permissionDecision", "ask") not in PERMISSIONS:
         return "has a permissionDecision that is none of allow, ask, defer, deny"
     if asked.get("behavior", "deny") not in BEHAVIORS:
         return "has a behavior that is none of allow, deny"
-    if specific.get("action", "decline") not in ACTIONS:
+    if "action" in inner and specific.get("action", "decline") not in ACTIONS:
         return "has an action that is none of accept, cancel, decline"
     if "hookSpecificOutput" in answer and specific.get("hookEventName") != told:
         return f"has a hookSpecificOutput whose hookEventName is not {told}"
     return ""
 
 
-def _type_fault(fields: Any, types: Types) -> str:
+def _type_fault(fields: Mapping[str, Any], types: Types) -> str:
     for key, wanted in types.items():
-        if isinstance(fields, Mapping) and key in fields and not isinstance(fields[key], wanted):
+        if key in fields and not isinstance(fields[key], wanted):
             return f"has a {key} that is no {'/'.join(wire.KINDS.get(each, 'object') for each in wanted)}"
     return ""
 
@@ -169,7 +189,7 @@ def _reading(event: Event, answer: Mapping[str, Any], told: str) -> Reading:
         notes=tuple(wire.filled(note=wire.text(answer, "systemMessage")).values()),
         stop=_stop(answer, asked, told),
         retry=specific.get("retry") is True,
-        extra=_extra({**answer, **specific, **asked}, told),
+        extra=_extra((answer, specific, asked), told),
     )
 
 
@@ -211,5 +231,8 @@ def _stop(answer: Mapping[str, Any], asked: Mapping[str, Any], told: str) -> str
     return None
 
 
-def _extra(fields: Mapping[str, Any], told: str) -> tuple[tuple[str, Any], ...]:
-    return tuple((name, fields[name]) for name in EXTRAS.get(told, ()) if fields.get(name) not in (None, ""))
+def _extra(parts: Iterable[Mapping[str, Any]], told: str) -> tuple[tuple[str, Any], ...]:
+    """An unknown key may bear such a name, too: one of another type would make our own answer invalid."""
+    types = TOP | INNER.get(told, {}) | REQUESTED
+    said = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}
+    return tuple((name, said[name]) for name in EXTRAS.get(told, ()) if said.get(name) not in (None, ""))
