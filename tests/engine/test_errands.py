@@ -44,6 +44,19 @@ def post(house: House, server: WebServer, name: str = "guard", **keys: Any) -> N
     house.hook(name, on="tool_before", type="http", **{**local, **keys})
 
 
+def claudes(house: House, server: WebServer, event: str, **keys: Any) -> None:
+    """The same question as a handler of Claude Code's settings."""
+    handler = {"type": "prompt", "prompt": "Is this good? $ARGUMENTS", **keys}
+    settings = house.paths.config.parent / "settings.json"
+    settings.write_text(json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
+    llm = {"base_url": server.url + "/v1", "model": "small"}
+    house.configure({"sources": [{"claude-code": str(settings)}], "llm": llm})
+    for standing in house.roster.standings:
+        house.consent.approve(standing.key, standing.digest, "test")
+    for setting in house.roster.settings():
+        house.consent.confirm(setting.key, setting.digest, "test", yes=True)
+
+
 def question(
     house: House, server: WebServer, *, confirmed: bool = True, on: str = "tool_before", **keys: Any
 ) -> None:
@@ -256,6 +269,64 @@ def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -
     answer = house.knock("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
     assert json.loads(answer.stdout) == {"decision": "block", "reason": "tests"}
+
+
+NO = '{"ok": false, "reason": "too bold"}'
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
+@pytest.mark.parametrize(
+    ("keys", "ends"), [({}, True), ({"continueOnBlock": True}, False), ({"type": "agent"}, False)]
+)
+def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
+    house: House, serve: Serve, event: str, keys: dict[str, Any], ends: bool
+) -> None:
+    claudes(house, serve(completion(NO)), event, **keys)
+
+    payload = {**PRE_TOOL_USE, "hook_event_name": event, "tool_response": {}}
+    answer = json.loads(house.knock("claude-code", event, payload).stdout)
+
+    assert (answer.get("continue"), answer.get("stopReason")) == ((False, "too bold") if ends else (None, None))
+    assert "too bold" in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
+
+
+def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house: House, serve: Serve) -> None:
+    claudes(house, serve(completion(NO)), "PreToolUse")
+    payload = {
+        "event": "PreToolUse",
+        "session": {"cwd": "/", "modelId": "m"},
+        "tool": {"name": "shell", "args": {"command": "ls"}, "callId": "c"},
+    }
+
+    assert json.loads(house.knock("x-code", "PreToolUse", payload).stdout) == {
+        "decision": "deny",
+        "reason": "too bold",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [(NO, True), (NO[:-1] + ', "impossible": true}', False), (NO[:-1] + ', "impossible": "yes"}', True)],
+)
+def test_an_end_is_let_be_when_what_claudes_own_question_asks_is_impossible(
+    house: House, serve: Serve, said: str, refused: bool
+) -> None:
+    claudes(house, serve(completion(said)), "Stop")
+
+    stdout = house.knock("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s"}).stdout
+
+    assert stdout == (b'{"decision":"block","reason":"too bold"}\n' if refused else b"")
+
+
+@pytest.mark.parametrize("on", ["tool_before", "turn_end"])
+def test_a_question_of_our_own_refuses_and_no_more(house: House, serve: Serve, on: str) -> None:
+    question(house, serve(completion(NO[:-1] + ', "impossible": true}')), on=on, dialect="claude-code")
+    event = {"tool_before": "PreToolUse", "turn_end": "Stop"}[on]
+
+    answer = json.loads(house.knock("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event}).stdout)
+
+    assert "continue" not in answer
+    assert house.last.verdict.word == "deny"
 
 
 def test_an_endpoint_that_nobody_confirmed_is_not_asked(house: House) -> None:

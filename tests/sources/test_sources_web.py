@@ -104,6 +104,17 @@ def test_claudes_questions_have_its_own_times(tmp_path: Path, kind: str, seconds
     assert (hook.timeout, hook.inert) == (seconds, "")
 
 
+def test_claudes_question_may_let_the_turn_go_on(tmp_path: Path) -> None:
+    handler = {"type": "prompt", "prompt": "ok?"}
+
+    hook = claude(tmp_path, "PreToolUse", {**handler, "continueOnBlock": True})
+
+    assert hook.action == Prompt(text="ok?", continue_on_block=True)
+    assert restore(hook.definition).action == hook.action
+    for says_nothing in ({}, {"continueOnBlock": False}):
+        assert "continue_on_block" not in claude(tmp_path, "PreToolUse", {**handler, **says_nothing}).definition
+
+
 def test_claudes_local_url_is_inert_and_the_line_it_names_works(tmp_path: Path) -> None:
     hook = claude(tmp_path, "PreToolUse", {"type": "http", "url": "http://localhost:9000/h"})
 

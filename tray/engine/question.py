@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tray.dialects import DIALECTS, lenient, wire
@@ -23,7 +24,8 @@ REASON = 4000  # characters
 PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 ENDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
-WANTED = ("decision", "ok", "reason")
+WANTED = ("decision", "impossible", "ok", "reason")
+CLAUDE = "claude-code"
 WORDS = ("approve", "block", "continue", "stop")
 SYSTEM = (
     "You are a check that a person put on a coding agent. The user message holds that person's question and data of "
@@ -49,7 +51,7 @@ def question(event: Event, hook: Hook, action: Prompt) -> str:
     return text
 
 
-def answered(event: Event, result: Result) -> Reading:
+def answered(event: Event, hook: Hook, action: Prompt, result: Result) -> Reading:
     """What the model said, as a verdict; its consent is no opinion, so that it skips no question of the agent's."""
     if problem := wire.not_run(result):
         return Reading(problem=problem)
@@ -59,7 +61,17 @@ def answered(event: Event, result: Result) -> Reading:
         answer = lenient.mapping(fenced[1] if fenced else said, WANTED)
     except ValueError as error:
         return Reading(problem=f"the model's answer is {error}")
-    return _reading(event, answer)
+    reading = _reading(event, answer)
+    return _as_claude(event, action, answer, reading) if hook.match.format == CLAUDE else reading
+
+
+def _as_claude(event: Event, action: Prompt, answer: Mapping[str, Any], reading: Reading) -> Reading:
+    """There a "no" also ends the turn, unless its hook says otherwise; at an end it may be one that cannot be met."""
+    if answer.get("ok") is not False or reading.problem:
+        return reading
+    if event.kind in ENDS:
+        return Reading() if answer.get("impossible") is True else reading
+    return reading if action.agent or action.continue_on_block else replace(reading, stop=reading.reason)
 
 
 def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:

@@ -92,5 +92,5 @@ def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, may: Ma
 def read(event: Event, hook: Hook, result: Result) -> Reading:
     """What the hook said."""
     if isinstance(hook.action, Prompt):
-        return answered(event, result)
+        return answered(event, hook, hook.action, result)
     return DIALECTS[hook.dialect].read(event, result)

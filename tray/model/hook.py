@@ -94,7 +94,7 @@ class Rule:
 
 
 # What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
-LATER = frozenset({"aside", "condition", "once", "owner", "root", "skill", "status", "subagent"})
+LATER = frozenset({"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,7 @@ class Prompt:
     text: str
     model: str = ""  # "" = that of the settings
     agent: bool = False
+    continue_on_block: bool = False  # in Claude's format: a refusal does not end the turn
 
 
 Action = Command | Http | Prompt | Rule

@@ -51,7 +51,9 @@ def action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tup
         raise wrong(sheet.document, at, f"a hook of the type `{kind}` needs a prompt", "add `prompt`")
     never = "" if event in JUDGED else f"Claude Code runs no `{kind}` hook there"
     model = sheet.text(at, fields, "model")
-    return Prompt(text=text, model="" if model in ALIASES else model, agent=kind == "agent"), never
+    goes_on = kind == "prompt" and sheet.flag(at, fields, "continueOnBlock")
+    short = model in ALIASES
+    return Prompt(text=text, model="" if short else model, agent=kind == "agent", continue_on_block=goes_on), never
 
 
 def variables(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> tuple[str, ...]:
