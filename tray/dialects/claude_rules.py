@@ -63,12 +63,16 @@ def command_pattern(asks: str) -> str:
 
 
 def path_pattern(asks: str) -> str:
-    """The pattern of a path below the folder that the rule counts from, as .gitignore reads it."""
+    """The pattern of a path below the folder that the rule counts from, as .gitignore reads it, in any case.
+
+    `./` says no more than nothing: the agent takes it off before it looks where the rule is anchored.
+    """
+    asks = asks.removeprefix("./")
     anchored = "/" in asks.strip("/") or asks.startswith("/")
-    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?)", asks.strip("/").removeprefix("./"))
+    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?)", asks.strip("/"))
     signs = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     body = "".join(signs.get(part) or re.escape(part) for part in parts)
-    return rf"(?s)\A{'' if anchored else '(?:.*/)?'}{body}(?:/.*)?\Z"
+    return rf"(?si)\A{'' if anchored else '(?:.*/)?'}{body}(?:/.*)?\Z"
 
 
 def wildcard(text: str) -> str:
