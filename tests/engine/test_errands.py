@@ -113,6 +113,25 @@ def test_an_http_hook_blocks_by_its_answer(house: House, serve: Serve) -> None:
     assert asked.json["event"] == "pre_tool_call"
 
 
+def test_a_header_gets_every_variable_that_the_hook_lists(house: House, serve: Serve) -> None:
+    server = serve(BLOCK)
+    listed = ["GIT_TOKEN", "PYTHON_KEY", "UNSET"]
+    post(house, server, headers={"Authorization": "Bearer $GIT_TOKEN", "X-Key": "${PYTHON_KEY}$UNSET"}, env=listed)
+
+    assert denied(house.tool(environment={"GIT_TOKEN": "it", "PYTHON_KEY": "too"}))
+
+    headers = server.asked[0].headers
+    assert (headers["Authorization"], headers["X-Key"]) == ("Bearer it", "too")
+
+
+def test_a_variable_with_a_line_break_reaches_no_header(house: House, serve: Serve) -> None:
+    post(house, serve(), headers={"X-Key": "$GIT_TOKEN"}, env=["GIT_TOKEN"])
+
+    assert house.tool(environment={"GIT_TOKEN": "it\r\nHost: y"}) == {}
+
+    assert "a sign that no header can" in cause(house)
+
+
 def test_an_unapproved_http_hook_asks_nobody(house: House) -> None:
     with closing(Trap()) as trap:
         keys: dict[str, Any] = {"url": f"http://{trap.place}/", "allow_local": [trap.place]}

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping
 from tray import __version__
 from tray.addresses import endpoint
 from tray.dialects import DIALECTS, lenient
-from tray.engine.runners.environment import clean
 from tray.engine.runners.http import Reply, Request, Resolve, lookup, send
 from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
@@ -45,10 +44,12 @@ def _request(event: Event, hook: Hook, action: Http) -> Request:
 
 
 def _filled(name: str, text: str, environment: Mapping[str, str], wanted: Collection[str]) -> str:
-    """A header's value with the variables put in that the hook may see; any other is empty."""
-    seen = clean(environment, wanted=wanted, extra={}).environment
-    allowed = {each: value for each, value in seen.items() if each in wanted}
-    value = VARIABLE.sub(lambda found: allowed.get(found[1] or found[2], ""), text)
+    """A header's value with the variables put in that the hook lists; any other is empty.
+
+    Those that a process must not get (`GIT_…`, `LD_…`) are meant to change programs; here they are text.
+    """
+    listed = {each: environment.get(each, "") for each in wanted}
+    value = VARIABLE.sub(lambda found: listed.get(found[1] or found[2], ""), text)
     if CONTROL.search(value):
         raise HooktrayError(f"the header {name} would hold a sign that no header can")
     return value
