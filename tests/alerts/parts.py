@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import array
 import json
-import math
 import subprocess
 import sys
 import time
@@ -12,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from desk.sound import COMMAND, Recording, server
 
 from tray.alerts.policy import Alert, AlertClass, Urgency
 
@@ -99,50 +99,11 @@ def alert(title: str = "claude-code · shop", body: str = "Turn ended", **fields
     return Alert(title=title, body=body, **(base | fields))
 
 
-RATE = 22_050
-WINDOW = RATE // 100  # the samples of 10 ms
-SILENCE = 0.002  # of full scale
 PULSE = """.fail
 load-module module-null-sink sink_name=desk
 set-default-sink desk
 load-module module-native-protocol-unix socket={socket}
 """
-
-
-class Recording:
-    """What the sound server played since it began, as the RMS of each 10 ms."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def samples(self) -> array.array[int]:
-        data = self._path.read_bytes()
-        return array.array("h", data[: len(data) // 2 * 2])
-
-    def levels(self) -> list[float]:
-        samples = self.samples()
-        windows = (samples[start : start + WINDOW] for start in range(0, len(samples) - WINDOW + 1, WINDOW))
-        return [math.sqrt(sum(value * value for value in window) / WINDOW) / 32_768 for window in windows]
-
-    def heard(self) -> float:
-        """Seconds above silence."""
-        return sum(level > SILENCE for level in self.levels()) / 100
-
-    def peak(self) -> float:
-        return max(map(abs, self.samples()), default=0) / 32_768
-
-    def listen(self, seconds: float) -> None:
-        """Wait until that much more was recorded."""
-        goal = self._path.stat().st_size + 2 * seconds * RATE
-        wait(lambda: self._path.stat().st_size >= goal, f"{seconds:g} s more are recorded", seconds + 10)
-
-    def listen_to_the_end(self, after: float = 0.0) -> None:
-        """Wait for more than so many seconds of sound, and then for half a second of silence.
-
-        A busy machine may be as silent between two sounds.
-        """
-        wait(lambda: self.heard() > after, f"more than {after:g} s of sound", 30)
-        wait(lambda: max(self.levels()[-50:]) <= SILENCE, "silence", 30)
 
 
 @contextmanager
@@ -151,11 +112,9 @@ def sound_server(folder: Path, environment: Mapping[str, str]) -> Iterator[Recor
     (folder / "pulse.pa").write_text(PULSE.format(socket=folder / "pulse.socket"))
     environment = {**environment, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "LC_ALL": "C"}
     quiet = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
-    argv = ("pulseaudio", "-n", "-F", folder / "pulse.pa", "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit")
-    parec = ("parec", "-d", "desk.monitor", "--format=s16le", "--channels=1", f"--rate={RATE}", "--latency-msec=20")
     output = folder / "recording"
-    with process(*argv, environment=environment, stdout=subprocess.DEVNULL, **quiet):
+    with process(*server(folder / "pulse.pa"), environment=environment, stdout=subprocess.DEVNULL, **quiet):
         wait((folder / "pulse.socket").exists, "the sound server's socket")
-        with output.open("wb") as file, process(*parec, "--raw", environment=environment, stdout=file, **quiet):
+        with output.open("wb") as file, process(*COMMAND, environment=environment, stdout=file, **quiet):
             wait(lambda: output.stat().st_size > 0, "the recording begins")
             yield Recording(output)

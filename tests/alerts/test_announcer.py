@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from alerts import parts
-from alerts.parts import Recorder, Recording, alert, wait
+from alerts.parts import Recorder, alert, wait
+from desk.sound import Recording
 
 from tray.alerts.announcer import WAITING, Announcer, loudest
 from tray.alerts.native import DesktopNotifierBackend
@@ -163,9 +164,9 @@ def test_after_closing_and_after_the_loop_an_announcement_fails(server: Recorder
 
 def test_the_sound_of_the_most_urgent_alert_is_played(recording: Recording, stage: Stage) -> None:
     stage.announcer.announce((alert(sound="tick"), alert(sound="bell", urgency=Urgency.CRITICAL)))
-    recording.listen_to_the_end()
+    recording.wait_end()
 
-    assert 0.5 < recording.heard() < 0.85  # the bell's length, and not the tick's as well
+    assert 0.5 < recording.seconds_heard < 0.85  # the bell's length, and not the tick's as well
 
 
 def test_muted_means_silence_but_the_notification_comes(server: Recorder, recording: Recording, stage: Stage) -> None:
@@ -173,11 +174,11 @@ def test_muted_means_silence_but_the_notification_comes(server: Recorder, record
     stage.announcer.announce((alert(),), "r1")
 
     assert stage.told.get(timeout=5) == ("r1", "sent")
-    recording.listen(1.0)
-    assert recording.heard() == 0
+    recording.wait_more(1.0)
+    assert recording.seconds_heard == 0
     stage.muted = False
     stage.announcer.announce((alert(),))
-    recording.listen_to_the_end()
+    recording.wait_end()
 
 
 def test_the_loudest_alert_is_the_first_of_the_most_urgent_that_have_a_sound() -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 from alerts import parts
-from alerts.parts import Recording, wait
+from alerts.parts import wait
+from desk.sound import Recording
 
 from tray.alerts.sound import SOUNDS, Player, SoundError, command, find, softer
 
@@ -60,62 +61,62 @@ def square(path: Path, seconds: float) -> Path:
 
 def test_a_sound_is_heard_in_full(recording: Recording, player: Player) -> None:
     player.play("chime")
-    recording.listen_to_the_end()
+    recording.wait_end()
 
     assert player.last_error == ""
-    assert recording.heard() == pytest.approx(length("chime"), abs=0.15)
-    assert recording.peak() == pytest.approx(0.5, abs=0.1)
+    assert recording.seconds_heard == pytest.approx(length("chime"), abs=0.15)
+    assert recording.peak == pytest.approx(0.5, abs=0.1)
 
 
 def test_the_end_of_a_sound_is_not_cut(recording: Recording, player: Player, tmp_path: Path) -> None:
     player.play(str(square(tmp_path / "even.wav", 0.5)))
-    recording.listen_to_the_end()
+    recording.wait_end()
 
-    assert recording.heard() == pytest.approx(0.5, abs=0.02)
+    assert recording.seconds_heard == pytest.approx(0.5, abs=0.02)
 
 
 def test_sounds_do_not_overlap(recording: Recording, player: Player) -> None:
     for name in ("chime", "bell", "low"):
         player.play(name)
     whole = sum(map(length, ("chime", "bell", "low")))
-    recording.listen_to_the_end(whole - 0.3)
+    recording.wait_end(whole - 0.3)
 
-    assert recording.heard() == pytest.approx(whole, abs=0.3)
-    assert recording.peak() < 0.6  # two at once would reach full scale
+    assert recording.seconds_heard == pytest.approx(whole, abs=0.3)
+    assert recording.peak < 0.6  # two at once would reach full scale
 
 
 def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording) -> None:
     player = Player(clock=itertools.count(0, 60).__next__)  # an hour of the same sound, all at once
     for _ in range(20):
         player.play("tick")
-    recording.listen_to_the_end(2 * length("tick"))
+    recording.wait_end(2 * length("tick"))
 
     player.close()
-    assert recording.heard() < 4.5 * length("tick")
+    assert recording.seconds_heard < 4.5 * length("tick")
 
 
 def test_closing_ends_a_sound_in_the_middle(recording: Recording, player: Player, tmp_path: Path) -> None:
     player.play(str(square(tmp_path / "long.wav", 8)))
-    wait(lambda: recording.heard() > 0.1, "the sound begins")
+    wait(lambda: recording.seconds_heard > 0.1, "the sound begins")
 
     began = time.monotonic()
     player.close()
 
     assert time.monotonic() - began < 1.0
-    recording.listen(0.5)
-    assert recording.heard() < 2.0
+    recording.wait_more(0.5)
+    assert recording.seconds_heard < 2.0
 
 
 def test_a_player_that_is_idle_holds_no_device(recording: Recording, player: Player) -> None:
     ours = psutil.Process()
     player.play("tick")
-    recording.listen_to_the_end()
+    recording.wait_end()
     before = (ours.num_fds(), ours.num_threads())
 
     for _ in range(3):
         player.play("tick")
-    recording.listen(0.2)
-    recording.listen_to_the_end()
+    recording.wait_more(0.2)
+    recording.wait_end()
 
     wait(lambda: (ours.num_fds(), ours.num_threads()) == before, "descriptors and threads are as before")
 
@@ -127,9 +128,9 @@ def test_what_miniaudio_cannot_read_the_platforms_own_player_plays(
     (tmp_path / "own.au").write_bytes(struct.pack(">4s5I", b".snd", 24, len(tone), 3, 44_100, 1) + tone)
 
     player.play(str(tmp_path / "own.au"))
-    recording.listen_to_the_end()
+    recording.wait_end()
 
-    assert recording.heard() == pytest.approx(0.5, abs=0.15)
+    assert recording.seconds_heard == pytest.approx(0.5, abs=0.15)
 
 
 def test_without_sound_the_error_is_remembered_and_logged_once(
@@ -178,9 +179,9 @@ def test_nothing_starts_before_the_first_sound_and_nothing_plays_after_closing(
 def test_a_burst_of_the_same_sound_is_heard_once(recording: Recording, player: Player) -> None:
     for _ in range(20):
         player.play("chime")
-    recording.listen_to_the_end()
+    recording.wait_end()
 
-    assert recording.heard() == pytest.approx(length("chime"), abs=0.15)
+    assert recording.seconds_heard == pytest.approx(length("chime"), abs=0.15)
 
 
 def test_the_volume_is_heeded_by_every_player() -> None:
@@ -199,8 +200,8 @@ def test_the_volume_is_heeded_by_every_player() -> None:
 def test_at_no_volume_nothing_is_opened(recording: Recording) -> None:
     player = Player(volume=lambda: 0.0)
     player.play("chime")
-    recording.listen(0.5)
+    recording.wait_more(0.5)
     player.close()
 
-    assert recording.heard() == 0
+    assert recording.seconds_heard == 0
     assert player.last_error == ""

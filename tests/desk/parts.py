@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desk.programs import MARK, Programs
+from desk.sound import server
 from desk.wait import Overdue, wait
 
 CONFIG = Path(__file__).parent / "config"
@@ -117,9 +118,7 @@ def session_bus(folder: Path) -> Part:
 
 
 def sound(folder: Path) -> Part:
-    options = ("--daemonize=no", "--exit-idle-time=-1", "--disallow-exit", "--use-pid-file=no", "--realtime=no")
-    argv = ("pulseaudio", "-n", "-F", folder / "pulse.pa", *options, "--high-priority=no", "--disable-shm=yes")
-    return Part(argv=argv, ready=lambda: answers(folder / "run" / "pulse.socket"))
+    return Part(argv=server(folder / "pulse.pa"), ready=lambda: answers(folder / "run" / "pulse.socket"))
 
 
 def window_manager(ready: Callable[[], object]) -> Part:

@@ -1,4 +1,4 @@
-"""Listening to what the desk's sound server really played, on the monitor of its only sink."""
+"""A sound server, and listening to what it really played, on the monitor of its only sink."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ FULL = 32768
 SAMPLE = 2  # bytes
 SILENCE = 0.002  # of full scale: what a window's RMS must exceed to be heard
 SOURCE = "desk.monitor"
+OPTIONS = ("--daemonize=no", "--exit-idle-time=-1", "--disallow-exit", "--use-pid-file=no")
+# With shared memory PulseAudio 16 aborts in memblock_replace_import now and then, when clients come and go.
+LIGHT = ("--realtime=no", "--high-priority=no", "--disable-shm=yes")
 COMMAND = ("parec", "-d", SOURCE, "--format=s16le", "--channels=1", f"--rate={RATE}", "--latency-msec=20", "--raw")
+
+
+def server(script: Path) -> tuple[str | Path, ...]:
+    """The command of a server that does what the script says."""
+    return ("pulseaudio", "-n", "-F", script, *OPTIONS, *LIGHT)
 
 
 class Recording:
@@ -60,6 +68,14 @@ class Recording:
             return len(last) == count and max(last) <= SILENCE
 
         wait(silent, deadline, f"{seconds} s of silence on the sink's monitor")
+
+    def wait_end(self, after: float = 0.0) -> None:
+        """Waits for more than so many seconds of sound, and then for half a second of silence.
+
+        A busy machine may be as silent between two sounds.
+        """
+        wait(lambda: self.seconds_heard > after, 30, f"more than {after:g} s of sound on the sink's monitor")
+        self.wait_silence(0.5, 30)
 
     def wait_more(self, seconds: float, deadline: float = 10.0) -> None:
         """Waits until that much more was recorded."""
