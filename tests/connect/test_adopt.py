@@ -133,6 +133,44 @@ def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
 
+LONG = '{"type": "command", "command": "/bin/echo", "timeout": 300}'
+
+
+@pytest.mark.parametrize(
+    ("event", "group", "why"),
+    [
+        ("WorktreeCreate", f'{{"hooks": [{HANDLER}]}}', "no line of ours"),
+        ("FileChanged", f'{{"matcher": ".envrc|.env", "hooks": [{HANDLER}]}}', "which files to watch"),
+        ("UserPromptSubmit", f'{{"hooks": [{LONG}]}}', "longer than the 30 s that our line has"),
+    ],
+)
+def test_a_hook_that_would_not_be_asked_as_it_is_now_stays_and_the_user_is_told_why(
+    person: Person, file: Path, event: str, group: str, why: str
+) -> None:
+    file.write_text(f'{{"hooks": {{"Stop": [{GUARD}], "{event}": [{group}]}}}}')
+
+    notes = person.adopt()
+
+    assert json.loads(file.read_text()) == {"hooks": {event: [json.loads(group)]}}
+    assert notes[0].startswith("1 of your hooks stay: ")
+    assert why in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("event", "group"),
+    [
+        ("FileChanged", f'{{"hooks": [{HANDLER}]}}'),
+        ("SessionEnd", f'{{"hooks": [{LONG}]}}'),  # nobody waits for it
+        ("UserPromptSubmit", f'{{"hooks": [{LONG[:-1]}, "async": true}}]}}'),
+        ("UserPromptSubmit", '{"hooks": [{"type": "command", "command": "/bin/echo"}]}'),
+    ],
+)
+def test_a_hook_that_is_asked_as_it_is_now_moves(person: Person, file: Path, event: str, group: str) -> None:
+    file.write_text(f'{{"hooks": {{"{event}": [{group}]}}}}')
+
+    assert person.adopt()[0].startswith("1 hook moved")
+
+
 @pytest.mark.parametrize("work", [adopting.adopt, adopting.release])
 def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, str], Plan]) -> None:
     with pytest.raises(HooktrayError, match="not moved by this command") as caught:

@@ -5,6 +5,7 @@ They are kept as they were written in <config>/adopted/AGENT/, in a file that ho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,14 +26,14 @@ SHELLEY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopter:
-    """How one agent's hooks are moved. `take` gives what stays, what goes and how many of each; it writes nothing."""
+    """How one agent's hooks are moved. `take` gives what stays, what goes and how many go, and for each that stays
+    why; it writes nothing."""
 
     settings: Callable[[Site], Path]
     wires: Callable[[Site], Sequence[Wire]]
-    take: Callable[[Site, bytes, Path, Path], tuple[bytes, bytes, int, int]]
+    take: Callable[[Site, bytes, Path, Path], tuple[bytes, bytes, int, list[str]]]
     give: Callable[[bytes, Path, bytes, Path], bytes]
     empty: bytes  # a settings file with nothing in it
-    unless: str = ""
 
 
 ADOPTERS: dict[str, Adopter] = {
@@ -49,7 +50,6 @@ ADOPTERS: dict[str, Adopter] = {
         take=adopt_starchild.take,
         give=adopt_starchild.give,
         empty=b"",
-        unless=", unless their files are written with full paths",
     ),
 }
 
@@ -77,19 +77,18 @@ def adopt(site: Site, agent: str) -> Plan:
         hint = f"`hooktray release {agent}` puts them back first"
         raise HooktrayError(f"{aside}: holds hooks that were adopted before", hint=hint)
     text = now.text if isinstance(now, File) else b""
-    stays, goes, moved, left = one.take(site, text, path, aside) if not is_blank(text) else (b"", b"", 0, 0)
-    if not isinstance(now, File) or not moved + left:
+    stays, goes, moved, why = one.take(site, text, path, aside) if not is_blank(text) else (b"", b"", 0, [])
+    if not isinstance(now, File) or not (moved or why):
         raise HooktrayError(f"{path}: no hook of yours is in it", hint="there is nothing to adopt")
     if not moved:
-        hint = "`hooktray list` says of a source what each hook lacks"
-        raise HooktrayError(f"{path}: no hook in it can be adopted", hint=hint)
+        raise HooktrayError(f"{path}: no hook in it can be adopted", hint="; ".join(dict.fromkeys(why)))
     after = File(text=stays, mode=now.mode)
     changes = [
         Change(path=aside, before=None, after=File(text=goes)),
         Change(path=path, before=now, after=after, origin=now, shown=shown),
         sourced(site, _entry(site, agent), there=True),
     ]
-    said = [f"{left} of your hooks stay: Hooktray cannot run them there{one.unless}."] if left else []
+    said = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(why).items()]
     said.append(
         f"{moved} {'hook' if moved == 1 else 'hooks'} moved; none runs until you have approved it in the tray's menu."
     )

@@ -14,9 +14,11 @@ from tray.errors import HooktrayError
 from tray.model.hook import Command
 from tray.sources.starchild import parse
 
+CANNOT = "Hooktray cannot run them there, unless their files are written with full paths"
 
-def take(site: Site, text: bytes, path: Path, aside: Path) -> tuple[bytes, bytes, int, int]:
-    """What stays, what goes, and how many entries of each."""
+
+def take(site: Site, text: bytes, path: Path, aside: Path) -> tuple[bytes, bytes, int, list[str]]:
+    """What stays, what goes, how many entries go, and for each that stays why."""
     if switch(site) is False:
         hint = "`/hooks on` there switches them on"
         raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
@@ -24,7 +26,7 @@ def take(site: Site, text: bytes, path: Path, aside: Path) -> tuple[bytes, bytes
     moved = [entry for entry in found if _moves(entry, workspace(site), aside)]
     stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
     kept = verbatim(text, "hooks", lambda entry: entry in moved)
-    return stays, append(b"", str(aside), "hooks", kept), len(moved), len(found) - len(moved)
+    return stays, append(b"", str(aside), "hooks", kept), len(moved), [CANNOT] * (len(found) - len(moved))
 
 
 def give(text: bytes, path: Path, own: bytes, aside: Path) -> bytes:
