@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
+import re
 import time
 from typing import Any
 
 import pytest
 
+from tray.dialects import DIALECTS, parse
 from tray.engine.plan import BUDGET, Search
 from tray.engine.plan import matches as _matches
-from tray.model.event import Event, EventKind, Tool
+from tray.model.event import Event, EventKind, Knock, Tool
 from tray.model.hook import Match
 
 
@@ -74,6 +77,55 @@ def test_without_a_tool_or_words_the_payload_is_searched() -> None:
     )
 
     assert matches(Match(event="other", pattern="rate"), event)
+
+
+CLAIM = {"goal": "publish", "summary": "Done.", "response": "I sent sk-123", "tool_names": ["bash"]}
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "more", "pattern"),
+    [
+        ("starchild", "on_completion_claim", CLAIM, "sk-123"),
+        ("starchild", "on_completion_claim", CLAIM, "publish"),
+        ("starchild", "on_completion_claim", CLAIM, "^Done.$"),
+        ("starchild", "pre_llm_call", {"system": "no rules", "last_user_message": "Go."}, "no rules"),
+        ("claude-code", "TaskCreated", {"task_subject": "drop it", "task_description": "Soon."}, "drop it"),
+        ("claude-code", "Elicitation", {"message": "Log in", "url": "https://evil.example"}, "evil"),
+        ("claude-code", "StopFailure", {"error": "rate_limit", "last_assistant_message": "Busy."}, "rate_limit"),
+        ("claude-code", "Notification", {"message": "Look.", "title": "Deploy"}, "Deploy"),
+        ("claude-code", "FileChanged", {"file_path": "/p/.env", "event": "change"}, "change"),
+        ("shelley", "end-of-turn", {"final_response": "Done.", "slug": "fix-it"}, "fix-it"),
+        ("x-code", "SubagentStart", {"agent": {"name": "a", "description": "of prod", "prompt": "Go."}}, "of prod"),
+    ],
+)
+def test_a_matcher_searches_every_text_of_what_happened(
+    agent: str, name: str, more: dict[str, Any], pattern: str
+) -> None:
+    event = parsed(agent, name, more)
+
+    assert matches(Match(event=event.kind.value, pattern=pattern), event)
+
+
+@pytest.mark.parametrize("agent", list(DIALECTS))
+def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> None:
+    for name in DIALECTS[agent].EVENTS:
+        event = parse(Knock(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
+        frame = r"sess-1|agent-1|/\.claude/projects|default|cMT7MTV|curl/8|anthropic:|hooktray@local|end.of.turn"
+        own = "|".join(map(re.escape, {name, event.session} - {""}))
+
+        assert not matches(Match(event=event.kind.value, pattern=f"{frame}|^({own})$|\n({own})(\n|$)"), event), name
+
+
+def test_of_a_tool_event_its_input_and_output_are_searched() -> None:
+    event = parsed("claude-code", "PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}, "note": "rm"})
+
+    assert not matches(Match(event="tool_before", pattern="Bash|rm"), event)
+
+
+def parsed(agent: str, name: str, more: dict[str, Any]) -> Event:
+    sample = json.loads(DIALECTS[agent].sample(name))
+    kept = {key: sample[key] for key in ("session_id", "cwd", "event", "hook_event_name", "type") if key in sample}
+    return parse(Knock(agent=agent, event=name, id="1", body=json.dumps(kept | more).encode()))
 
 
 def test_an_evil_pattern_runs_out_of_time_and_counts_as_matching() -> None:

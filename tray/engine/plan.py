@@ -19,6 +19,11 @@ from tray.store.ledger import Approved, Book
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
 MOMENT = 0.01  # of these, until whoever waits is told so
+FRAME = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
+    (*["agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname"],
+     *["message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp"],
+     *["transcript_path", "turn_id", "user_email"])
+)  # fmt: skip
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
@@ -65,8 +70,8 @@ class Search:
         self._known: dict[str, bool] = {}
 
     @cached_property
-    def text(self) -> str:
-        return text_of(self._event)
+    def texts(self) -> tuple[str, ...]:
+        return texts_of(self._event)
 
     @cached_property
     def skills(self) -> frozenset[str] | None:
@@ -76,7 +81,7 @@ class Search:
         """Whether the event's text has it; what many hooks look for is looked for once."""
         known = self._known.get(pattern)
         if known is None:
-            known = self._known[pattern] = self.found(pattern, self.text)
+            known = self._known[pattern] = any(self.found(pattern, text) for text in self.texts)
         return known
 
     def found(self, pattern: str, text: str) -> bool:
@@ -122,12 +127,25 @@ def _tool_fits(match: Match, event: Event, search: Search) -> bool:
     return any(search.found(wanted, name) for name in names)
 
 
-def text_of(event: Event) -> str:
-    """What a matcher searches: the tool's input and output, prompt and message; else every text of the payload."""
+def texts_of(event: Event) -> tuple[str, ...]:
+    """What a matcher searches: the tool's input and output, prompt and message; then with the payload's other texts.
+
+    The first part by itself, too, so that `$` means its end.
+    """
     own = [event.prompt, event.message]
     if event.tool:
         own += [*_texts(event.tool.input), *_texts(event.tool.output)]
-    return "\n".join(filter(None, own)) or "\n".join(_texts(event.payload))
+    said = "\n".join(filter(None, own))
+    rest = [] if event.tool else [text for text in _others(event) if text and text not in own]
+    return (said, "\n".join((said, *rest))) if said and rest else (said or "\n".join(rest),)
+
+
+def _others(event: Event) -> Iterator[str]:
+    """Every text of the payload but its frame and the event's own name."""
+    names = (event.name, event.name.replace("-", "_"))
+    for key, value in event.payload.items():
+        if key not in FRAME and value not in names:
+            yield from _texts(value)
 
 
 def _texts(value: Any) -> Iterator[str]:
