@@ -116,6 +116,28 @@ def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> Non
         assert not matches(Match(event=event.kind.value, pattern=f"{frame}|^({own})$|\n({own})(\n|$)"), event), name
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "wanted", "fits"),
+    [
+        ("FileChanged", {"file_path": "/p/package-lock.json"}, "package-lock", True),
+        ("FileChanged", {"file_path": "/p/package-lock.json"}, "package", False),
+        ("FileChanged", {"file_path": "/p/Makefile"}, "README|Makefile", True),
+        ("FileChanged", {"file_path": "/p/.env"}, ".envrc|.env", True),
+        ("StopFailure", {"error": "rate_limit"}, "rate_limit, overloaded", False),
+        ("StopFailure", {"error": "rate_limit"}, "rate_limit|overloaded", True),
+        ("StopFailure", {"error": "rate_limit"}, "rate", False),
+        ("Notification", {"notification_type": "idle_prompt"}, "auth_success, idle_prompt", True),
+    ],
+)
+def test_two_events_of_claude_code_take_fewer_signs_for_names(
+    name: str, more: dict[str, Any], wanted: str, fits: bool
+) -> None:
+    event = parsed("claude-code", name, more)
+    match = Match(event=event.kind.value, tool=wanted, format="claude-code", native=name)
+
+    assert matches(match, event) is fits
+
+
 def test_of_a_tool_event_its_input_and_output_are_searched() -> None:
     event = parsed("claude-code", "PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}, "note": "rm"})
 

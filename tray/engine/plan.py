@@ -25,7 +25,9 @@ FRAME = frozenset(  # what an agent says of itself with every event; a matcher i
      *["transcript_path", "turn_id", "user_email"])
 )  # fmt: skip
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
-
+# Where Claude Code takes fewer signs for a list of names, and all else for a pattern.
+_LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
+_WORDS_ALONE = frozenset({("claude-code", "FileChanged"), ("claude-code", "StopFailure")})
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +124,8 @@ def _tool_fits(match: Match, event: Event, search: Search) -> bool:
     if wanted in ("", "*"):
         return True
     names = subjects.names(match, event)
-    if match.format != "x-code" and _LIST_OF_NAMES.fullmatch(wanted):  # X-Code knows patterns alone
+    exact = _LIST_OF_WORDS if (match.format, match.native) in _WORDS_ALONE else _LIST_OF_NAMES
+    if match.format != "x-code" and exact.fullmatch(wanted):  # X-Code knows patterns alone
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
     return any(search.found(wanted, name) for name in names)
 
