@@ -266,6 +266,25 @@ def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tm
     assert answer.stdout == b"the files"
 
 
+def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_conversations_folder(
+    house: House, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    write(tmp_path / "hooks" / "slash" / "where", "#!/bin/sh\npwd -P\n", executable=True)
+    house.script("other.sh", "pwd -P > other; exit 1")
+    other = {"event": "slash_command", "command": "./other.sh"}
+    house.configure({"hooks": [other], "sources": [{"shelley": str(tmp_path / "hooks")}]})
+    for one in house.roster.standings:
+        house.consent.approve(one.key, one.digest, "test")
+
+    asked = {"command": "where", "raw_message": "/where", "conversation_id": "c", "cwd": str(project)}
+    said = house.knock("shelley", "slash/where", asked)
+
+    assert said.stdout.decode().strip() == str(house.root.resolve())
+    assert (project / "other").read_text().strip() == str(project.resolve())
+
+
 def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_off(
     house: House, tmp_path: Path
 ) -> None:

@@ -41,7 +41,8 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         name=name,
         kind=wire.spec(EVENTS, name).kind,
         session=wire.text(payload, "conversation_id") or wire.text(fixed, "conversation_id"),
-        cwd=wire.text(payload, "cwd"),  # the relay stands where Shelley's server does: that is no project
+        cwd=wire.text(payload, "cwd"),
+        place=knock.cwd,  # the relay stands where Shelley's server does: that is no project
         model=wire.text(payload, "model") or wire.text(fixed, "model"),
         topic=wire.text(payload, "command") or ("queued" if fixed.get("queued") is True else ""),
         title=wire.text(payload, "slug", "vm_name"),

@@ -62,13 +62,20 @@ class Works:
             stdin = of_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
         return Job(
             argv=self._covering.argv(hook, digest, {**said, **places} if command.format else {}),
-            cwd=event.cwd if os.path.isdir(event.cwd) else str(Path.home()),  # noqa: PTH112 - Path raises for some
+            cwd=_folder(event, hook),
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=stdin,
             timeout=hook.timeout,
             background=hook.background,
             may=may,
         )
+
+
+def _folder(event: Event, hook: Hook) -> str:
+    """An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`."""
+    own = event.place if hook.match.format == event.agent else ""
+    there = (folder for folder in (own, event.cwd) if os.path.isdir(folder))  # noqa: PTH112 - Path raises for some
+    return next(there, str(Path.home()))
 
 
 def _request(event: Event, hook: Hook, action: Http, may: May) -> Errand:

@@ -140,6 +140,7 @@ class Event:
     kind: EventKind
     session: str = ""
     cwd: str = ""
+    place: str = ""  # where the agent starts its own hooks, when that is not `cwd`
     model: str = ""
     topic: str = ""  # the kind's own sort: a notification's type, a session's source or reason or status
     title: str = ""  # what the agent calls the session or the notification: slug, title, host
