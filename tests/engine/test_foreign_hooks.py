@@ -100,6 +100,31 @@ def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path)
     assert house.standing("guard").state is State.PENDING
 
 
+MISSING = 'python3 "$GUARDS/guard.py"'
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "verdict"),
+    [
+        (MISSING, Status.FAILED, Verdict.ABSTAIN),
+        (f"echo no >&2; {MISSING}", Status.OK, Verdict.DENY),  # who speaks is heard
+        (f"{MISSING}; echo no >&2; exit 2", Status.OK, Verdict.DENY),
+        ("echo \"can't open file 'x': [Errno 2] No such file or directory\" >&2; exit 2", Status.OK, Verdict.DENY),
+    ],
+)
+def test_a_script_that_is_not_there_when_python_looks_for_it_is_no_refusal(
+    house: House, tmp_path: Path, line: str, status: Status, verdict: Verdict
+) -> None:
+    declare(house, {"claude-code": str(claude(tmp_path / "c", line))})
+
+    house.tool(environment={"GUARDS": str(tmp_path / "it's gone"), "PATH": os.environ["PATH"]})
+
+    outcome = house.decisions[-1][1].outcomes[0]
+    assert (outcome.status, outcome.reading.verdict) == (status, verdict)
+    if status is Status.FAILED:
+        assert "can't open file" in outcome.cause
+
+
 @pytest.mark.parametrize("line", ['"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh', ".claude/hooks/guard.sh"])
 def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path: Path, line: str) -> None:
     project = tmp_path / "api"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,12 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 AGENT_TIME = 60.0  # seconds that an agent hook has at most
+
+# All that CPython says of a script that is not there: who says a word more may have meant it.
+UNOPENED = re.compile(
+    rb"(?:[^\r\n]*[/\\])?python[0-9.]*w?(?:\.exe)?: can't open file ('[^\r\n]*'|\"[^\r\n]*\"): "
+    rb"\[Errno 2\] No such file or directory\r?\n?",
+)
 
 USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of that folder
 
@@ -97,7 +104,9 @@ def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, may: Ma
 
 
 def read(event: Event, hook: Hook, result: Result) -> Reading:
-    """What the hook said."""
+    """What the hook said. An interpreter that has not found its script says nothing, though it ends with 2."""
     if isinstance(hook.action, Prompt):
         return answered(event, hook, hook.action, result)
+    if result.code == 2 and not result.stdout and UNOPENED.fullmatch(result.stderr):
+        return Reading(problem=result.stderr.decode("utf-8", "replace").strip())
     return DIALECTS[hook.dialect].read(event, result)
