@@ -172,7 +172,19 @@ def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House)
     assert of(house, "new") == [("attention", "waits for your approval and does not run", APPROVALS)]
     ((health, said, remedy),) = of(house, "lost")
     assert (health, "nowhere.sh" in said) == ("broken", True)
-    assert remedy == f"correct it in {house.paths.config}:1"
+    assert remedy == f"write its path, or put it there first: {house.paths.config}:1"
+
+
+def test_a_line_that_is_refused_is_told_with_its_cure(house: House) -> None:
+    house.hook("module", on="tool_before", command="python3 -m guards", approved=False)
+
+    assert of(house, "module") == [
+        (
+            "broken",
+            "python -m runs what the agent's folder holds",
+            f"name the script, or write -I -m: {house.paths.config}:1",
+        )
+    ]
 
 
 def test_withheld_variables_that_a_script_names_are_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

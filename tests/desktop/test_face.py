@@ -116,7 +116,9 @@ def test_an_approved_hook_whose_script_is_gone_says_so_and_is_revoked_by_a_click
 
     assert labels(hall.rows("Approvals")) == ["guard · file is gone"]
     hall.click("Approvals", "guard", "Review")
-    assert (hall.told, hall.opened) == ([("guard", "./guard.sh: there is no such program")], [])
+    ((name, text),) = hall.told
+    assert (name, hall.opened) == ("guard", [])
+    assert text == "./guard.sh: there is no such program; write its path, or put it there first"
     hall.click("Approvals", "guard", "Revoke it")
 
     assert labels(hall.rows("Approvals")) == ["guard · file is missing"]

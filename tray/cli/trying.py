@@ -71,7 +71,7 @@ def approved_hook(paths: Paths, kept: Stores, word: str) -> Approved:
 
 def _not_approved(one: Standing) -> HooktrayError:
     hint = (
-        one.health
+        one.trouble
         or "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
     )
     return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=hint)

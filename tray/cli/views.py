@@ -40,6 +40,7 @@ def hook_rows(roster: Roster) -> list[dict[str, Any]]:
             "state": one.state.value,
             "enabled": one.hook.enabled,
             "health": one.health or "ok",
+            "cure": one.cure or None,
             "runs": runs(one.hook.action),
             "digest": one.digest,
             "approved": one.approved or None,
@@ -213,7 +214,8 @@ def _standing(row: Mapping[str, Any]) -> str:
     state, health = str(row["state"]), str(row["health"])
     if health == "ok":
         return state
-    return health if health.startswith(state) else f"{state}: {health}"
+    said = health if health.startswith(state) else f"{state}: {health}"
+    return f"{said}; {row['cure']}" if row["cure"] else said
 
 
 def _what(row: Mapping[str, Any]) -> str:

@@ -159,7 +159,7 @@ def _approval(one: Standing) -> menu.Approval:
         state=one.state,
         digest=one.digest,
         removed=one.digest == REMOVED,
-        missing=not one.digest and "there is no such" in one.health,
+        missing=one.missing,
     )
 
 

@@ -173,7 +173,7 @@ class Hand:
         if standing is None:
             raise HooktrayError(say("this hook changed again"), hint=say("open the menu once more"))
         if not digest:
-            self._tell(standing.hook.name, standing.health)
+            self._tell(standing.hook.name, standing.trouble)
             return
         self._open_file(written(standing, self._copies, os.environ, self._reviews))
 

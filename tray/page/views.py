@@ -182,7 +182,7 @@ class Views:
             "agents": ", ".join(hook.match.agents) or say("every agent"),
             "source": str(hook.source),
             "state": one.state.value,
-            "health": one.health,
+            "health": one.trouble,
             "runs_what": runs(hook.action),
             "failure": hook.failure.value,
             "timeout": hook.timeout,

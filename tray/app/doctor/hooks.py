@@ -36,13 +36,19 @@ def check(case: Case) -> Iterator[Finding]:
 def _standing(one: Standing) -> Iterator[Finding]:
     name = one.hook.name
     if one.state is State.PENDING and not one.digest:
-        yield broken("hook", name, one.health, f"correct it in {one.hook.source}")
+        yield broken("hook", name, one.health, _cure(one))
     elif one.state is State.PENDING:
         yield attention("hook", name, "waits for your approval and does not run", APPROVALS)
     elif one.state is State.CHANGED:
-        yield attention("hook", name, one.health or "changed since approval; the approved copy runs", APPROVALS)
+        cure = APPROVALS if one.digest else _cure(one)
+        yield attention("hook", name, one.health or "changed since approval; the approved copy runs", cure)
     elif one.state is State.INERT:
         yield attention("hook", name, f"inert: {one.health}", f"change that in {one.hook.source}, if you want it")
+
+
+def _cure(one: Standing) -> str:
+    """Of what cannot be approved as it stands."""
+    return f"{one.cure}: {one.hook.source}" if one.cure else f"correct it in {one.hook.source}"
 
 
 def _approved(case: Case, one: Approved) -> list[Finding]:

@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from tray.engine.approval import lines
 from tray.engine.approval.placeholders import declared, fill
-from tray.engine.approval.supplied import SYSTEM, absolute, must_be_here
+from tray.engine.approval.supplied import SYSTEM, MissingError, absolute, must_be_here
 from tray.engine.runners.script import interprets
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
@@ -175,7 +175,7 @@ def _must_be_there(hook: Hook, command: Command) -> None:
     program = program_of(hook, command)
     first, *others = (fill(word, declared(hook, command)) for word in _split(command.line))
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
-        raise HooktrayError(f"{first}: there is no such program", hint="write its path, or put it there first")
+        raise MissingError(f"{first}: there is no such program", hint="write its path, or put it there first")
     must_be_here([program, *others], command.folder)
 
 

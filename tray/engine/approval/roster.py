@@ -11,6 +11,7 @@ from tray.engine.approval import confirming
 from tray.engine.approval.confirming import Setting
 from tray.engine.approval.covering import signature, survey
 from tray.engine.approval.identity import settled
+from tray.engine.approval.supplied import MissingError
 from tray.errors import HooktrayError
 from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration, sign
@@ -32,10 +33,17 @@ class Standing:
     approved: str = ""  # digest in force; "" when none
     covered: tuple[str, ...] = ()
     health: str = ""  # what a person should know; "" when all is well
+    cure: str = ""  # what to do about that, where it keeps the hook from being approved
+    missing: bool = False  # its program or script is not there
 
     @property
     def waiting(self) -> bool:
         return self.state in (State.PENDING, State.CHANGED)
+
+    @property
+    def trouble(self) -> str:
+        """What a person should know, and what to do about it."""
+        return "; ".join(filter(None, (self.health, self.cure)))
 
 
 class Roster:
@@ -143,7 +151,7 @@ class Roster:
             state = State.CHANGED if approved else State.PENDING
             return Standing(
                 key=hook.key, hook=hook, state=state, digest="", position=position, approved=in_force,
-                health=unit.message,
+                health=unit.message, cure=unit.hint, missing=isinstance(unit, MissingError),
             )  # fmt: skip
         return Standing(
             key=hook.key,
@@ -182,7 +190,7 @@ class Roster:
         except HooktrayError as error:
             unit = error
         except (OSError, ValueError) as error:
-            unit = HooktrayError(f"{hook.name}: {error}", hint="see `hooktray list`")
+            unit = HooktrayError(f"{hook.name}: {error}")
         self._units[hook.key] = (sign, unit)
         return unit
 

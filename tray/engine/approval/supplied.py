@@ -41,6 +41,10 @@ OUTSIDE = "put the line into a script, or name the file outside of the quotes"
 CURE = "write its whole path, or put it there first"
 
 
+class MissingError(HooktrayError):
+    """What a hook would run is not there."""
+
+
 def must_be_here(argv: Sequence[str], folder: str, known: Callable[[str], bool] = bool, depth: int = 0) -> None:
     """Raise HooktrayError for what this command would run and is no file. `known` words have no unknown variables.
 
@@ -58,7 +62,7 @@ def must_be_here(argv: Sequence[str], folder: str, known: Callable[[str], bool] 
             raise HooktrayError(f"{word}: named inside a text, where its approved copy cannot stand", hint=OUTSIDE)
         if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for some names
             what = "file" if is_script else "program"
-            raise HooktrayError(f"{word}: there is no such {what}", hint=f"it is looked up in {folder}; {CURE}")
+            raise MissingError(f"{word}: there is no such {what}", hint=f"it is looked up in {folder}; {CURE}")
     for code in _code(argv):
         line_must_be_here(code, folder, depth + 1)
 

@@ -1,0 +1,39 @@
+"""What `list` says of hooks: where each stands, and what to do about one that cannot be approved."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from house import House
+
+from tray.cli import commands
+from tray.errors import HooktrayError
+
+WHY, CURE = "python -m runs what the agent's folder holds", "name the script, or write -I -m"
+
+
+@pytest.fixture
+def refused(house: House) -> House:
+    house.hook("module", on="tool_before", command="python3 -m guards", approved=False)
+    return house
+
+
+def hooktray(house: House, *words: str) -> None:
+    commands()(["--home", str(house.root / "home"), *words], standalone_mode=False)
+
+
+def test_a_refused_line_is_listed_with_its_cure(refused: House, capsys: pytest.CaptureFixture[str]) -> None:
+    hooktray(refused, "list")
+    assert f"pending: {WHY}; {CURE}" in capsys.readouterr().out
+
+    hooktray(refused, "list", "--json")
+    row = json.loads(capsys.readouterr().out)
+    assert (row["health"], row["cure"]) == (WHY, CURE)
+
+
+def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House) -> None:
+    with pytest.raises(HooktrayError, match="module is pending") as caught:
+        hooktray(refused, "test", "PreToolUse", "--hook", "module")
+
+    assert caught.value.hint == f"{WHY}; {CURE}"
