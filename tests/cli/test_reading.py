@@ -25,7 +25,9 @@ def hooktray(house: House, *words: str) -> None:
 
 def test_a_refused_line_is_listed_with_its_cure(refused: House, capsys: pytest.CaptureFixture[str]) -> None:
     hooktray(refused, "list")
-    assert f"pending: {WHY}; {CURE}" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"pending: {WHY}; {CURE}" in shown
+    assert "hooktray approve" not in shown, "there is nothing yet to be approved"
 
     hooktray(refused, "list", "--json")
     row = json.loads(capsys.readouterr().out)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from house import House
 
+from tray.door.listener import Peer
 from tray.door.requests import Requests
 from tray.door.typed import Typed
 from tray.engine.approval.controls import Controls
@@ -65,6 +66,29 @@ def test_a_long_list_says_how_many_more_there_are(house: House, typed: Typed) ->
     lines = say(typed, "list").splitlines()
 
     assert (len(lines), lines[-1]) == (32, "and 3 more: `hooktray list`")
+
+
+@pytest.mark.parametrize("op", ["approve", "deny"])
+def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody(
+    house: House, controls: Controls, op: str
+) -> None:
+    house.hook("lost", on="tool_before", command="python3 ./nowhere.py", approved=False)
+    requests = Requests(controls, str, Nobody(), written, lambda: Path("/page"))
+
+    answer = requests.answer({"op": op, "hook": "lost"}, Peer(pid=1, uid=1))
+
+    assert answer["error"] == "`lost` cannot be decided as it stands: ./nowhere.py: there is no such file"
+    assert answer["hint"].startswith(f"it is looked up in {house.paths.config.parent}; ")
+    assert controls.requests == ()
+
+
+def test_an_approval_is_taken_back_though_the_script_is_gone(house: House, controls: Controls) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    (house.paths.config.parent / "guard.sh").unlink()
+    requests = Requests(controls, str, Nobody(), written, lambda: Path("/page"))
+
+    assert "asked" not in requests.queue({"op": "revoke", "hook": "guard"}, "somebody")
+    assert [one.what for one in controls.requests] == ["Revoke guard"]
 
 
 @pytest.mark.parametrize("line", ["", "help", "rm -rf /"])

@@ -8,6 +8,7 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.engine.trial import synthetic
+from tray.errors import HooktrayError
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
 from tray.model.hook import State
@@ -105,6 +106,11 @@ def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> No
 
     assert (standing.digest, standing.state) == ("", State.PENDING)
     assert "nowhere.py" in standing.health
+    for decide in (house.consent.approve, house.consent.deny):
+        with pytest.raises(HooktrayError, match=r"cannot be decided as it stands: \./nowhere.py") as caught:
+            decide(standing.key, standing.digest, "test")
+        assert "write its whole path" in caught.value.hint
+    assert house.standing("guard").state is State.PENDING
 
 
 def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:

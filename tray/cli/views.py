@@ -128,7 +128,7 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
 def print_waiting(roster: Roster) -> None:
     """The line to paste for each hook and each setting that waits."""
     for one in roster.standings:
-        if one.state is State.PENDING:
+        if one.state is State.PENDING and one.digest:
             print(f"To ask for approval: hooktray approve {one.hook.match.event} {shlex.quote(_word(one, roster))}")
     for setting in roster.settings():
         if setting.waiting:

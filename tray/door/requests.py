@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from tray.dialects import DIALECTS
 from tray.door.listener import Peer
 from tray.engine.approval.confirming import Setting
+from tray.engine.approval.consent import decidable
 from tray.engine.approval.controls import TERMINAL, Controls
 from tray.engine.approval.review import runs
 from tray.engine.approval.roster import REMOVED, Standing
@@ -146,7 +147,7 @@ class Requests:
                 why = say("`{setting}` is confirmed already", setting=setting.text)
                 raise HooktrayError(why, hint=say("there is nothing to do"))
             return self._confirm(setting, yes=True)
-        one = self._one(request)
+        one = decidable(self._one(request))
         return Wish(
             what=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: approve this?')}\n{self._told(one)}",
@@ -158,7 +159,7 @@ class Requests:
     def deny(self, request: Mapping[str, Any]) -> Wish:
         if setting := self._setting(request):
             return self._confirm(setting, yes=False)
-        one = self._one(request)
+        one = decidable(self._one(request))
         return Wish(
             what=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: turn this down?')}\n{self._told(one)}",

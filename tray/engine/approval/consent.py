@@ -27,6 +27,14 @@ class Request:
     done: bool = False  # it was done, and to grant it is to undo it
 
 
+def decidable(one: Standing) -> Standing:
+    """The same; raises HooktrayError where its bytes could not be read, so that there is nothing to decide about."""
+    if not one.digest:
+        why = say("`{name}` cannot be decided as it stands: {why}", name=one.hook.name, why=one.health)
+        raise HooktrayError(why, hint=one.cure)
+    return one
+
+
 class Consent:
     """Writes the user's decisions into the ledger. Whoever calls this has already been found to be a person."""
 
@@ -111,7 +119,7 @@ class Consent:
     def _current(self, key: str, digest: str) -> Standing:
         self._roster.refresh()
         standing = next((one for one in self._roster.standings if one.key == key), None)
-        if standing is None or standing.digest != digest or not digest:
+        if standing is None or decidable(standing).digest != digest:
             raise HooktrayError(
                 say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")
             )
