@@ -165,6 +165,18 @@ def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(hous
     assert care.troubled(frozenset()) == care.trouble
 
 
+def test_the_shipped_slash_command_runs_where_the_doctor_stands(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = Path(__file__).parents[2] / "examples" / "slash_files.sh"
+    house.hook("files", on="slash/files", agent="shelley", command=str(script), dialect="shelley", failure="block")
+
+    ((health, said, _),) = of(house, "files")
+
+    assert (health, said.split(",")[0]) == ("ok", "abstain on shelley's slash/files")
+
+
 def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House) -> None:
     house.hook("new", on="tool_before", script="exit 0", approved=False)
     house.hook("lost", on="tool_before", command="./nowhere.sh", approved=False)

@@ -74,8 +74,26 @@ def test_the_payload_of_every_event_can_be_printed(
 ) -> None:
     assert hooktray(tmp_path / "h", event, "--agent", agent, "--print") == 0
 
-    assert capfdbinary.readouterr().out == DIALECTS[agent].sample(event)
+    out, kept, here = capfdbinary.readouterr().out, DIALECTS[agent].sample(event), str(Path.cwd()).encode()
+    assert out in (kept, kept.replace(b"/home/dev/project", here).replace(b"/data/workspace", here))
     assert not (tmp_path / "h" / "state").exists()
+
+
+def test_a_sample_is_of_the_folder_that_the_command_stands_in(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    house.hook("where", on="tool_before", script="pwd -P >&2")
+
+    for agent in ("claude-code", "starchild", "x-code"):
+        event = "pre_tool_call" if agent == "starchild" else "PreToolUse"
+        row = tried(house, capsys, event, "--agent", agent, "--hook", "where")
+        project = str((tmp_path / "project").resolve())
+        assert row["stderr"].split()[0] == project
+
+    hooktray(tmp_path / "h", "FileChanged", "--print")
+    assert json.loads(capsys.readouterr().out)["file_path"] == f"{project}/.envrc"
 
 
 def test_every_event_goes_through_a_running_tray(quiet: Live, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,11 +37,10 @@ def test(
     """Send a synthetic event through relay, tray and hooks, and show what the agent would be told."""
     if expect and not hook:
         raise typer.BadParameter("--expect says what one hook shall answer: name it with --hook")
-    name, body = _native(agent, event), _body(payload) if payload else None
+    name = _native(agent, event)
+    body = _body(payload) if payload else _sample(agent, name)
     if show:
-        from tray.dialects import DIALECTS
-
-        sys.stdout.buffer.write(DIALECTS[agent].sample(name) if body is None else body)
+        sys.stdout.buffer.write(body)
         sys.stdout.flush()
     elif hook:
         from tray.cli.trying import try_hook
@@ -51,15 +50,15 @@ def test(
         _relay(places(context), agent, name, body, as_json=as_json)
 
 
-def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: bool) -> None:
+def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -> None:
     """The agent's part: start a relay, give it the payload, take the answer."""
     from tray import relays
-    from tray.dialects import DIALECTS, spec
+    from tray.dialects import spec
     from tray.model.event import TEST
 
     done = subprocess.run(
         [*relays.argv(paths.named), agent, name],
-        input=DIALECTS[agent].sample(name) if body is None else body,
+        input=body,
         env={**os.environ, TEST: "1"},
         capture_output=True,
         timeout=spec(agent, name).timeout + 5,
@@ -77,6 +76,13 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes | None, *, as_json: 
     sys.stderr.write(stderr)
     told = "nothing" if not stdout.strip() else "the line above"
     print(f"{agent} {name}: the agent was told {told}, exit {done.returncode}.", file=sys.stderr)
+
+
+def _sample(agent: str, name: str) -> bytes:
+    from tray.app.wiring import here
+    from tray.engine.trial import sample
+
+    return sample(agent, name, str(here()))
 
 
 def _body(name: str) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from tray.app import Stores, engine, llm, roster, stores
 from tray.app.doctor import remedies
+from tray.app.wiring import here
 from tray.engine import trial
 from tray.engine.approval.roster import Standing
 from tray.engine.runners.process import MARK
@@ -24,9 +24,7 @@ from tray.text import printable
 CURES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
 
 
-def try_hook(
-    paths: Paths, agent: str, name: str, body: bytes | None, *, hook: str, expect: str, as_json: bool
-) -> None:
+def try_hook(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> None:
     """Run it and show what came out; exit 1 when something else was expected."""
     if expect and expect not in trial.WORDS:
         raise HooktrayError(f"unknown verdict `{expect}`", hint=meant(expect, trial.WORDS))
@@ -34,7 +32,7 @@ def try_hook(
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own")
     kept = stores(paths, migrate=not paths.database.exists())
     approved = approved_hook(paths, kept, hook)
-    event = trial.synthetic(agent, name, body, environment=dict(os.environ), cwd=_cwd())
+    event = trial.synthetic(agent, name, body, environment=dict(os.environ), cwd=str(here()))
     if trial.asked(approved, event):
         nobody = trial.Nobody()
         tried = trial.run(
@@ -111,10 +109,3 @@ def _account(row: dict[str, Any]) -> str:
     lines.append(f"  the agent would be told: {row['stdout'].strip() or 'nothing'} (exit {row['code']})")
     lines += ["  as expected"] if row.get("met") else []
     return "\n".join(lines)
-
-
-def _cwd() -> str:
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return ""  # the folder is gone

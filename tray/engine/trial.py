@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from tray.dialects import DIALECTS, fit, parse, render
+from tray.dialects import DIALECTS, fit, parse, render, wire
 from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
 from tray.engine.plan import Search, matches
@@ -48,9 +49,31 @@ class Nobody:
         return False
 
 
+def sample(agent: str, name: str, cwd: str) -> bytes:
+    """The dialect's own sample, of the caller's folder: hooks start where an event is, and that has to be there."""
+    body = DIALECTS[agent].sample(name)
+    there = parse(Knock(agent=agent, event=name, id="test", body=body)).cwd
+    if not there or not cwd:
+        return body
+    moved = _moved(wire.mapping(body), there, cwd)
+    return wire.line(moved) if body.endswith(b"\n") else wire.dumps(moved)
+
+
+def _moved(value: Any, there: str, here: str) -> Any:
+    """The value with the folder, and what is named below it, in another place."""
+    if isinstance(value, dict):
+        return {key: _moved(inner, there, here) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_moved(inner, there, here) for inner in value]
+    if value == there:
+        return here
+    below = isinstance(value, str) and value.startswith(f"{there}/")
+    return here.rstrip("/") + value.removeprefix(there) if below else value
+
+
 def synthetic(agent: str, name: str, body: bytes | None = None, *, environment: Mapping[str, str], cwd: str) -> Event:
-    """An event that did not happen, with this payload or the dialect's own sample. Raises HooktrayError."""
-    body = DIALECTS[agent].sample(name) if body is None else body
+    """An event that did not happen, with this payload or a sample. Raises HooktrayError."""
+    body = sample(agent, name, cwd) if body is None else body
     event = parse(Knock(agent=agent, event=name, id="test", body=body, cwd=cwd, environment=environment))
     if event.name != name:
         raise HooktrayError(f"the payload is of `{event.name}`, not of `{name}`", hint=f"test `{event.name}`")
