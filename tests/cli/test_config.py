@@ -48,6 +48,22 @@ def test_warnings_come_first_and_leave_it_good(tmp_path: Path, capsys: pytest.Ca
     assert last.endswith("good, 0 hooks.")
 
 
+def test_a_hook_whose_script_is_not_there_is_warned_of_as_list_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"hooks:\n{HOOK}- {{event: turn_end, command: python3 ./missing.py}}\n"
+    assert check(tmp_path, text) == 0
+
+    first, cure, last = capsys.readouterr().out.splitlines()
+    assert first == f"Warning: {tmp_path}/hooktray.yaml:3: ./missing.py: there is no such file"
+    assert cure.startswith(f"  it is looked up in {tmp_path}; ")
+    assert last.endswith("good, 2 hooks.")
+
+    check(tmp_path, text, "--json")
+    (warning,) = row(capsys)["warnings"]
+    assert "missing.py: there is no such file" in warning
+
+
 def test_a_bad_file_is_an_error_with_its_place_and_cure(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         check(tmp_path, "hooks:\n- {event: turn_ends, command: x}\n")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tray.cli import Json, app
 from tray.errors import ConfigError, HooktrayError
 from tray.paths import Paths
+
+if TYPE_CHECKING:
+    from tray.model.hook import Hook
 
 config = typer.Typer(help="The settings file.", no_args_is_help=True)
 app.add_typer(config, name="config")
@@ -40,10 +44,23 @@ def check(
             print(json.dumps({"file": str(path), "good": False, "problem": str(error), "warnings": []}))
             raise typer.Exit(1) from None
         raise
+    warnings = (*found.warnings, *_lacking(found.hooks))
     if as_json:
-        row = {"file": str(path), "good": True, "problem": None, "warnings": list(found.warnings)}
+        row = {"file": str(path), "good": True, "problem": None, "warnings": warnings}
         print(json.dumps(row, ensure_ascii=False))
         return
-    for warning in found.warnings:
+    for warning in warnings:
         print(f"Warning: {warning}")
     print(f"{path}: good, {len(found.hooks)} {'hook' if len(found.hooks) == 1 else 'hooks'}.")
+
+
+def _lacking(hooks: Sequence[Hook]) -> Iterator[str]:
+    """What keeps a hook from being approved, such as a script that is not there."""
+    from tray.engine.approval.covering import survey
+
+    for hook in hooks:
+        try:
+            if not hook.inert:
+                survey(hook)
+        except (HooktrayError, OSError, ValueError) as error:
+            yield f"{hook.source}: {error}"
