@@ -152,14 +152,13 @@ def _others(event: Event) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
+    """Numbers are passed over where they stand: a payload may hold millions."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner)
+    elif isinstance(value, (dict, list, tuple)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, (str, dict, list, tuple)):
+                yield from _texts(inner)
 
 
 @lru_cache(maxsize=16_384)  # a pattern compiles in the time of a thousand searches
