@@ -59,6 +59,12 @@ def test_list_names_every_hook_with_its_event_and_state(house: House, typed: Typ
     ]
 
 
+def test_list_looks_by_itself_where_nobody_has_looked_yet(house: House, typed: Typed) -> None:
+    house.paths.config.write_text("hooks: [{event: turn_end, name: early, command: /bin/true}]")
+
+    assert "early · turn_end · pending" in say(typed, "list")
+
+
 def test_a_long_list_says_how_many_more_there_are(house: House, typed: Typed) -> None:
     hooks = [{"event": "turn_end", "name": f"h{n}", "command": "/bin/true"} for n in range(33)]
     house.configure({"hooks": hooks})

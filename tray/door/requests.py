@@ -14,7 +14,7 @@ from tray.engine.approval.confirming import Setting
 from tray.engine.approval.consent import decidable
 from tray.engine.approval.controls import TERMINAL, Controls
 from tray.engine.approval.review import runs
-from tray.engine.approval.roster import REMOVED, Standing
+from tray.engine.approval.roster import REMOVED, Standing, line
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
 from tray.model.hook import State
@@ -252,7 +252,7 @@ class Requests:
             why = say("`{name}` is more than one hook", name=word)
             raise HooktrayError(why, hint=say("say which: {names}", names=names))
         likely = nearest(
-            word, [name for one in self._controls.hooks() for name in (one.hook.name, _runs(one)) if name]
+            word, [name for one in self._controls.hooks() for name in (one.hook.name, line(one.hook)) if name]
         )
         hint = (
             say("did you mean `{name}`?", name=likely)
@@ -271,19 +271,12 @@ def _agent(name: object) -> str:
     """Raises HooktrayError for an agent that nobody knows: its pause would hold for nobody."""
     if not name or name in DIALECTS:
         return str(name or "")
-    likely = nearest(str(name), DIALECTS)
-    hint = say("did you mean `{name}`?", name=likely) if likely else ", ".join(DIALECTS)
-    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=hint)
+    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=", ".join(DIALECTS))
 
 
 def _for(seconds: float | None) -> str:
     minutes = round((seconds or 0) / 60)
     return say("until tomorrow") if seconds is None else count("for {n} minute", "for {n} minutes", minutes)
-
-
-def _runs(one: Standing) -> str:
-    """A command's line, or an address."""
-    return str(getattr(one.hook.action, "line", "") or getattr(one.hook.action, "url", ""))
 
 
 DONE: Mapping[str, Callable[[Requests], Mapping[str, Any]]] = {

@@ -134,6 +134,7 @@ class Controls:
         return self._roster.find(word)
 
     def hooks(self) -> tuple[Standing, ...]:
+        self._roster.refresh()  # a tray that has just started may not have looked yet
         return self._roster.standings
 
     def setting(self, word: str) -> Setting | None:
