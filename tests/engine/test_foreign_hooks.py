@@ -109,13 +109,21 @@ MISSING = 'python3 "$GUARDS/guard.py"'
         (MISSING, Status.FAILED, Verdict.ABSTAIN),
         (f"echo no >&2; {MISSING}", Status.OK, Verdict.DENY),  # who speaks is heard
         (f"{MISSING}; echo no >&2; exit 2", Status.OK, Verdict.DENY),
+        (f"{MISSING} || exit 2", Status.OK, Verdict.DENY),  # nobody can tell whose 2 that is
+        (f"{MISSING}; exit 2", Status.OK, Verdict.DENY),
+        (f"if ! {MISSING}; then exit 2; fi", Status.OK, Verdict.DENY),
+        (f"sh -c '{MISSING}'", Status.OK, Verdict.DENY),
+        ("./check.sh", Status.OK, Verdict.DENY),
         ("echo \"can't open file 'x': [Errno 2] No such file or directory\" >&2; exit 2", Status.OK, Verdict.DENY),
     ],
 )
 def test_a_script_that_is_not_there_when_python_looks_for_it_is_no_refusal(
     house: House, tmp_path: Path, line: str, status: Status, verdict: Verdict
 ) -> None:
-    declare(house, {"claude-code": str(claude(tmp_path / "c", line))})
+    script = tmp_path / "check.sh"
+    script.write_text(f"#!/bin/sh\n{MISSING}\n")
+    script.chmod(0o755)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", line.replace("./", f"{tmp_path}/")))})
 
     house.tool(environment={"GUARDS": str(tmp_path / "it's gone"), "PATH": os.environ["PATH"]})
 

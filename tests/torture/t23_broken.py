@@ -33,7 +33,7 @@ UNREADABLE: Mapping[str, str] = {
 }
 BRACED = {"half JSON", "half a refusal", "not UTF-8"}
 NOTED = {"claude-code": BRACED, "shelley": set(), "starchild": {*UNREADABLE}, "x-code": {*UNREADABLE}}
-# An interpreter deep inside a line ends with 2 like one who refuses, and with a word that is its own.
+# An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
 TWO_IS_NO = ("claude-code", "starchild")
 
@@ -90,14 +90,8 @@ def _inside(tally: Tally, house: House, dialect: str, policy: str) -> None:
     title = f"{dialect}-{policy}-inside"
     house.hook(title, on="tool_before", script=INSIDE, dialect=dialect, failure=policy, matcher=f"<{title}>")
     said = _said(house, title)
-    wanted = "deny" if policy == "block" else "nothing"
-    status = house.last.hooks[0]["status"]
-    tally.attack(f"an interpreter's own 2 in {dialect}, {policy}: {status}, {said}",
-                 status == "failed" and said == wanted)  # fmt: skip
-    title += "-spoken"
-    house.hook(title, on="tool_before", script=f"echo no >&2; {INSIDE}", dialect=dialect, matcher=f"<{title}>")
-    if dialect in TWO_IS_NO and policy == "allow":
-        tally.keep(f"a refusal beside it in {dialect}", _said(house, title) == "deny")
+    wanted = "deny" if dialect in TWO_IS_NO or policy == "block" else "nothing"
+    tally.attack(f"an interpreter's own 2 in {dialect}, {policy}: {said}", said == wanted)
 
 
 def _said(house: House, title: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from tray.engine.question import answered
 from tray.engine.runners.environment import clean
 from tray.engine.runners.errand import Errand, Work
 from tray.engine.runners.process import Job, May
+from tray.engine.runners.script import unopened
 from tray.engine.runners.span import Span
 from tray.model.decision import Reading, Result
 from tray.model.event import TEST, Event
@@ -25,12 +25,6 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 AGENT_TIME = 60.0  # seconds that an agent hook has at most
-
-# All that CPython says of a script that is not there: who says a word more may have meant it.
-UNOPENED = re.compile(
-    rb"(?:[^\r\n]*[/\\])?python[0-9.]*w?(?:\.exe)?: can't open file ('[^\r\n]*'|\"[^\r\n]*\"): "
-    rb"\[Errno 2\] No such file or directory\r?\n?",
-)
 
 USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of that folder
 
@@ -104,9 +98,11 @@ def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, may: Ma
 
 
 def read(event: Event, hook: Hook, result: Result) -> Reading:
-    """What the hook said. An interpreter that has not found its script says nothing, though it ends with 2."""
+    """What the hook said. CPython that has not found its script says nothing, though it ends with 2."""
     if isinstance(hook.action, Prompt):
         return answered(event, hook, hook.action, result)
-    if result.code == 2 and not result.stdout and UNOPENED.fullmatch(result.stderr):
-        return Reading(problem=result.stderr.decode("utf-8", "replace").strip())
+    if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
+        said = result.stderr.decode("utf-8", "replace").strip()
+        if unopened(hook.action.line, said):
+            return Reading(problem=said)
     return DIALECTS[hook.dialect].read(event, result)

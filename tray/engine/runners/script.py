@@ -9,6 +9,7 @@ import enum
 import errno
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,11 @@ from pathlib import Path
 LINES = 1024  # command lines that are remembered: they are looked at before every spawn
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+PYTHON = re.compile(r"pythonw?[\d.]*(\.exe)?")
+UNOPENED = re.compile(
+    r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
+)
+SEVERAL = re.compile(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
 VERSION = re.compile(r"[\d.]*(\.exe)?$")
 
 
@@ -85,6 +91,24 @@ def missing(argv: Sequence[str], cwd: str) -> str:
     if script and not _there(cwd, script):
         return f"script not found: {script}"
     return ""
+
+
+def unopened(line: str, said: str) -> bool:
+    """Whether CPython's own word that it cannot open a script is all that was said, and all that the line is about.
+
+    What a shell does after it, or a program of the user's around it, may have meant the 2 with which CPython ends.
+    """
+    found = UNOPENED.fullmatch(said)
+    if found is None or SEVERAL.search(line):
+        return False
+    try:
+        argv = shlex.split(line)
+    except ValueError:
+        return False
+    script = script_of(argv)
+    if not script or not PYTHON.fullmatch(Path(argv[_start(argv)]).name):
+        return False
+    return Path(script).name == Path(found[1]).name
 
 
 def script_of(argv: Sequence[str]) -> str:
