@@ -109,11 +109,29 @@ def test_a_matcher_searches_every_text_of_what_happened(
 @pytest.mark.parametrize("agent", list(DIALECTS))
 def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> None:
     for name in DIALECTS[agent].EVENTS:
+        if agent == "x-code" and name in ("SessionEnd", "SessionStart", "TurnComplete"):
+            continue  # which say nothing else
         event = parse(Knock(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
         frame = r"sess-1|agent-1|/\.claude/projects|default|cMT7MTV|curl/8|anthropic:|hooktray@local|end.of.turn"
         own = "|".join(map(re.escape, {name, event.session} - {""}))
 
         assert not matches(Match(event=event.kind.value, pattern=f"{frame}|^({own})$|\n({own})(\n|$)"), event), name
+
+
+@pytest.mark.parametrize("pattern", [".", r"[\s\S]", "drop_all"])
+@pytest.mark.parametrize("given", [{}, {"amount": 100_000}, {"names": []}])
+def test_of_a_tool_that_is_given_no_text_all_of_the_event_is_searched(given: dict[str, Any], pattern: str) -> None:
+    event = parsed("claude-code", "PreToolUse", {"tool_name": "mcp__db__drop_all", "tool_input": given})
+
+    assert matches(Match(event="tool_before", pattern=pattern), event)
+
+
+@pytest.mark.parametrize("agent", list(DIALECTS))
+def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
+    for name in DIALECTS[agent].EVENTS:
+        event = parse(Knock(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
+
+        assert matches(Match(event=event.kind.value, pattern="."), event), name
 
 
 @pytest.mark.parametrize(

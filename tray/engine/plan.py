@@ -133,14 +133,17 @@ def _tool_fits(match: Match, event: Event, search: Search) -> bool:
 def texts_of(event: Event) -> tuple[str, ...]:
     """What a matcher searches: the tool's input and output, prompt and message; then with the payload's other texts.
 
-    The first part by itself, too, so that `$` means its end.
+    The first part by itself, too, so that `$` means its end. Where there is no such text it is all of the payload:
+    no event goes unasked because it has nothing to say.
     """
     own = [event.prompt, event.message]
     if event.tool:
         own += [*_texts(event.tool.input), *_texts(event.tool.output)]
     said = "\n".join(filter(None, own))
-    rest = [] if event.tool else [text for text in _others(event) if text and text not in own]
-    return (said, "\n".join((said, *rest))) if said and rest else (said or "\n".join(rest),)
+    rest = "" if event.tool else "\n".join(text for text in _others(event) if text and text not in own)
+    if said and rest:
+        return said, f"{said}\n{rest}"
+    return (said or rest or "\n".join(_texts(event.payload)),)
 
 
 def _others(event: Event) -> Iterator[str]:
