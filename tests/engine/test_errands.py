@@ -309,6 +309,23 @@ def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
     assert "too bold" in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
 
 
+@pytest.mark.parametrize(
+    "event",
+    ["PermissionRequest", "PostToolBatch", "PostToolUseFailure", "TaskCompleted", "TaskCreated", "UserPromptSubmit"],
+)
+def test_elsewhere_a_no_to_claudes_own_question_is_heard_as_it_is_and_ends_nothing(
+    house: House, serve: Serve, event: str
+) -> None:
+    claudes(house, serve(completion(NO)), event)
+
+    said = house.knock("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event, "prompt": "go"})
+
+    assert b"too bold" in said.stdout + said.stderr
+    assert b'"continue"' not in said.stdout
+    assert b'"interrupt"' not in said.stdout
+    assert house.last.verdict.word == "deny"
+
+
 def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house: House, serve: Serve) -> None:
     claudes(house, serve(completion(NO)), "PreToolUse")
     payload = {

@@ -24,6 +24,7 @@ REASON = 4000  # characters
 PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 ENDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
+TURN_ENDING = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TEAMMATE_IDLE)  # a "no" of Claude Code's own
 WANTED = ("decision", "impossible", "ok", "reason")
 CLAUDE = "claude-code"
 WORDS = ("approve", "block", "continue", "stop")
@@ -66,12 +67,13 @@ def answered(event: Event, hook: Hook, action: Prompt, result: Result) -> Readin
 
 
 def _as_claude(event: Event, action: Prompt, answer: Mapping[str, Any], reading: Reading) -> Reading:
-    """There a "no" also ends the turn, unless its hook says otherwise; at an end it may be one that cannot be met."""
+    """There a "no" about a tool also ends it, unless its hook says otherwise; at an end it may be impossible."""
     if answer.get("ok") is not False or reading.problem:
         return reading
     if event.kind in ENDS:
         return Reading() if answer.get("impossible") is True else reading
-    return reading if action.agent or action.continue_on_block else replace(reading, stop=reading.reason)
+    goes_on = action.agent or action.continue_on_block or event.kind not in TURN_ENDING
+    return reading if goes_on else replace(reading, stop=reading.reason)
 
 
 def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
