@@ -238,6 +238,22 @@ CASES: list[tuple[str, Result, Reading]] = [
         ran(0, inner("PermissionRequest", '"decision":"deny"')),
         failed("output has a decision that is no object"),
     ),
+    *[
+        ("PermissionRequest", ran(0, decided(f'"behavior":"deny","message":"no",{more}')), deny("no"))
+        for more in ('"updatedInput":null', '"updatedInput":"x"', '"updatedPermissions":null')
+    ],
+    *[
+        ("PermissionRequest", ran(0, decided(f'"behavior":"allow",{more}')), allow())
+        for more in ('"message":null', '"interrupt":null')
+    ],
+    *[
+        ("PermissionRequest", ran(0, decided(said)), failed(f"output has {fault}"))
+        for said, fault in {
+            '"behavior":"deny","message":null': "a message that is no string",
+            '"behavior":"allow","updatedInput":null': "a updatedInput that is no object",
+            '"behavior":7': "a behavior that is none of allow, deny",
+        }.items()
+    ],
     (
         "SessionStart",
         ran(0, inner("SessionStart", '"watchPaths":"x"')),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from dialects.readings import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
+from dialects.recordings import sampled
 from dialects.test_dialects_pairs import answered
 
 from tray.dialects import DIALECTS, lenient
@@ -107,6 +108,28 @@ def test_pythons_words_for_numbers_are_read_where_the_agent_is_written_in_it(wor
 @pytest.mark.parametrize("output", ["\x85{}", "\x1c{}", "\u200b{}"])
 def test_what_is_no_blank_to_the_agent_makes_it_plain_text(output: str) -> None:
     assert DIALECTS["claude-code"].read(EVENTS["start"], ran(0, output)).context
+
+
+@pytest.mark.parametrize("blank", ["\x1c", "\x85", "\u3000"])
+def test_what_python_takes_for_a_blank_is_one_where_the_agent_is_written_in_it(blank: str) -> None:
+    output = f'{blank}{{"decision":"block","reason":"no"}}{blank}'
+
+    assert DIALECTS["starchild"].read(EVENTS["child"], ran(0, output)) == deny("no")
+
+
+def test_a_byte_order_mark_is_no_blank_to_go_and_what_it_cannot_read_is_a_veto() -> None:
+    event = sampled("shelley", "new-conversation")
+
+    assert DIALECTS["shelley"].read(event, ran(0, '\x85{"model":"m"}')).problem == ""
+    assert DIALECTS["shelley"].read(event, ran(0, '\ufeff{"model":"m"}')).problem == (
+        "output is not JSON: Expecting value at line 1, column 1"
+    )
+
+
+def test_a_deep_stranger_beside_a_refused_permission_does_not_matter() -> None:
+    request = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","n":%s}}}'
+
+    assert DIALECTS["claude-code"].read(sampled("claude-code", "PermissionRequest"), ran(0, request % DEEP)) == deny()
 
 
 def test_blanks_alone_say_nothing() -> None:

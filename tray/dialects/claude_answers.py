@@ -71,12 +71,9 @@ INNER: Mapping[str, Types] = {
     "UserPromptSubmit": CONTEXT | {"sessionTitle": (str,), "suppressOriginalPrompt": (bool,)},
     "WorktreeCreate": {"worktreePath": (str,)},
 }
-REQUESTED: Types = {
-    "behavior": (str,),
-    "interrupt": (bool,),
-    "message": (str,),
-    "updatedInput": (dict,),
-    "updatedPermissions": (list,),
+REQUESTED: Mapping[str, Types] = {  # by behavior; a key of the other one is a stranger's
+    "allow": {"updatedInput": (dict,), "updatedPermissions": (list,)},
+    "deny": {"interrupt": (bool,), "message": (str,)},
 }
 
 
@@ -101,7 +98,7 @@ def read(event: Event, result: Result, told: str) -> Reading:
     except ValueError as error:
         note = "" if told in HEARS_TEXT else f"The hook's output is {error}; taken as plain text."
     if answer is None:
-        return Reading(problem=unstarted) if unstarted else _plain(result, told, note)
+        return Reading(problem=unstarted) if unstarted else _plain(result, told, said, note)
     if fault := _fault(answer, told):
         return _invalid(result, told, fault)
     reading = _reading(event, answer, told)
@@ -119,12 +116,11 @@ def _exited_2(result: Result, told: str, reading: Reading) -> Reading:
     return replace(reading, verdict=Verdict.DENY, reason=own or wire.stderr(result), rewrite=kept)
 
 
-def _plain(result: Result, told: str, warning: str) -> Reading:
+def _plain(result: Result, told: str, said: str, warning: str) -> Reading:
     if result.code == 2:
         return _blocked(result, told)
     if result.code != 0:
         return Reading(problem=f"exit {result.code}")
-    said = result.stdout.decode("utf-8", "replace").strip()
     if told == "WorktreeCreate":
         return _path(said)
     return Reading(context=said if told in HEARS_TEXT else "", warning=warning)
@@ -149,15 +145,16 @@ def _fault(answer: Mapping[str, Any], told: str) -> str:
     specific = wire.inner(answer, "hookSpecificOutput")
     asked = wire.inner(specific, "decision") if told == REQUEST else {}
     inner = INNER.get(told, {})
-    for fields, types in ((answer, TOP), (specific, inner), (asked, REQUESTED)):
+    behavior = asked.get("behavior", "deny")
+    if not isinstance(behavior, str) or behavior not in BEHAVIORS:
+        return "has a behavior that is none of allow, deny"
+    for fields, types in ((answer, TOP), (specific, inner), (asked, REQUESTED[behavior])):
         if fault := _type_fault(fields, types):
             return fault
     if answer.get("decision", "block") not in DECISIONS:
         return "has a decision that is none of approve, block, continue, stop"
     if "permissionDecision" in inner and specific.get("permissionDecision", "ask") not in PERMISSIONS:
         return "has a permissionDecision that is none of allow, ask, defer, deny"
-    if asked.get("behavior", "deny") not in BEHAVIORS:
-        return "has a behavior that is none of allow, deny"
     if "action" in inner and specific.get("action", "decline") not in ACTIONS:
         return "has an action that is none of accept, cancel, decline"
     if "hookSpecificOutput" in answer and specific.get("hookEventName") != told:
@@ -233,6 +230,6 @@ def _stop(answer: Mapping[str, Any], asked: Mapping[str, Any], told: str) -> str
 
 def _extra(parts: Iterable[Mapping[str, Any]], told: str) -> tuple[tuple[str, Any], ...]:
     """An unknown key may bear such a name, too: one of another type would make our own answer invalid."""
-    types = TOP | INNER.get(told, {}) | REQUESTED
+    types = TOP | INNER.get(told, {}) | REQUESTED["allow"] | REQUESTED["deny"]
     said = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}
     return tuple((name, said[name]) for name in EXTRAS.get(told, ()) if said.get(name) not in (None, ""))

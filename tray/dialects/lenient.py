@@ -9,11 +9,14 @@ from typing import Any
 
 from tray.dialects import wire
 
-# What JavaScript's trim() takes away; Python's strip() knows neither the last nor, of bytes, most of the others.
-BLANKS = (
+# What is taken away around an answer: by JavaScript's trim(), by Go's TrimSpace, by Python's strip() behind a BOM.
+JAVASCRIPT = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+GO = JAVASCRIPT.replace("\ufeff", "\u0085")
+PYTHON = JAVASCRIPT + "\x1c\x1d\x1e\x1f\u0085"
+PARTS = ("decision", "hookSpecificOutput")  # objects in an answer that are read key by key
 LARGEST = math.nextafter(math.inf, 0)  # stands for infinity, which nobody could write again
 CONSTANTS = {"-Infinity": -LARGEST, "Infinity": LARGEST, "NaN": None}
 
@@ -22,9 +25,9 @@ class UnreadError(ValueError):
     """An object for the agent's own parser, and too much for ours: its hook has failed, it did not say nothing."""
 
 
-def text(raw: bytes) -> str:
+def text(raw: bytes, blanks: str = JAVASCRIPT) -> str:
     """What stands between the blanks; a byte that is no UTF-8 costs no more than itself."""
-    return raw.decode("utf-8", "replace").strip(BLANKS)
+    return raw.decode("utf-8", "replace").strip(blanks)
 
 
 def mapping(said: str, wanted: Collection[str], *, python: bool = False) -> dict[str, Any]:
@@ -44,8 +47,8 @@ def mapping(said: str, wanted: Collection[str], *, python: bool = False) -> dict
 
 def _kept(fields: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
     kept = {key: value for key, value in fields.items() if key in wanted or wire.is_shallow(value)}
-    inner = kept.get("hookSpecificOutput")
-    return kept | {"hookSpecificOutput": _kept(inner, wanted)} if isinstance(inner, dict) else kept
+    deeper = {key: _kept(inner, wanted) for key in PARTS if isinstance(inner := kept.get(key), dict)}
+    return kept | deeper
 
 
 def loads(said: str, *, python: bool = False) -> Any:

@@ -156,7 +156,7 @@ def _rewrite(event: Event, text: str) -> Rewrite | None:
 
 def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]:
     """The texts of a JSON object, in any case of their names as Go reads them, and what was wrong with it."""
-    said = lenient.text(stdout)
+    said = lenient.text(stdout, lenient.GO)
     if not said:
         return {}, ""
     try:

@@ -44,7 +44,7 @@ WANTED = frozenset((*TEXTS, *OBJECTS, *(key for key, _ in REPLACED.values()), "c
 def read(event: Event, result: Result) -> Reading:
     if problem := wire.not_run(result):
         return Reading(problem=problem)
-    said = lenient.text(result.stdout)
+    said = lenient.text(result.stdout, lenient.PYTHON)
     if result.code == 2 and not said and wire.stderr(result):
         return Reading(verdict=Verdict.DENY, reason=wire.stderr(result))
     if result.code not in (0, 2):
