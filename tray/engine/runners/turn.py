@@ -58,6 +58,7 @@ class Turn:
             self._abandon()
 
     def cancel(self) -> None:
+        self.exited()  # what is over keeps its result, even when its end was not told yet
         self._fail("cancelled")
 
     def overflow(self) -> None:
