@@ -13,6 +13,7 @@ from tray.engine.pipeline import Engine
 from tray.engine.questions import Said
 from tray.model.decision import Answer
 from tray.model.event import Knock
+from tray.threads import prompt
 
 
 class Service:
@@ -39,6 +40,7 @@ class Service:
 
 @contextlib.contextmanager
 def opened(house: House) -> Iterator[None]:
+    prompt()  # as in a tray: the door's threads take turns as they do there
     door = Listener(house.paths.socket, Service(house.engine))
     door.start()
     try:

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -18,10 +19,10 @@ from house import PRE_TOOL_USE, House
 
 from torture import doors
 from torture.frame import Tally
-from tray import relays
+from tray import relay, relays
 from tray.door import frames
 from tray.engine.runners.orphans import OPENED
-from tray.model.decision import Answer, Gate, Record, Verdict
+from tray.model.decision import SILENCE, Answer, Gate, Record, Verdict
 from tray.store.db import Database
 
 TITLE = "many sessions while approvals and the switch change"
@@ -41,6 +42,7 @@ class Said:
     session: str
     id: str
     answer: Answer
+    in_vain: bool = False  # its relay waited for the tray, gave it up and said nothing
 
 
 def torture(tally: Tally) -> None:
@@ -58,11 +60,15 @@ def torture(tally: Tally) -> None:
         house.join()
         house.close()
     held = Held(house.stores.database)
+    relayed, in_vain = sum(one.session == one.id for one in said), sum(one.in_vain for one in said)
+    tally.keep(f"{in_vain} of {relayed} relays waited in vain", in_vain * 20 <= relayed)
+    said = [one for one in said if not one.in_vain]
     for one in said:
         tally.attack(f"{one.session}: {one.id}", one.id in records and held.right(one, records[one.id]))
     versions = {record.ledger for record in records.values()}
     tally.measured.append(
-        f"{len(said):,} events of {tally.many(40, 200)} sessions met {len(versions)} ledger versions"
+        f"{len(said):,} events of {tally.many(40, 200)} sessions met {len(versions)} ledger versions;"
+        f" {in_vain} of {relayed:,} relays waited in vain for a tray in the process of its {AT_ONCE} agents"
     )
     tally.attack(f"only {len(versions)} versions were met", len(versions) > 3, faults=held.flips)
     misdated = (replace(records[one.id], ledger=records[one.id].ledger - 1) for one in said)
@@ -146,16 +152,17 @@ def _talk(house: House, session: str, events: int) -> list[Said]:
         tool = "Read" if number % EVERY == 0 else "Bash"
         event = f"{session}-{number}"
         if number % EVERY == 1:  # a relay names its event by itself: a session of its own tells it apart
-            said.append(Said(event, event, _by_relay(house, event, tool)))
+            said.append(_by_relay(house, event, tool))
         else:
             said.append(Said(session, event, _by_frame(house, session, event, tool)))
     return said
 
 
-def _by_relay(house: House, session: str, tool: str) -> Answer:
-    argv = [*relays.argv(), "--home", str(house.paths.home), AGENT, EVENT]
-    done = subprocess.run(argv, input=_payload(session, tool), env=ENVIRONMENT, capture_output=True, check=False)
-    return Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+def _by_relay(house: House, event: str, tool: str) -> Said:
+    argv, started = [*relays.argv(), "--home", str(house.paths.home), AGENT, EVENT], time.monotonic()
+    done = subprocess.run(argv, input=_payload(event, tool), env=ENVIRONMENT, capture_output=True, check=False)
+    answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+    return Said(event, event, answer, in_vain=answer == SILENCE and time.monotonic() - started >= relay.ACK_LIMIT)
 
 
 def _by_frame(house: House, session: str, id: str, tool: str) -> Answer:
