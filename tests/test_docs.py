@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import typer.main
 from house import House
 from live import Live
 from plain import Plain
+from scripts import loaded
 from torture import table
 
 from tray import settings
@@ -82,13 +82,7 @@ def test_every_agent_and_event_is_in_the_table() -> None:
 
 
 def test_the_fidelity_table_is_what_the_dialects_say() -> None:
-    spec = importlib.util.spec_from_file_location("fidelity_page", ROOT / "docs" / "fidelity.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-    assert (ROOT / "docs" / "fidelity.md").read_text() == module.page()
+    assert (ROOT / "docs" / "fidelity.md").read_text() == loaded("docs/fidelity.py").page()
 
 
 def test_every_place_in_find_a_change_exists() -> None:

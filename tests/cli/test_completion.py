@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from scripts import loaded
 
 from tray import __version__
 from tray.cli import commands
@@ -24,12 +24,7 @@ COMMANDS = sorted(typer.main.get_group(commands()).commands)
 
 @pytest.fixture(scope="module")
 def manual() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("manual", ROOT / "docs" / "manual.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("docs/manual.py")
 
 
 @pytest.mark.parametrize("words", [("autostart",), ("config", "check"), ("connect",), ("export",)])

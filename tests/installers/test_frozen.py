@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import plistlib
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 from tray import relays
 from tray.engine.callers.ancestry import ONCE
@@ -20,12 +20,7 @@ SPEC = (INSTALLERS / "hooktray.spec").read_text()
 
 @pytest.fixture
 def frozen() -> object:
-    spec = importlib.util.spec_from_file_location("frozen", INSTALLERS / "frozen.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("installers/frozen.py")
 
 
 @pytest.mark.parametrize(
