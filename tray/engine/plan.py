@@ -20,9 +20,11 @@ PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as match
 BUDGET = 0.2  # seconds for all patterns of one event
 MOMENT = 0.01  # of these, until whoever waits is told so
 FRAME = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
-    (*["agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname"],
-     *["message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp"],
-     *["transcript_path", "turn_id", "user_email"])
+    {
+        "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
+        "message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp",
+        "transcript_path", "turn_id", "user_email",
+    }
 )  # fmt: skip
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 # Where Claude Code takes fewer signs for a list of names, and all else for a pattern.

@@ -67,7 +67,7 @@ def answered(event: Event, hook: Hook, action: Prompt, result: Result) -> Readin
 
 
 def _as_claude(event: Event, action: Prompt, answer: Mapping[str, Any], reading: Reading) -> Reading:
-    """There a "no" about a tool also ends it, unless its hook says otherwise; at an end it may be impossible."""
+    """A "no" about a tool ends the turn there, unless its hook says otherwise; at an end it may be impossible."""
     if answer.get("ok") is not False or reading.problem:
         return reading
     if event.kind in ENDS:
