@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -26,7 +27,7 @@ from tray.page.changes import name  # noqa: E402
 from tray.page.parts import Wired  # noqa: E402
 
 OUT = ROOT / "docs" / "page"
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "light": {"width": 1200, "height": 760},
     "dark": {"width": 1200, "height": 760, "dark": True},
     "narrow": {"width": 390, "height": 760},

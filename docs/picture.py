@@ -6,6 +6,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -20,7 +21,7 @@ HOOKS = [
 # So many alerts in a minute would be told in one summary; the picture shows the one that blocks.
 ALERTS = {name: {"notify": False} for name in ("approval_pending", "switched", "turn_end")}
 GUARD = 'grep -q "rm -rf" && echo \'{"decision":"block","reason":"rm -rf is not for agents"}\'; exit 0'
-STORY = [
+STORY: list[tuple[str, str, str, dict[str, Any]]] = [
     ("claude-code", "SessionStart", "SessionStart-clear", {"cwd": "/home/you/web", "source": "startup"}),
     ("claude-code", "PreToolUse", "PreToolUse-Bash", {"cwd": "/home/you/web", "tool_input": {"command": "npm test"}}),
     ("starchild", "on_session_start", "on_session_start", {"cwd": "/home/you/landing"}),
@@ -36,7 +37,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as two,
         Desk(Path(one), size=(960, 340)) as desk,
     ):
-        live = Live(desk, Path(two), configuration={"hooks": HOOKS, "alerts": ALERTS})
+        live = Live.fresh(desk, Path(two), configuration={"hooks": HOOKS, "alerts": ALERTS})
         live.script("no-destroying.sh", GUARD)
         live.script("done.sh", "cat >/dev/null")
         for hook in HOOKS:

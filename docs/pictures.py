@@ -75,8 +75,8 @@ def crop(picture: Image.Image, left: int) -> Image.Image:
 def notification(name: str) -> None:
     """What the notification server shows when a guard has blocked."""
     with desk(name, (760, 420)) as place, tempfile.TemporaryDirectory() as folder:
-        live = Live(place, Path(folder), configuration={"hooks": [{"name": "no-destroying", "event": "tool_before",
-                                                                  "command": "./no-destroying.sh"}]})  # fmt: skip
+        hook = {"name": "no-destroying", "event": "tool_before", "command": "./no-destroying.sh"}
+        live = Live.fresh(place, Path(folder), configuration={"hooks": [hook]})
         live.script("no-destroying.sh", GUARD)
         live.approve("no-destroying")
         place.clear_notifications()
@@ -85,14 +85,14 @@ def notification(name: str) -> None:
             "claude-code", "PreToolUse", {**event, "cwd": "/home/you/api", "tool_input": {"command": "rm -rf /"}}
         )
         place.wait_notification(lambda one: "blocked" in one.body)
-        place.wait(lambda: _grey(place.screenshot().getpixel((40, 60))[:3]), what="the bubble is painted")
+        place.wait(lambda: _grey(place.screenshot()), what="the bubble is painted")
         place.screenshot().crop((0, 0, 420, 150)).save(OUT / f"notification-{name}.png")
 
 
 def question(name: str) -> None:
     """What Xfce's server shows when an agent wants to run something."""
     with desk(name, (760, 300), panel=None, notifications="xfce4") as place, tempfile.TemporaryDirectory() as folder:
-        live = Live(place, Path(folder), configuration={"ask": {"agents": ["claude-code"]}})
+        live = Live.fresh(place, Path(folder), configuration={"ask": {"agents": ["claude-code"]}})
         news = {"session_id": "s", "cwd": "/home/you/web", "hook_event_name": "Notification", "message": "Ready"}
         live.relay("claude-code", "Notification", news)
         place.wait_notification(lambda one: one.body == "Ready")
@@ -114,9 +114,10 @@ def question(name: str) -> None:
         place.screenshot().crop((left - 16, top - 16, right + 16, bottom + 16)).save(OUT / f"question-{name}.png")
 
 
-def _grey(colour: tuple[int, int, int]) -> bool:
-    """A bubble's ground; the desktop behind it is blue, and black before it is drawn."""
-    return min(colour) > 20 and max(colour) - min(colour) < 30
+def _grey(screen: Image.Image) -> bool:
+    """Whether a bubble's ground is in its corner; the desktop behind it is blue, and black before it is drawn."""
+    pixel = screen.convert("RGB").crop((40, 60, 41, 61)).tobytes()
+    return min(pixel) > 20 and max(pixel) - min(pixel) < 30
 
 
 @contextmanager
