@@ -10,6 +10,7 @@ from dbus_fast.annotations import DBusBool, DBusInt32, DBusObjectPath, DBusSigna
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
 SIDE = 22  # pixels of the icon
+LATE = float(os.environ.get("DESK_ITEM_LATE", "0"))  # seconds before the menu's rows are there
 COLOUR = b"\xff" + bytes.fromhex(os.environ.get("DESK_ITEM_COLOUR", "2ea043"))
 NAME = f"org.kde.StatusNotifierItem-{os.getpid()}-1"
 WATCHER = ("org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher", "org.kde.StatusNotifierWatcher")
@@ -102,9 +103,11 @@ class Menu(ServiceInterface):
     def __init__(self, ended: asyncio.Event) -> None:
         super().__init__("com.canonical.dbusmenu")
         self._ended = ended
+        self._ready = asyncio.get_running_loop().time() + LATE
 
     @dbus_method()
-    def GetLayout(self, parent: DBusInt32, depth: DBusInt32, names: Names) -> Layout:  # noqa: N802
+    async def GetLayout(self, parent: DBusInt32, depth: DBusInt32, names: Names) -> Layout:  # noqa: N802
+        await asyncio.sleep(self._ready - asyncio.get_running_loop().time())
         return [1, node(parent)]
 
     @dbus_method()

@@ -14,7 +14,8 @@ from desk.wait import Overdue, wait
 
 LEFT, RIGHT = 1, 3  # mouse buttons
 BORDER = 4  # pixels at a popup's edge that are frame
-PRESSES, PATIENCE = 4, 2.0  # how often the icon is pressed, and the seconds between
+PRESSES, PATIENCE = 4, 2.0  # how often the icon is pressed, and the seconds that each press but the last may take
+LAST = 10.0  # seconds for the last press, and for each submenu
 THIN = 3  # pixels: a lower band is a separator's line, a smaller gap is inside a letter
 CONTRAST = 12  # of 255, between a row's background and what is drawn on it
 
@@ -61,9 +62,8 @@ class Menus:
         """The menu, and each submenu of the path, stays open inside; gives the rows of the last one."""
         self.close()
         try:
-            self._pop_up(item)
-            known: set[int] = set()
-            spots = self._spots(known, lambda: self._bus.rows(item))
+            spots = self._pop_up(item)
+            known = {box.id for box in self._screen.popups()}
             for depth, label in enumerate(path, start=1):
                 spot = _spot(spots, label)
                 self._screen.point(spot.x, spot.y)
@@ -85,20 +85,24 @@ class Menus:
             row = find(row.children, label)
         return row
 
-    def _pop_up(self, item: TrayItem) -> None:
-        """A panel drops a press that comes before it has loaded the menu; a person presses again."""
+    def _pop_up(self, item: TrayItem) -> list[Spot]:
+        """A press that comes before the panel has loaded the menu is dropped or opens the panel's: press again."""
         for _ in range(PRESSES - 1):
-            self.press(item, RIGHT)
             with suppress(Overdue):
-                wait(self._screen.popups, PATIENCE, "the menu opens")
-                return
-        self.press(item, RIGHT)
-        wait(self._screen.popups, what=f"the menu opens after {PRESSES} presses on the icon")
+                return self._top(item, PATIENCE)
+            self.close()
+        return self._top(item, LAST)
 
-    def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]]) -> list[Spot]:
+    def _top(self, item: TrayItem, deadline: float) -> list[Spot]:
+        self.press(item, RIGHT)
+        return self._spots(set(), lambda: self._bus.rows(item), deadline)
+
+    def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]], deadline: float = LAST) -> list[Spot]:
         """Where the rows of the popup that is not yet known are, once all of them are drawn."""
         what = f"menu {len(known) + 1} opens"
-        popup = wait(lambda: next((box for box in self._screen.popups() if box.id not in known), None), what=what)
+        popup = wait(
+            lambda: next((box for box in self._screen.popups() if box.id not in known), None), deadline, what=what
+        )
         known.add(popup.id)
         seen: list[tuple[list[int], list[str]]] = [([], [])]
 
@@ -111,7 +115,7 @@ class Menus:
             return [Spot(row=row, x=x, y=popup.y + y) for row, y in zip(shown, bands, strict=True)] if steady else []
 
         try:
-            return wait(drawn, what=f"as many rows are drawn in menu {len(known)} as are published")
+            return wait(drawn, deadline, what=f"as many rows are drawn in menu {len(known)} as are published")
         except Overdue as overdue:
             raise Overdue(f"{overdue}; rows drawn at {seen[-1][0]}, published {seen[-1][1]}") from overdue
 

@@ -89,6 +89,16 @@ def test_rows_of_unusual_letters_and_of_a_long_menu_are_met(desk: Desk) -> None:
     desk.wait(lambda: desk.log(process) == clicked, what="exactly these three were clicked")
 
 
+def test_a_menu_that_the_panel_has_not_loaded_yet_is_asked_for_again(desk: Desk) -> None:
+    """The first press opens the panel's own menu instead, which has five rows."""
+    process = desk.start([sys.executable, item.__file__], {"DESK_ITEM_LATE": "1", "DESK_ITEM_ROWS": "Later"})
+    desk.wait_item(process.pid)
+
+    desk.click(["snake_case"])
+
+    desk.wait(lambda: desk.log(process) == "clicked snake__case\n", what="the item's own row was clicked")
+
+
 def test_a_row_that_is_not_there_or_greyed_out_is_said_so(desk: Desk, tray: subprocess.Popen[bytes]) -> None:
     with pytest.raises(LookupError, match="no row 'Approve' among"):
         desk.click(["Approve"])
