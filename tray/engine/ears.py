@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
+from tray.model.event import Event, EventKind
+
+# Of what comes with every step of an agent nobody is told unless somebody objects; all else may lead to an alert.
+OFTEN = frozenset({EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE,
+                   EventKind.MODEL_AFTER, EventKind.MESSAGE_DISPLAY})  # fmt: skip
 
 Later = Callable[[Callable[[], object]], bool]
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.dialects import fit, neutral, render, spec
-from tray.engine.account import account, timed
+from tray.dialects import fit, neutral, spec
 from tray.engine.approval.covering import Covering
 from tray.engine.callers.ancestry import Lineage
+from tray.engine.closing import Closing
 from tray.engine.duplicates import beside
-from tray.engine.ears import After, Ears, Later, Rows, at_once
+from tray.engine.ears import OFTEN, After, Ears, Later, Rows, at_once
 from tray.engine.gates import switched, takes_time
 from tray.engine.heard import heard
 from tray.engine.late import Late
@@ -30,7 +30,7 @@ from tray.engine.runners.errand import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Gate, Outcome, Verdict
+from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
@@ -42,9 +42,6 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 ANCESTRY = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may lead to something without any hook
-# Of what comes with every step of an agent nobody is told unless somebody objects; all else may lead to an alert.
-OFTEN = frozenset({EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE,
-                   EventKind.MODEL_AFTER, EventKind.MESSAGE_DISPLAY})  # fmt: skip
 
 log = logging.getLogger(__name__)
 
@@ -87,11 +84,10 @@ class Engine:
             background=background,
         )
         self._scopes = Scopes(sessions)
+        self._closing = Closing(rows=rows, ears=ears, loops=self._loops, scopes=self._scopes, offline=offline)
         self._lineage = Lineage(os.getpid())
-        self._rows = rows
         self._ears = ears
         self._later = later
-        self._offline = offline
 
     def begin(
         self,
@@ -121,7 +117,7 @@ class Engine:
         own = self._own(event)
         if own is not None and own.reading.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._ears.arrived(event, answered=False)
-            return self._finish(event, fit(event, merge([own])), started)
+            return self._closing.finish(event, fit(event, merge([own])), started)
         switch = self._rounds.gate(event)
         if switch is not None and own is None and event.kind not in ANCESTRY:
             return self._barred(event, book, switch, started, after)
@@ -157,7 +153,7 @@ class Engine:
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
         decision = merge(self._rounds.refused(event, self._plan(event, book)))
-        return self._finish(event, fit(event, decision), started)
+        return self._closing.finish(event, fit(event, decision), started)
 
     def _barred(self, event: Event, book: Book, switch: Gate, started: float, after: After) -> Answer:
         """Nobody speaks while hooks are off: who would have been asked is looked up for the row alone."""
@@ -168,18 +164,18 @@ class Engine:
         def told() -> Decision:
             return merge(self._rounds.barred(self._plan(event, book), switch))
 
-        return self._finish(event, decision, started, after, told)
+        return self._closing.finish(event, decision, started, after, told)
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
         """It is answered already; the hooks have their turn, unless there are too many of them at it."""
         if not self._later(lambda: self._observe(event, hooks)):
-            self._finish(event, self._refuse_to_run(event, hooks), started)
+            self._closing.finish(event, self._refuse_to_run(event, hooks), started)
 
     def _go_beside(self, event: Event, hooks: Sequence[Approved]) -> None:
         """What no answer waits for, and none can heed: a row of its own tells what came out."""
         told = replace(event, id=os.urandom(16).hex(), told=True)
         if not self._later(lambda: self._observe(told, hooks)):
-            self._finish(told, self._refuse_to_run(told, hooks), time.monotonic())
+            self._closing.finish(told, self._refuse_to_run(told, hooks), time.monotonic())
 
     def observe(self, event: Event) -> None:
         """An event that no relay brought: nobody waits for it, and its hooks have their turn."""
@@ -190,7 +186,7 @@ class Engine:
     def _observe(self, event: Event, hooks: Sequence[Approved]) -> None:
         """Hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
-        self._finish(event, self.decide(event, hooks, started + 86400.0, self._ending), started)
+        self._closing.finish(event, self.decide(event, hooks, started + 86400.0, self._ending), started)
 
     def decide(
         self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None, own: Outcome | None = None
@@ -220,10 +216,12 @@ class Engine:
     def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
         """The answer, or where it waits for the user's."""
         if not decision.open:
-            return self._finish(event, decision, started, after)
+            return self._closing.finish(event, decision, started, after)
 
         def finish(ending: Ending) -> Answer:
-            return self._finish(event, self._loops.heed(event, fit(event, settled(decision, ending))), started)
+            return self._closing.finish(
+                event, self._loops.heed(event, fit(event, settled(decision, ending))), started
+            )
 
         left = started + spec(event.agent, event.name).deadline - time.monotonic()
         return self._questions.park(event, decision, left, finish)
@@ -247,7 +245,9 @@ class Engine:
         event = heard(knock, book.version)
         self._loops.began(event)
         own = self._own(event)
-        return self._finish(event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started)
+        return self._closing.finish(
+            event, fit(event, self._refuse_to_run(event, self._plan(event, book), own)), started
+        )
 
     def _own(self, event: Event) -> Outcome | None:
         """What we say ourselves, before any hook is asked."""
@@ -261,39 +261,3 @@ class Engine:
         """Who is asked; `slow` is called first when that takes more than a look."""
         hooks = plan(event, book, self._scopes.skills, slow)
         return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
-
-    def _finish(
-        self,
-        event: Event,
-        decision: Decision,
-        started: float,
-        after: After = at_once,
-        told: Callable[[], Decision] | None = None,
-    ) -> Answer:
-        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
-
-        `told` has what is written down and told where that is more than the answer depends on.
-        """
-        answer = SILENCE if event.told else render(event, decision)
-        ms, at = (time.monotonic() - started) * 1000, time.time()
-        commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
-        self._loops.ended(event, decision)
-        self._scopes.heard(event, decision)
-
-        def tell() -> None:
-            try:
-                said = told() if told else decision
-                record = account(event, said, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
-                record = timed(record, said, started)
-                self._rows.append(record, commit=commit)
-                self._ears.decided(event, said, record)
-            except Exception:  # our bookkeeping; the answer stands
-                log.exception("%s of %s could not be written down", event.name, event.agent)
-
-        if commit:
-            tell()
-        elif event.kind in OFTEN:
-            after(tell)
-        else:
-            after(tell, soon=True)
-        return answer
