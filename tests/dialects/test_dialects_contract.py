@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from dialects.recordings import sampled
 
 import tray.dialects
 from tray.dialects import DIALECTS, spec
@@ -89,6 +90,13 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
     for agent, dialect in DIALECTS.items():
         kinds = [each.kind for each in dialect.EVENTS.values()]
         assert (len(set(kinds)), EventKind.OTHER in kinds) == (len(kinds), False), agent
+
+
+@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, each in DIALECTS.items() for name in each.EVENTS])
+def test_the_tool_of_a_payload_is_the_tool_of_its_event(agent: str, name: str) -> None:
+    event = sampled(agent, name)
+
+    assert DIALECTS[agent].tool(name, event.payload) == event.tool
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:

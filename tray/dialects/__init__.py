@@ -9,15 +9,18 @@ from typing import Any, Protocol
 from tray.dialects import claude_code, shelley, starchild, wire, x_code
 from tray.dialects.fitting import Fit
 from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Reading, Result, Verdict
-from tray.model.event import Can, Event, EventSpec, Knock
+from tray.model.event import Can, Event, EventSpec, Knock, Tool
+
+Payload = Mapping[str, Any]
 
 
 class Dialect(Protocol):
     """What each module of this package offers.
 
-    Towards the agent: `title` says which event a payload is (the agent's own word, "" when it has none), `parse`
-    reads a knock, `render` writes a fitted decision, `neutral` is the answer when nobody had an opinion or we failed,
-    `carries` says why a rewrite of a kind that the event takes cannot be carried all the same ("" when it can).
+    Towards the agent: `title` says which event a payload is (the agent's own word, "" when it has none), `tool` which
+    call of a tool it is about, if any; `parse` reads a knock, `render` writes a fitted decision, `neutral` is the
+    answer when nobody had an opinion or we failed, `carries` says why a rewrite of a kind that the event takes cannot
+    be carried all the same ("" when it can).
     Towards a hook written in this dialect, for any agent's event: `told` is the name under which it hears of it,
     `stdin` and `environment` are what it is given, `read` is for what its process left behind; `UNHEARD` is all that
     it can say of an event that its own agent does not have. `sample` is a synthetic payload; KeyError for an event
@@ -28,6 +31,7 @@ class Dialect(Protocol):
     UNHEARD: Can
 
     def title(self, payload: Mapping[str, Any]) -> str: ...
+    def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None: ...
     def parse(self, knock: Knock, name: str, payload: Mapping[str, Any]) -> Event: ...
     def render(self, event: Event, decision: Decision) -> Answer: ...
     def neutral(self, name: str, body: bytes) -> Answer: ...
@@ -49,29 +53,35 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def parse(knock: Knock, ledger: int = 0) -> Event:
-    """The event of a knock. Never raises: what is wrong with the input is the event's `problem`."""
-    event = _parsed(knock)
+def parse(knock: Knock, ledger: int = 0, payload: Payload | None = None) -> Event:
+    """The event of a knock. Never raises: what is wrong with the input is the event's `problem`.
+
+    `payload` is what `payload_of` made of it, where that was done already.
+    """
+    event = _parsed(knock, payload)
     if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
         object.__setattr__(event, "ledger", ledger)
     return event
 
 
-def _parsed(knock: Knock) -> Event:
+def _parsed(knock: Knock, payload: Payload | None) -> Event:
     dialect = DIALECTS.get(knock.agent)
     if dialect is None:
         return _broken(knock, f"unknown agent {knock.agent[:40]!r}; known agents: {', '.join(DIALECTS)}")
     if knock.problem:
         return _broken(knock, knock.problem)
     try:
-        payload = _payload(knock)
+        payload = payload_of(knock) if payload is None else payload
     except ValueError as error:
         return _broken(knock, str(error))
     return dialect.parse(knock, dialect.title(payload) or knock.event, payload)
 
 
-def _payload(knock: Knock) -> Mapping[str, Any]:
-    """A plain event's text stands under `prompt`, so that matchers find it like any other."""
+def payload_of(knock: Knock) -> Payload:
+    """The fields of a knock's payload. Raises ValueError.
+
+    A plain event's text stands under `prompt`, so that matchers find it like any other.
+    """
     if spec(knock.agent, knock.event).plain:
         return {"prompt": _plain(knock.body)}
     try:

@@ -41,6 +41,12 @@ def title(payload: Mapping[str, Any]) -> str:
     return wire.name(payload, "hook_event_name")
 
 
+def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    failed = name == "PostToolUseFailure"
+    output = "error" if failed else "tool_response"
+    return wire.tool(payload, name="tool_name", input="tool_input", call="tool_use_id", output=output, failed=failed)
+
+
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     said = wire.texts(payload, TEXTS)
     get = said.get
@@ -61,7 +67,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         model=get("model") or get("to_model", ""),
         topic=get(TOPICS[name], "") if name in TOPICS else "",
         title=_first(said, TITLES[name]) if name in TITLES else get("title") or get("session_title", ""),
-        tool=_tool(name, said, payload) if "tool_name" in said else None,
+        tool=tool(name, payload) if "tool_name" in said else None,
         prompt=get("prompt") or get("custom_instructions", ""),
         message=_first(said, MESSAGES.get(name, ("last_assistant_message", "message"))),
         url=get("url", ""),
@@ -77,18 +83,6 @@ def _first(said: Mapping[str, str], keys: Iterable[str]) -> str:
         if key in said:
             return said[key]
     return ""
-
-
-def _tool(name: str, said: Mapping[str, str], payload: Mapping[str, Any]) -> Tool:
-    failed = name == "PostToolUseFailure"
-    input = payload.get("tool_input")
-    return Tool(
-        name=said["tool_name"],
-        input=input if isinstance(input, dict) else {},
-        call=said.get("tool_use_id", ""),
-        output=payload.get("error" if failed else "tool_response"),
-        failed=failed,
-    )
 
 
 def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:

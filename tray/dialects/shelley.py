@@ -13,7 +13,7 @@ from typing import Any
 
 from tray.dialects import shelley_hooks, wire
 from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock
+from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
 
 AGENT = "shelley"
 REPLACED = Can.DENY | Can.REWRITE_PROMPT | Can.CONTEXT  # context is carried as a part of the text
@@ -32,6 +32,10 @@ TITLES = {"end_of_turn": "end-of-turn"}
 
 def title(payload: Mapping[str, Any]) -> str:
     return TITLES.get(wire.text(payload, "type"), "")
+
+
+def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    return None  # it tells of none
 
 
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:

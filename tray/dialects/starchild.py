@@ -12,7 +12,7 @@ from typing import Any
 
 from tray.dialects import starchild_answers, starchild_hooks, wire
 from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock
+from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
 
 AGENT = "starchild"
 REFUSED = Can.DENY | Can.NOTE
@@ -47,6 +47,10 @@ def title(payload: Mapping[str, Any]) -> str:
     return wire.name(payload, "event")
 
 
+def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    return wire.tool(payload, name="tool_name", input="tool_input", call="", output="tool_result")
+
+
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     system = wire.text(payload, "system") if name == "pre_llm_call" else ""
     return Event(
@@ -58,7 +62,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         model=wire.text(payload, "model"),
         topic=wire.text(payload, "status", "channel", "type"),
         title=wire.text(payload, "goal"),
-        tool=wire.tool(payload, name="tool_name", input="tool_input", call="", output="tool_result"),
+        tool=tool(name, payload),
         prompt=wire.text(payload, "message", "last_user_message") or system,
         message=wire.text(payload, "summary", "response", "notification"),
         repeated=payload.get("stop_hook_active") is True,

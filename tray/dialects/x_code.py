@@ -41,6 +41,12 @@ def title(payload: Mapping[str, Any]) -> str:
     return wire.name(payload, "event")
 
 
+def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    call = wire.inner(payload, "tool")
+    failed = call.get("isError") is True
+    return wire.tool(call, name="name", input="args", call="callId", output="output", failed=failed)
+
+
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
     session = wire.inner(payload, "session")
     agent = wire.inner(payload, "agent")
@@ -55,16 +61,11 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         model=wire.text(session, "modelId"),
         topic=wire.text(payload, "trigger", "outcome"),
         title=wire.text(agent, "description"),
-        tool=_tool(wire.inner(payload, "tool")),
+        tool=tool(name, payload),
         prompt=wire.text(payload, "prompt") or wire.text(agent, "prompt"),
         message=wire.text(payload, "summary"),
         subagent=wire.text(agent, "name"),
     )
-
-
-def _tool(tool: Mapping[str, Any]) -> Tool | None:
-    failed = tool.get("isError") is True
-    return wire.tool(tool, name="name", input="args", call="callId", output="output", failed=failed)
 
 
 def neutral(name: str, body: bytes) -> Answer:

@@ -6,13 +6,14 @@ import logging
 import time
 from collections.abc import Callable
 
-from tray.dialects import render
+from tray.dialects import Payload, neutral, render
 from tray.engine.account import account, timed
 from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
+from tray.engine.heard import heard
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
-from tray.model.decision import SILENCE, Answer, Decision, Verdict
-from tray.model.event import Event
+from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Verdict
+from tray.model.event import Event, Knock
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Closing:
         `told` has what is written down and told where that is more than the answer depends on.
         """
         answer = SILENCE if event.told else render(event, decision)
-        ms, at = (time.monotonic() - started) * 1000, time.time()
+        at, ms = _times(started)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
         self._loops.ended(event, decision)
         self._scopes.heard(event, decision)
@@ -46,7 +47,7 @@ class Closing:
         def tell() -> None:
             try:
                 said = told() if told else decision
-                record = account(event, said, answer, at=at - ms / 1000, ms=ms, offline=self._offline)
+                record = account(event, said, answer, at=at, ms=ms, offline=self._offline)
                 record = timed(record, said, started)
                 self._rows.append(record, commit=commit)
                 self._ears.decided(event, said, record)
@@ -60,3 +61,27 @@ class Closing:
         else:
             after(tell, soon=True)
         return answer
+
+    def pass_by(self, knock: Knock, payload: Payload | None, ledger: int, started: float, after: After) -> Answer:
+        """The same for an event of the fast path: what exactly it was is worked out once the answer has left."""
+        answer = neutral(knock.agent, knock.event, knock.body)
+        at, ms = _times(started)
+
+        def tell() -> None:
+            try:
+                event = heard(knock, ledger, payload)
+                self._ears.arrived(event, answered=False)
+                record = account(event, NOTHING, answer, at=at, ms=ms, offline=self._offline)
+                self._rows.append(record, commit=False)
+                self._ears.decided(event, NOTHING, record)
+            except Exception:  # the same
+                log.exception("%s of %s could not be written down", knock.event, knock.agent)
+
+        after(tell)
+        return answer
+
+
+def _times(started: float) -> tuple[float, float]:
+    """When the event came in, in seconds of the clock, and how many milliseconds ago that is."""
+    seconds = time.monotonic() - started
+    return time.time() - seconds, seconds * 1000

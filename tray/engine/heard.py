@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tray.dialects import parse
+from tray.dialects import Payload, parse
 from tray.engine.callers.ancestry import DEPTH, sent_by
 from tray.model.event import PROBE, TEST, Event, Knock
 
@@ -12,12 +12,12 @@ TESTING = ("test",)  # starts relays itself
 TRYING = ("connect", "connections", "doctor", "run")  # start agents' lines, maybe by a shell; the menu has a doctor
 
 
-def heard(knock: Knock, version: int) -> Event:
+def heard(knock: Knock, version: int, payload: Payload | None = None) -> Event:
     """The event of a knock. What a command of ours sent (`test`, `doctor`) is a test: it did not happen.
 
     The variable only saves the look at who sent it: a project could set it.
     """
-    event = parse(knock, version)
+    event = parse(knock, version, payload)
     if TEST not in knock.environment:
         return event
     verbs, depth = (TRYING, DEPTH) if event.session.startswith(PROBE) else (TESTING, 1)

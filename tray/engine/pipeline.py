@@ -15,6 +15,7 @@ from tray.engine.callers.ancestry import Lineage
 from tray.engine.closing import Closing
 from tray.engine.duplicates import beside
 from tray.engine.ears import OFTEN, After, Ears, Later, Rows, at_once
+from tray.engine.fast_path import FastPath
 from tray.engine.gates import switched, takes_time
 from tray.engine.heard import heard
 from tray.engine.late import Late
@@ -85,6 +86,7 @@ class Engine:
         )
         self._scopes = Scopes(sessions)
         self._closing = Closing(rows=rows, ears=ears, loops=self._loops, scopes=self._scopes, offline=offline)
+        self._fast_path = FastPath(protection=self._protection, late=self._late, questions=self._questions)
         self._lineage = Lineage(os.getpid())
         self._ears = ears
         self._later = later
@@ -104,7 +106,10 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        event = heard(knock, book.version)
+        seen = self._fast_path.look(knock, book)
+        if seen.silent:
+            return self._closing.pass_by(knock, seen.payload, book.version, started, after)
+        event = heard(knock, book.version, seen.payload)
         self._loops.began(event)
         try:
             return self._begun(event, book, started, after, slow)

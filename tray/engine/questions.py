@@ -107,6 +107,11 @@ class Questions:
         self._open: dict[str, tuple[Question, Callable[[Ending], None]]] = {}
 
     @property
+    def pending(self) -> bool:
+        """Whether any is open, without waiting for those who open and end them."""
+        return bool(self._open)
+
+    @property
     def open(self) -> tuple[Question, ...]:
         """Oldest first."""
         with self._lock:

@@ -63,8 +63,7 @@ class Protection:
         """What it says to this event; None when it has nothing to say."""
         if event.tool is None or event.kind not in KINDS:
             return None
-        writes = canonical(event.agent, event.tool.name) in WRITING  # a link may have any name
-        if not writes and not self._hinted(event.tool.input):
+        if not self.concerned(event.agent, event.tool):
             return None
         try:
             worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
@@ -75,6 +74,10 @@ class Protection:
             return None
         reading = Reading(verdict=worst.verdict, reason=f"{worst.what} {CURE}")
         return Outcome(hook=NAME, status=Status.OK, reading=reading)
+
+    def concerned(self, agent: str, tool: Tool) -> bool:
+        """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name)."""
+        return canonical(agent, tool.name) in WRITING or self._hinted(tool.input)
 
     def _hinted(self, value: Mapping[str, Any]) -> bool:
         """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""

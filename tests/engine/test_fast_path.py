@@ -1,0 +1,270 @@
+"""The fast path leads where the whole way does: the same answer, the same row, the same news."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from desk.wait import wait
+from dialects.recordings import FOLDER, address, wire
+from house import PRE_TOOL_USE, House
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, parse
+from tray.engine.fast_path import FastPath
+from tray.engine.late import Late
+from tray.engine.protection.places import Places
+from tray.engine.protection.rule import Protection
+from tray.engine.questions import Parked, Questions
+from tray.model.event import TEST, Knock
+from tray.store.ledger import Book
+from tray.store.sessions import Note
+
+RECORDED = [(file.parent.name, file.stem) for file in sorted(FOLDER.glob("*/*.json"))]
+SAMPLED = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+ANOTHER = ("starchild", "another session", "a mark")  # while anything is remembered, everyone goes the whole way
+AFTER = {**PRE_TOOL_USE, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "x"}}
+SKILL = {**PRE_TOOL_USE, "tool_name": "Skill", "tool_input": {"skill": "lint"}}
+
+
+def call(tool: str, **input: Any) -> dict[str, Any]:
+    return {**PRE_TOOL_USE, "tool_name": tool, "tool_input": input}
+
+
+def seen(house: House, knock: Knock) -> bool:
+    """Whether the engine lets this event pass without a further look."""
+    return house.engine._fast_path.look(knock, house.stores.ledger.book).silent
+
+
+def outcome(house: House, knock: Knock) -> tuple[object, ...]:
+    """The answer, what was told, and the row, without the times that it took."""
+    begun = house.engine.begin(knock)
+    said = begun(None) if callable(begun) else begun
+    house.join()
+    if isinstance(said, Parked):
+        return ("parked",)
+    event, decision, record = house.decisions[-1]
+    outcomes = tuple(replace(one, ms=0) for one in decision.outcomes)
+    hooks = tuple({**one, "ms": 0} for one in record.hooks)
+    row = replace(record, at=0, ms=0, queued=0, asked=0, hooks=hooks)
+    return said, event, replace(decision, outcomes=outcomes, span=None), row
+
+
+@contextmanager
+def whole_way(house: House) -> Iterator[None]:
+    house.stores.sessions.mark(*ANOTHER)
+    try:
+        yield
+    finally:
+        house.stores.sessions.clear(*ANOTHER[:2])
+
+
+def agree(house: House, knock: Knock) -> bool:
+    """That both ways lead to the same; whether this event took the short one."""
+    short = seen(house, knock)
+    fast = outcome(house, knock)
+    with whole_way(house):
+        assert not seen(house, knock)
+        assert outcome(house, knock) == fast
+    return short
+
+
+@pytest.mark.parametrize(("agent", "name"), RECORDED)
+def test_every_recorded_event_comes_out_the_same(house: House, agent: str, name: str) -> None:
+    agree(house, house.knocking(agent, wire(agent, name), event=address(agent, name)))
+
+
+@pytest.mark.parametrize(("agent", "name"), SAMPLED)
+@pytest.mark.parametrize("switch", [True, False])
+def test_every_event_comes_out_the_same_with_and_without_hooks(
+    house: House, agent: str, name: str, switch: bool
+) -> None:
+    body = DIALECTS[agent].sample(name)
+    house.hook("elsewhere", on="teammate_idle", type="rule", decision="deny", agent=["claude-code"])
+    house.stores.switch.turn(switch, "test")
+
+    agree(house, house.knocking(agent, body, event=name))
+    house.hook("here", on=name, type="rule", decision="deny", agent=[agent])
+    assert not agree(house, house.knocking(agent, body, event=name))
+
+
+def test_these_pass(house: House) -> None:
+    passing = {
+        (agent, name)
+        for agent, name in SAMPLED
+        if seen(house, house.knocking(agent, DIALECTS[agent].sample(name), event=name))
+    }
+
+    assert passing == {
+        ("claude-code", "MessageDisplay"),
+        ("claude-code", "PostToolUse"),
+        ("claude-code", "PreToolUse"),
+        ("starchild", "post_llm_call"),
+        ("starchild", "post_tool_call"),
+        ("starchild", "pre_tool_call"),
+        ("starchild", "transform_tool_result"),
+    }
+
+
+STRANGE: dict[str, bytes] = {
+    "another event than the line says": json.dumps({**PRE_TOOL_USE, "hook_event_name": "Stop"}).encode(),
+    "an event without a name": json.dumps({**PRE_TOOL_USE, "hook_event_name": ""}).encode(),
+    "a name that is no text": json.dumps({**PRE_TOOL_USE, "hook_event_name": 7}).encode(),
+    "no tool": b"{}",
+    "a tool without a name": json.dumps({**PRE_TOOL_USE, "tool_name": ""}).encode(),
+    "a tool whose input is a list": json.dumps({**PRE_TOOL_USE, "tool_input": ["hooktray pause"]}).encode(),
+    "a key twice": b'{"tool_name":"Bash","tool_name":"Read"}',
+    "no JSON": b"{",
+    "no UTF-8": b'{"tool_name":"\xff"}',
+    "nothing": b"",
+    "a list": b"[]",
+    "too deep": b"[" * 300 + b"]" * 300,
+    "switched off by the agent": json.dumps(call("Bash", command="hooktray off")).encode(),
+    "in quotes": json.dumps(call("Bash", command="hoo'kt'ray off")).encode(),
+    "escaped in JSON": rb'{"tool_name":"Bash","tool_input":{"command":"hook\u0074ray off"}}',
+    "a command over two lines": json.dumps(call("Bash", command="hook\\\ntray off")).encode(),
+    "our own file": json.dumps(call("Write", file_path="/nowhere/hooktray.yaml", content="")).encode(),
+    "any other file": json.dumps(call("Write", file_path="/tmp/a", content="")).encode(),
+    "a skill": json.dumps(SKILL).encode(),
+    "an unknown tool": json.dumps(call("mcp__a__b", path="/tmp/settings.json")).encode(),
+}
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_a_strange_payload_comes_out_the_same(house: House, case: str) -> None:
+    agree(house, house.knocking("claude-code", STRANGE[case], event="PreToolUse"))
+
+
+PASS = {"an event without a name", "a name that is no text", "no tool", "a tool without a name",
+        "a tool whose input is a list"}  # fmt: skip
+
+
+def test_of_the_strange_ones_only_those_pass_that_nobody_has_to_do_with(house: House) -> None:
+    passing = {
+        case for case, body in STRANGE.items() if seen(house, house.knocking("claude-code", body, event="PreToolUse"))
+    }
+
+    assert passing == PASS
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"agent": "another"},
+        {"event": "Another"},
+        {"event": ""},
+        {"problem": "payload of 99 bytes is over the limit of 9"},
+        {"environment": {TEST: "1"}},
+    ],
+)
+def test_a_knock_that_is_not_as_usual_goes_the_whole_way(house: House, more: dict[str, Any]) -> None:
+    knock = replace(house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse"), **more)
+
+    assert not agree(house, knock)
+
+
+def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: House) -> None:
+    house.asks = ("claude-code",)
+    house.hook("ask", on="PermissionRequest", type="rule", decision="ask", agent=["claude-code"])
+    request = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
+    parked = house.engine.begin(house.knocking("claude-code", request, event="PermissionRequest", id="a"))
+    parked = parked(None) if callable(parked) else parked
+    assert isinstance(parked, Parked)
+    assert parked.wait(lambda work: None)
+    left: list[Callable[[], object]] = []
+
+    house.engine.begin(
+        house.knocking("claude-code", AFTER, event="PostToolUse", id="b"), after=lambda work, **_: left.append(work)
+    )
+
+    assert house.endings  # though nothing was done yet of what is left for afterwards
+    assert left
+
+
+def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
+    left: list[Callable[[], object]] = []
+
+    house.engine.begin(
+        house.knocking("claude-code", SKILL, event="PreToolUse"), after=lambda work, **_: left.append(work)
+    )
+
+    assert house.stores.sessions.marks("claude-code", "s-1") == {"skill:lint"}
+    assert left
+
+
+def test_what_a_hook_said_too_late_is_told_with_the_next_event(house: House) -> None:
+    house.stores.sessions.leave("claude-code", "s-1", Note(hook="slow", text="it was late"))
+
+    told = house.knock("claude-code", "PostToolUse", AFTER)
+
+    assert b"it was late" in told.stdout
+
+
+def test_news_and_row_wait_until_the_answer_has_left(house: House) -> None:
+    left: list[Callable[[], object]] = []
+
+    house.engine.begin(
+        house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse"), after=lambda work, **_: left.append(work)
+    )
+
+    assert house.decisions == []
+    [tell] = left
+    tell()
+    assert house.last.event == "PreToolUse"
+    assert house.last.cwd == "/"
+
+
+def test_ears_that_fail_on_the_short_way_are_logged(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    house.deaf = True
+
+    assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert "could not be written down" in caplog.text
+    wait(lambda: house.stores.journal.count() == 1, what="its row is there")
+
+
+ATTEMPTS = [
+    "hooktray off",
+    "hooktray pause 30m",
+    "rm -rf ~/.config/hooktray",
+    "echo {} >~/.claude/settings.json",
+    "ls",
+]
+NOISE = ["", "'", '"', "\\\n", "+", "''", " ", "\N{KELVIN SIGN}"]
+
+
+@st.composite
+def hidden(draw: st.DrawFn) -> str:
+    """An attempt with a sign put in somewhere, which a shell may or may not take away again."""
+    text = draw(st.sampled_from(ATTEMPTS))
+    place = draw(st.integers(0, len(text)))
+    return text[:place] + draw(st.sampled_from(NOISE)) + text[place:]
+
+
+KEYS = st.sampled_from(["command", "file_path", "path", "code", "args"])
+inputs = st.dictionaries(KEYS, hidden() | st.lists(hidden(), max_size=2) | st.integers(), min_size=1, max_size=2)
+TOOLS = st.sampled_from(["Bash", "Read", "Write", "Edit", "Skill", "mcp__shell__run", "bash", "write_file", "Task"])
+
+
+@given(agent=st.sampled_from(["claude-code", "starchild"]), tool=TOOLS, input=inputs)
+def test_no_call_passes_that_self_protection_has_to_say_something_to(
+    agent: str, tool: str, input: dict[str, Any]
+) -> None:
+    protection = Protection(places=Places(own=("/home/u/.config/hooktray",), home="/home/u"))
+    event = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
+    named = {"hook_event_name": event, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
+    knock = Knock(agent=agent, event=event, id="0", body=json.dumps(named).encode())
+    path = FastPath(protection=protection, late=Late(Nobody()), questions=Questions())  # type: ignore[arg-type]
+
+    if path.look(knock, Book()).silent:
+        assert protection.judge(parse(knock)) is None
+
+
+class Nobody:
+    """No session is remembered."""
+
+    empty = True
