@@ -18,8 +18,8 @@ WAYS = {
     "no mark": "env -i /usr/bin/setsid /bin/sh -c 'echo $$ >>pids; exec /bin/sleep 97' & sleep 0.2",
     "no mark, forked twice": "(env -i /usr/bin/setsid -f /bin/sh -c 'echo $$ >>pids; exec /bin/sleep 97'); sleep 0.2",
 }
-PROGRAM = """
-import json, os, subprocess, sys, threading, time
+PROGRAM = '''
+import json, os, signal, subprocess, sys, threading, time
 from tray.engine.runners.background import Background
 from tray.engine.runners.command import Job, run
 from tray.engine.runners.orphans import OPENED, adopt, orphans
@@ -37,14 +37,18 @@ def hooks():
         result, = run([job], time.monotonic() + 20, None, background=background)
         said.append([result.code, result.cause])
 
+def lives(pid):
+    """Who was killed may need a moment of the processor to be dead."""
+    try:
+        said = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
+    except OSError:
+        return False
+    killed = any(int(said[word], 16) & 1 << signal.SIGKILL - 1 for word in ("SigPnd", "ShdPnd"))
+    return not killed and said["State"].split()[0] not in "ZX"
+
 def living():
-    def state(pid):
-        try:
-            return open(f"/proc/{pid}/stat").read().rpartition(") ")[2][0]
-        except OSError:
-            return "gone"
     pids = open("pids").read().split() if os.path.exists("pids") else []
-    return [pid for pid in pids if state(pid) not in ("Z", "X", "gone")]
+    return [pid for pid in pids if lives(pid)]
 
 thread = threading.Thread(target=hooks)
 thread.start()
@@ -60,7 +64,7 @@ print(json.dumps({"adopted": adopted, "said": said, "after": len(after), "listed
 background.look(); time.sleep(1.1); background.look()
 ours.kill(); ours.wait()
 print(json.dumps(len(orphans())))
-"""
+'''
 
 
 def through(folder: Path, *lines: str, background: float = 600.0) -> tuple[dict[str, Any], int]:
