@@ -31,6 +31,7 @@ TIMEOUTS = {
     ("foo", "Stop"): 30,
 }
 COUNTS = {"claude-code": 33, "shelley": 5, "starchild": 12, "x-code": 10}
+EVENTS = [(agent, name) for agent, each in DIALECTS.items() for name in each.EVENTS]
 OBSERVED = {
     "claude-code": {
         "DirectoryAdded",
@@ -92,7 +93,7 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
         assert (len(set(kinds)), EventKind.OTHER in kinds) == (len(kinds), False), agent
 
 
-@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, each in DIALECTS.items() for name in each.EVENTS])
+@pytest.mark.parametrize(("agent", "name"), EVENTS)
 def test_the_tool_of_a_payload_is_the_tool_of_its_event(agent: str, name: str) -> None:
     event = sampled(agent, name)
 
