@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,8 @@ from tray.engine.late import Late
 from tray.engine.protection.places import Places
 from tray.engine.protection.rule import Protection
 from tray.engine.questions import Parked, Questions
-from tray.model.event import TEST, Knock
+from tray.model.decision import Verdict
+from tray.model.event import TEST, EventKind, Knock
 from tray.store.ledger import Book
 from tray.store.sessions import Note
 
@@ -90,25 +92,54 @@ def test_every_event_comes_out_the_same_with_and_without_hooks(
 
     agree(house, house.knocking(agent, body, event=name))
     house.hook("here", on=name, type="rule", decision="deny", agent=[agent])
-    assert not agree(house, house.knocking(agent, body, event=name))
+    assert agree(house, house.knocking(agent, body, event=name)) is (not switch and (agent, name) in PASSING)
 
 
-def test_these_pass(house: House) -> None:
-    passing = {
+PASSING = {
+    ("claude-code", "MessageDisplay"),
+    ("claude-code", "PostToolUse"),
+    ("claude-code", "PreToolUse"),
+    ("starchild", "post_llm_call"),
+    ("starchild", "post_tool_call"),
+    ("starchild", "pre_tool_call"),
+    ("starchild", "transform_tool_result"),
+}
+
+
+def passing(house: House) -> set[tuple[str, str]]:
+    return {
         (agent, name)
         for agent, name in SAMPLED
         if seen(house, house.knocking(agent, DIALECTS[agent].sample(name), event=name))
     }
 
-    assert passing == {
-        ("claude-code", "MessageDisplay"),
-        ("claude-code", "PostToolUse"),
-        ("claude-code", "PreToolUse"),
-        ("starchild", "post_llm_call"),
-        ("starchild", "post_tool_call"),
-        ("starchild", "pre_tool_call"),
-        ("starchild", "transform_tool_result"),
-    }
+
+def test_these_pass_when_nobody_is_asked_and_when_nobody_may_run(house: House) -> None:
+    assert passing(house) == PASSING
+    for kind in EventKind:
+        house.hook(f"on {kind.value}", on=kind.value, type="rule", decision="deny")
+    assert passing(house) == set()
+    house.stores.switch.turn(False, "test")
+    assert passing(house) == PASSING
+
+
+@pytest.mark.parametrize(
+    ("whom", "passes"), [({}, True), ({"agent": "claude-code"}, False), ({"session": "s-1"}, False)]
+)
+def test_a_pause_for_everybody_lets_pass_at_once(house: House, whom: dict[str, str], passes: bool) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny")
+    house.stores.switch.pause(time.time() + 60, way="test", **whom)
+
+    assert agree(house, house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")) is passes
+    assert house.last.hooks[0]["gate"] == "paused"
+
+
+def test_while_hooks_are_off_agents_are_still_kept_from_our_own_files(house: House) -> None:
+    house.stores.switch.turn(False, "test")
+    body = call("Bash", command="hooktray on; hooktray pause")
+
+    assert not agree(house, house.knocking("claude-code", body, event="PreToolUse"))
+    assert house.last.verdict is Verdict.DENY
 
 
 STRANGE: dict[str, bytes] = {
@@ -258,13 +289,18 @@ def test_no_call_passes_that_self_protection_has_to_say_something_to(
     event = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
     named = {"hook_event_name": event, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
     knock = Knock(agent=agent, event=event, id="0", body=json.dumps(named).encode())
-    path = FastPath(protection=protection, late=Late(Nobody()), questions=Questions())  # type: ignore[arg-type]
+    path = FastPath(
+        switch=Nobody(),  # type: ignore[arg-type]
+        protection=protection,
+        late=Late(Nobody()),  # type: ignore[arg-type]
+        questions=Questions(),
+    )
 
     if path.look(knock, Book()).silent:
         assert protection.judge(parse(knock)) is None
 
 
 class Nobody:
-    """No session is remembered."""
+    """No session is remembered, and nobody turns a switch."""
 
     empty = True

@@ -12,7 +12,7 @@ from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
 from tray.engine.heard import heard
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
-from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Verdict
+from tray.model.decision import SILENCE, Answer, Decision, Verdict
 from tray.model.event import Event, Knock
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,15 @@ class Closing:
             after(tell, soon=True)
         return answer
 
-    def pass_by(self, knock: Knock, payload: Payload | None, ledger: int, started: float, after: After) -> Answer:
+    def pass_by(
+        self,
+        knock: Knock,
+        payload: Payload | None,
+        ledger: int,
+        started: float,
+        after: After,
+        told: Callable[[Event], Decision],
+    ) -> Answer:
         """The same for an event of the fast path: what exactly it was is worked out once the answer has left."""
         answer = neutral(knock.agent, knock.event, knock.body)
         at, ms = _times(started)
@@ -71,9 +79,10 @@ class Closing:
             try:
                 event = heard(knock, ledger, payload)
                 self._ears.arrived(event, answered=False)
-                record = account(event, NOTHING, answer, at=at, ms=ms, offline=self._offline)
+                said = told(event)
+                record = account(event, said, answer, at=at, ms=ms, offline=self._offline)
                 self._rows.append(record, commit=False)
-                self._ears.decided(event, NOTHING, record)
+                self._ears.decided(event, said, record)
             except Exception:  # the same
                 log.exception("%s of %s could not be written down", knock.event, knock.agent)
 

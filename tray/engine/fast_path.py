@@ -1,4 +1,4 @@
-"""By far the most events: nobody is asked of them, and nobody hears of them. Their agents go on before we know more.
+"""By far the most events: no hook is asked of them, or none may run, and nobody hears of them. Their agents go on.
 
 Whether that is so is read from the payload as it stands. What is to be written down needs the whole event, and waits
 until the answer has left.
@@ -6,6 +6,7 @@ until the answer has left.
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,16 +17,19 @@ from tray.engine.ears import OFTEN
 from tray.engine.late import Late
 from tray.engine.protection.rule import Protection
 from tray.engine.questions import Questions
+from tray.model.decision import Gate
 from tray.model.event import TEST, EventKind, Knock
 from tray.store.ledger import Book
+from tray.store.switch import Switch
 
 PASSING = OFTEN - typed.KINDS
 
 
 class Seen(NamedTuple):
-    """What a look at a knock found. `silent`: no hook, rule, question or note of ours has to do with this event."""
+    """What a look at a knock found. `silent`: no hook, rule, question or note of ours has a part in this event."""
 
     silent: bool = False
+    gate: Gate | None = None  # what keeps all those from running that would be asked
     payload: Payload | None = None  # once it was read, so that nobody reads it twice
 
 
@@ -33,7 +37,8 @@ UNSEEN = Seen()
 
 
 class FastPath:
-    def __init__(self, *, protection: Protection, late: Late, questions: Questions) -> None:
+    def __init__(self, *, switch: Switch, protection: Protection, late: Late, questions: Questions) -> None:
+        self._switch = switch
         self._protection = protection
         self._late = late
         self._questions = questions
@@ -44,12 +49,16 @@ class FastPath:
         if (
             kind is None
             or knock.problem
-            or book.asked(knock.agent, kind, knock.event)
             or not self._late.nothing
             or self._questions.pending
             or TEST in knock.environment
         ):
             return UNSEEN
+        gate = None
+        if book.asked(knock.agent, kind, knock.event):
+            gate = self._switch.gate(time.time())  # for everybody: whose session it is nobody knows yet
+            if gate is None:
+                return UNSEEN
         try:
             payload = payload_of(knock)
         except ValueError:
@@ -63,7 +72,7 @@ class FastPath:
                 canonical(knock.agent, tool.name) == scopes.TOOL or self._protection.concerned(knock.agent, tool)
             ):
                 return Seen(payload=payload)
-        return Seen(silent=True, payload=payload)
+        return Seen(silent=True, gate=gate, payload=payload)
 
 
 @lru_cache(NAMES)

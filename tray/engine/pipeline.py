@@ -15,7 +15,7 @@ from tray.engine.callers.ancestry import Lineage
 from tray.engine.closing import Closing
 from tray.engine.duplicates import beside
 from tray.engine.ears import OFTEN, After, Ears, Later, Rows, at_once
-from tray.engine.fast_path import FastPath
+from tray.engine.fast_path import FastPath, Seen
 from tray.engine.gates import switched, takes_time
 from tray.engine.heard import heard
 from tray.engine.late import Late
@@ -86,7 +86,9 @@ class Engine:
         )
         self._scopes = Scopes(sessions)
         self._closing = Closing(rows=rows, ears=ears, loops=self._loops, scopes=self._scopes, offline=offline)
-        self._fast_path = FastPath(protection=self._protection, late=self._late, questions=self._questions)
+        self._fast_path = FastPath(
+            switch=switch, protection=self._protection, late=self._late, questions=self._questions
+        )
         self._lineage = Lineage(os.getpid())
         self._ears = ears
         self._later = later
@@ -108,13 +110,22 @@ class Engine:
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
         seen = self._fast_path.look(knock, book)
         if seen.silent:
-            return self._closing.pass_by(knock, seen.payload, book.version, started, after)
+            return self._pass_by(knock, book, seen, started, after)
         event = heard(knock, book.version, seen.payload)
         self._loops.began(event)
         try:
             return self._begun(event, book, started, after, slow)
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
             return self._fallen(event, book, started, error)
+
+    def _pass_by(self, knock: Knock, book: Book, seen: Seen, started: float, after: After) -> Answer:
+        """Answered already; who would have been asked is looked up for the row alone."""
+        gate = seen.gate
+
+        def told(event: Event) -> Decision:
+            return merge(self._rounds.barred(self._plan(event, book), gate)) if gate is not None else NOTHING
+
+        return self._closing.pass_by(knock, seen.payload, book.version, started, after, told)
 
     def _begun(
         self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
