@@ -36,7 +36,7 @@ class House:
     """Everything the engine needs, below one folder."""
 
     root: Path
-    arrivals: list[Event] = field(default_factory=list)
+    heard: list[tuple[Event, bool]] = field(default_factory=list)  # events with whether they were answered already
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: Background = field(default_factory=Background)
@@ -67,8 +67,7 @@ class House:
         self._yaml: list[dict[str, Any]] = []
 
     def arrived(self, event: Event, *, answered: bool) -> None:
-        if answered:
-            self.arrivals.append(event)
+        self.heard.append((event, answered))
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         if self.deaf:

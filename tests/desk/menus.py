@@ -14,8 +14,8 @@ from desk.wait import Overdue, wait
 
 LEFT, RIGHT = 1, 3  # mouse buttons
 BORDER = 4  # pixels at a popup's edge that are frame
-PRESSES, PATIENCE = 4, 2.0  # how often the icon is pressed, and the seconds that each press but the last may take
-LAST = 10.0  # seconds for the last press, and for each submenu
+PRESSES, PATIENCE = 4, 2.0  # how often the icon is pressed, and the seconds for the menu and again for its rows
+LAST = 10.0  # the same for the last press, and for each submenu
 THIN = 3  # pixels: a lower band is a separator's line, a smaller gap is inside a letter
 CONTRAST = 12  # of 255, between a row's background and what is drawn on it
 
@@ -62,8 +62,8 @@ class Menus:
         """The menu, and each submenu of the path, stays open inside; gives the rows of the last one."""
         self.close()
         try:
-            spots = self._pop_up(item)
-            known = {box.id for box in self._screen.popups()}
+            known: set[int] = set()
+            spots = self._pop_up(known, item)
             for depth, label in enumerate(path, start=1):
                 spot = _spot(spots, label)
                 self._screen.point(spot.x, spot.y)
@@ -85,17 +85,19 @@ class Menus:
             row = find(row.children, label)
         return row
 
-    def _pop_up(self, item: TrayItem) -> list[Spot]:
-        """A press that comes before the panel has loaded the menu is dropped or opens the panel's: press again."""
-        for _ in range(PRESSES - 1):
-            with suppress(Overdue):
-                return self._top(item, PATIENCE)
-            self.close()
-        return self._top(item, LAST)
+    def _pop_up(self, known: set[int], item: TrayItem) -> list[Spot]:
+        """A press that comes before the panel has loaded the menu is dropped or opens the panel's: press again.
 
-    def _top(self, item: TrayItem, deadline: float) -> list[Spot]:
+        The panel's is told from the item's by its number of rows alone.
+        """
+        for _ in range(PRESSES - 1):
+            self.press(item, RIGHT)
+            with suppress(Overdue):
+                return self._spots(known, lambda: self._bus.rows(item), PATIENCE)
+            self.close()
+            known.clear()
         self.press(item, RIGHT)
-        return self._spots(set(), lambda: self._bus.rows(item), deadline)
+        return self._spots(known, lambda: self._bus.rows(item))
 
     def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]], deadline: float = LAST) -> list[Spot]:
         """Where the rows of the popup that is not yet known are, once all of them are drawn."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
-from dialects.recordings import sampled
+from dialects.recordings import knock, sampled
 
 import tray.dialects
-from tray.dialects import DIALECTS, spec
+from tray.dialects import DIALECTS, parse, spec
 from tray.model.event import Can, EventKind
 
 TIMEOUTS = {
@@ -95,9 +96,15 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
 
 @pytest.mark.parametrize(("agent", "name"), EVENTS)
 def test_the_tool_of_a_payload_is_the_tool_of_its_event(agent: str, name: str) -> None:
-    event = sampled(agent, name)
+    payload = dict(sampled(agent, name).payload)
+    odd = [
+        {key: value} for key in payload for value in ("", 7, "\ud800", None, ["Bash"], {"name": "\ud800", "args": []})
+    ]
 
-    assert DIALECTS[agent].tool(name, event.payload) == event.tool
+    for one in ({}, *odd):
+        body = json.dumps(payload | one).encode()
+        event = parse(knock(agent, name, body))
+        assert DIALECTS[agent].tool(event.name, event.payload) == event.tool
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:

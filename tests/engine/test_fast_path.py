@@ -1,4 +1,4 @@
-"""The fast path leads where the whole way does: the same answer, the same row, the same news."""
+"""The fast path leads where the whole way does: the same answer, the same news, the same row."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from house import PRE_TOOL_USE, House
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tray.app import engine
 from tray.dialects import DIALECTS, parse
 from tray.engine.fast_path import FastPath
 from tray.engine.late import Late
@@ -38,23 +39,25 @@ def call(tool: str, **input: Any) -> dict[str, Any]:
     return {**PRE_TOOL_USE, "tool_name": tool, "tool_input": input}
 
 
-def seen(house: House, knock: Knock) -> bool:
-    """Whether the engine lets this event pass without a further look."""
-    return house.engine._fast_path.look(knock, house.stores.ledger.book).silent
+def is_fast(house: House, knock: Knock) -> bool:
+    return house.engine._fast_path.look(knock, house.stores.ledger.book).fast
 
 
 def outcome(house: House, knock: Knock) -> tuple[object, ...]:
-    """The answer, what was told, and the row, without the times that it took."""
+    """The answer, the news, the row and what is remembered, without the times that it took."""
+    heard, told = len(house.heard), len(house.decisions)
     begun = house.engine.begin(knock)
     said = begun(None) if callable(begun) else begun
     house.join()
+    news = house.heard[heard:]
     if isinstance(said, Parked):
-        return ("parked",)
-    event, decision, record = house.decisions[-1]
+        return "parked", news
+    [(event, decision, record)] = house.decisions[told:]
     outcomes = tuple(replace(one, ms=0) for one in decision.outcomes)
     hooks = tuple({**one, "ms": 0} for one in record.hooks)
     row = replace(record, at=0, ms=0, queued=0, asked=0, hooks=hooks)
-    return said, event, replace(decision, outcomes=outcomes, span=None), row
+    marks = house.stores.sessions.marks(event.agent, event.session)
+    return said, news, event, replace(decision, outcomes=outcomes, span=None), row, marks, tuple(house.endings)
 
 
 @contextmanager
@@ -67,13 +70,13 @@ def whole_way(house: House) -> Iterator[None]:
 
 
 def agree(house: House, knock: Knock) -> bool:
-    """That both ways lead to the same; whether this event took the short one."""
-    short = seen(house, knock)
+    """That both ways lead to the same; whether this event took the fast one."""
+    took = is_fast(house, knock)
     fast = outcome(house, knock)
     with whole_way(house):
-        assert not seen(house, knock)
+        assert not is_fast(house, knock)
         assert outcome(house, knock) == fast
-    return short
+    return took
 
 
 @pytest.mark.parametrize(("agent", "name"), RECORDED)
@@ -92,10 +95,10 @@ def test_every_event_comes_out_the_same_with_and_without_hooks(
 
     agree(house, house.knocking(agent, body, event=name))
     house.hook("here", on=name, type="rule", decision="deny", agent=[agent])
-    assert agree(house, house.knocking(agent, body, event=name)) is (not switch and (agent, name) in PASSING)
+    assert agree(house, house.knocking(agent, body, event=name)) is (not switch and (agent, name) in FAST)
 
 
-PASSING = {
+FAST = {
     ("claude-code", "MessageDisplay"),
     ("claude-code", "PostToolUse"),
     ("claude-code", "PreToolUse"),
@@ -106,21 +109,21 @@ PASSING = {
 }
 
 
-def passing(house: House) -> set[tuple[str, str]]:
+def fast_ones(house: House) -> set[tuple[str, str]]:
     return {
         (agent, name)
         for agent, name in SAMPLED
-        if seen(house, house.knocking(agent, DIALECTS[agent].sample(name), event=name))
+        if is_fast(house, house.knocking(agent, DIALECTS[agent].sample(name), event=name))
     }
 
 
 def test_these_pass_when_nobody_is_asked_and_when_nobody_may_run(house: House) -> None:
-    assert passing(house) == PASSING
+    assert fast_ones(house) == FAST
     for kind in EventKind:
         house.hook(f"on {kind.value}", on=kind.value, type="rule", decision="deny")
-    assert passing(house) == set()
+    assert fast_ones(house) == set()
     house.stores.switch.turn(False, "test")
-    assert passing(house) == PASSING
+    assert fast_ones(house) == FAST
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,9 @@ PASS = {"an event without a name", "a name that is no text", "no tool", "a tool 
 
 def test_of_the_strange_ones_only_those_pass_that_nobody_has_to_do_with(house: House) -> None:
     passing = {
-        case for case, body in STRANGE.items() if seen(house, house.knocking("claude-code", body, event="PreToolUse"))
+        case
+        for case, body in STRANGE.items()
+        if is_fast(house, house.knocking("claude-code", body, event="PreToolUse"))
     }
 
     assert passing == PASS
@@ -236,21 +241,28 @@ def test_what_a_hook_said_too_late_is_told_with_the_next_event(house: House) -> 
     assert b"it was late" in told.stdout
 
 
-def test_news_and_row_wait_until_the_answer_has_left(house: House) -> None:
-    left: list[Callable[[], object]] = []
+def test_news_and_row_wait_until_the_answer_has_left_and_tell_when_it_did(house: House) -> None:
+    left: list[tuple[Callable[[], object], bool]] = []
 
-    house.engine.begin(
-        house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse"), after=lambda work, **_: left.append(work)
-    )
+    def after(work: Callable[[], object], /, *, soon: bool = False) -> None:
+        left.append((work, soon))
 
-    assert house.decisions == []
-    [tell] = left
+    knock = house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")
+    house.engine.begin(knock, spent=5.0, after=after)
+    answered = time.time()
+
+    assert (house.heard, house.decisions) == ([], [])
+    [(tell, soon)] = left
+    assert not soon
+    wait(lambda: time.time() > answered + 0.1, what="some time has gone by")
     tell()
+    assert [(event.name, answered) for event, answered in house.heard] == [("PreToolUse", False)]
     assert house.last.event == "PreToolUse"
-    assert house.last.cwd == "/"
+    assert 5000 <= house.last.ms < 5100
+    assert answered - 5.1 <= house.last.at <= answered - 5.0
 
 
-def test_ears_that_fail_on_the_short_way_are_logged(house: House, caplog: pytest.LogCaptureFixture) -> None:
+def test_ears_that_fail_on_the_fast_path_cost_no_row(house: House, caplog: pytest.LogCaptureFixture) -> None:
     house.deaf = True
 
     assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
@@ -282,13 +294,13 @@ TOOLS = st.sampled_from(["Bash", "Read", "Write", "Edit", "Skill", "mcp__shell__
 
 
 @given(agent=st.sampled_from(["claude-code", "starchild"]), tool=TOOLS, input=inputs)
-def test_no_call_passes_that_self_protection_has_to_say_something_to(
+def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
     agent: str, tool: str, input: dict[str, Any]
 ) -> None:
     protection = Protection(places=Places(own=("/home/u/.config/hooktray",), home="/home/u"))
-    event = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
-    named = {"hook_event_name": event, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
-    knock = Knock(agent=agent, event=event, id="0", body=json.dumps(named).encode())
+    name = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
+    named = {"hook_event_name": name, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
+    knock = Knock(agent=agent, event=name, id="0", body=json.dumps(named).encode())
     path = FastPath(
         switch=Nobody(),  # type: ignore[arg-type]
         protection=protection,
@@ -296,11 +308,24 @@ def test_no_call_passes_that_self_protection_has_to_say_something_to(
         questions=Questions(),
     )
 
-    if path.look(knock, Book()).silent:
-        assert protection.judge(parse(knock)) is None
+    event = parse(knock)
+    assert event.tool is not None
+    if path.look(knock, Book()).fast:
+        assert protection._findings(event, event.tool) == []
 
 
 class Nobody:
     """No session is remembered, and nobody turns a switch."""
 
     empty = True
+
+
+def test_a_fault_on_the_fast_path_is_met_on_the_whole_way(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    def port() -> int:
+        raise RuntimeError("no port")
+
+    house.engine = engine(house.stores, house, house._later, house.background, llm=lambda: None, port=port)
+
+    assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert "may take the fast path" in caplog.text
+    assert house.last.problem == "internal error: RuntimeError"

@@ -43,7 +43,7 @@ def lives(pid):
         said = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
     except OSError:
         return False
-    killed = any(int(said[word], 16) & 1 << signal.SIGKILL - 1 for word in ("SigPnd", "ShdPnd"))
+    killed = any(int(said.get(word, "0"), 16) & 1 << signal.SIGKILL - 1 for word in ("SigPnd", "ShdPnd"))
     return not killed and said["State"].split()[0] not in "ZX"
 
 def living():

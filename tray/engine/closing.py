@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 
 
 class Closing:
+    """What every event comes to, whichever way it went."""
+
     def __init__(self, *, rows: Rows, ears: Ears, loops: Loops, scopes: Scopes, offline: bool) -> None:
         self._rows = rows
         self._ears = ears
@@ -62,7 +64,7 @@ class Closing:
             after(tell, soon=True)
         return answer
 
-    def pass_by(
+    def finish_fast(
         self,
         knock: Knock,
         payload: Payload | None,
@@ -71,19 +73,19 @@ class Closing:
         after: After,
         told: Callable[[Event], Decision],
     ) -> Answer:
-        """The same for an event of the fast path: what exactly it was is worked out once the answer has left."""
+        """The same on the fast path: what exactly the event was is worked out once the answer has left."""
         answer = neutral(knock.agent, knock.event, knock.body)
         at, ms = _times(started)
 
         def tell() -> None:
             try:
                 event = heard(knock, ledger, payload)
-                self._ears.arrived(event, answered=False)
                 said = told(event)
                 record = account(event, said, answer, at=at, ms=ms, offline=self._offline)
                 self._rows.append(record, commit=False)
+                self._ears.arrived(event, answered=False)
                 self._ears.decided(event, said, record)
-            except Exception:  # the same
+            except Exception:  # our bookkeeping; the answer stands
                 log.exception("%s of %s could not be written down", knock.event, knock.agent)
 
         after(tell)

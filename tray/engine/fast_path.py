@@ -1,11 +1,12 @@
-"""By far the most events: no hook is asked of them, or none may run, and nobody hears of them. Their agents go on.
+"""The fast path: of most events no hook is asked, or hooks are off, and their agents need not wait for more.
 
-Whether that is so is read from the payload as it stands. What is to be written down needs the whole event, and waits
-until the answer has left.
+Whether that is so is read from the payload as it stands. What is to be told and written down needs the whole event,
+and waits until the answer has left. All else goes the whole way.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,21 +23,25 @@ from tray.model.event import TEST, EventKind, Knock
 from tray.store.ledger import Book
 from tray.store.switch import Switch
 
-PASSING = OFTEN - typed.KINDS
+KINDS = OFTEN - typed.KINDS
 
 
 class Seen(NamedTuple):
-    """What a look at a knock found. `silent`: no hook, rule, question or note of ours has a part in this event."""
+    """What a look at a knock found. `fast`: no hook, rule, question or note of ours has anything to say to it."""
 
-    silent: bool = False
+    fast: bool = False
     gate: Gate | None = None  # what keeps all those from running that would be asked
     payload: Payload | None = None  # once it was read, so that nobody reads it twice
 
 
 UNSEEN = Seen()
 
+log = logging.getLogger(__name__)
+
 
 class FastPath:
+    """Looks at knocks: is this one's answer silence, whatever else is in it?"""
+
     def __init__(self, *, switch: Switch, protection: Protection, late: Late, questions: Questions) -> None:
         self._switch = switch
         self._protection = protection
@@ -44,8 +49,15 @@ class FastPath:
         self._questions = questions
 
     def look(self, knock: Knock, book: Book) -> Seen:
-        """What is not silent goes the whole way, and so does all that is not as agents say it."""
-        kind = _passing(knock.agent, knock.event)
+        """A fault here is met again on the whole way, where there is a net for it."""
+        try:
+            return self._look(knock, book)
+        except Exception:
+            log.exception("whether %s of %s may take the fast path", knock.event, knock.agent)
+            return UNSEEN
+
+    def _look(self, knock: Knock, book: Book) -> Seen:
+        kind = _kind(knock.agent, knock.event)
         if (
             kind is None
             or knock.problem
@@ -72,12 +84,12 @@ class FastPath:
                 canonical(knock.agent, tool.name) == scopes.TOOL or self._protection.concerned(knock.agent, tool)
             ):
                 return Seen(payload=payload)
-        return Seen(silent=True, gate=gate, payload=payload)
+        return Seen(fast=True, gate=gate, payload=payload)
 
 
 @lru_cache(NAMES)
-def _passing(agent: str, name: str) -> EventKind | None:
-    """The kind of an event that may be passed by; None for any other.
+def _kind(agent: str, name: str) -> EventKind | None:
+    """The kind of an event that may take the fast path; None for any other.
 
     Where an agent tells of its rounds alone, whatever it does next says that its turn goes on: that is heard at once.
     """
@@ -87,4 +99,4 @@ def _passing(agent: str, name: str) -> EventKind | None:
     if any(each.kind is EventKind.ROUND_END for each in dialect.EVENTS.values()):
         return None
     found = dialect.EVENTS[name]
-    return found.kind if found.kind in PASSING and not found.plain else None
+    return found.kind if found.kind in KINDS and not found.plain else None

@@ -109,8 +109,8 @@ class Engine:
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
         seen = self._fast_path.look(knock, book)
-        if seen.silent:
-            return self._pass_by(knock, book, seen, started, after)
+        if seen.fast:
+            return self._answered_fast(knock, book, seen, started, after)
         event = heard(knock, book.version, seen.payload)
         self._loops.began(event)
         try:
@@ -118,14 +118,14 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
             return self._fallen(event, book, started, error)
 
-    def _pass_by(self, knock: Knock, book: Book, seen: Seen, started: float, after: After) -> Answer:
-        """Answered already; who would have been asked is looked up for the row alone."""
+    def _answered_fast(self, knock: Knock, book: Book, seen: Seen, started: float, after: After) -> Answer:
+        """Silence; who would have been asked is looked up afterwards, for the row alone."""
         gate = seen.gate
 
         def told(event: Event) -> Decision:
             return merge(self._rounds.barred(self._plan(event, book), gate)) if gate is not None else NOTHING
 
-        return self._closing.pass_by(knock, seen.payload, book.version, started, after, told)
+        return self._closing.finish_fast(knock, seen.payload, book.version, started, after, told)
 
     def _begun(
         self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
