@@ -40,6 +40,7 @@ class House:
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: Background = field(default_factory=Background)
+    awaits: bool = False  # whoever hears of events waits for one
     deaf: bool = False  # who should hear of decisions fails
     asked: list[Question] = field(default_factory=list)
     endings: list[Ending] = field(default_factory=list)

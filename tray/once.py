@@ -105,6 +105,8 @@ class Afterwards:
             one()
         self.write_rows()
 
+    awaits = False
+
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Nobody listens."""
 

@@ -89,9 +89,12 @@ def test_a_round_is_counted_from_its_arrival(heard: Heard, chores: list[Callable
     turns = Turns(lambda: 60.0, ended.append)
     news = News(chores.append, heard, turns)
 
+    assert not news.awaits
     news.arrived(EVENT, answered=False)
+    assert news.awaits, "what comes next may say that the turn goes on"
     news.arrived(replace(EVENT, kind=EventKind.SESSION_END), answered=False)
 
+    assert not news.awaits
     assert [event.kind for event in ended] == [EventKind.TURN_END]
 
 

@@ -111,6 +111,8 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
 class Startled:
     """Somebody of ours who fails on every event that comes in."""
 
+    awaits = False
+
     def __init__(self, house: House) -> None:
         self._house = house
         self.decided, self.running, self.ended = house.decided, house.running, house.ended

@@ -42,6 +42,11 @@ class News:
         self.told: Callable[[Event], None]
         self.judged: Callable[[Event, Decision, Record], None]
 
+    @property
+    def awaits(self) -> bool:
+        """Whether a round may yet turn out not to have been its turn's last."""
+        return self._turns.waiting
+
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Rounds and what follows them are counted from here, not from the end of their hooks."""
         self._turns.heard(event)

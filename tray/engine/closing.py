@@ -83,7 +83,6 @@ class Closing:
                 said = told(event)
                 record = account(event, said, answer, at=at, ms=ms, offline=self._offline)
                 self._rows.append(record, commit=False)
-                self._ears.arrived(event, answered=False)
                 self._ears.decided(event, said, record)
             except Exception:  # our bookkeeping; the answer stands
                 log.exception("%s of %s could not be written down", knock.event, knock.agent)

@@ -29,9 +29,12 @@ def at_once(work: Callable[[], object], /, *, soon: bool = False) -> object:
 class Ears(Protocol):
     """Who hears the news: `arrived` at once, and whether it is answered already; `decided` after its hooks' turns.
 
-    `running` and `ended` frame the turn of a hook that wants a text shown meanwhile.
+    While `awaits` is false, `arrived` is not told of events on the fast path: none of them is waited for. `running`
+    and `ended` frame the turn of a hook that wants a text shown meanwhile.
     """
 
+    @property
+    def awaits(self) -> bool: ...
     def arrived(self, event: Event, *, answered: bool) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
     def running(self, turn: str, text: str) -> None: ...

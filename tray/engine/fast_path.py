@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tray.dialects import DIALECTS, NAMES, Payload, payload_of
 from tray.dialects.tools import canonical
 from tray.engine import scopes, typed
-from tray.engine.ears import OFTEN
+from tray.engine.ears import OFTEN, Ears
 from tray.engine.late import Late
 from tray.engine.protection.rule import Protection
 from tray.engine.questions import Questions
@@ -42,7 +42,10 @@ log = logging.getLogger(__name__)
 class FastPath:
     """Looks at knocks: is this one's answer silence, whatever else is in it?"""
 
-    def __init__(self, *, switch: Switch, protection: Protection, late: Late, questions: Questions) -> None:
+    def __init__(
+        self, *, switch: Switch, protection: Protection, late: Late, questions: Questions, ears: Ears
+    ) -> None:
+        self._ears = ears
         self._switch = switch
         self._protection = protection
         self._late = late
@@ -63,6 +66,7 @@ class FastPath:
             or knock.problem
             or not self._late.nothing
             or self._questions.pending
+            or self._ears.awaits
             or TEST in knock.environment
         ):
             return UNSEEN
@@ -89,14 +93,9 @@ class FastPath:
 
 @lru_cache(NAMES)
 def _kind(agent: str, name: str) -> EventKind | None:
-    """The kind of an event that may take the fast path; None for any other.
-
-    Where an agent tells of its rounds alone, whatever it does next says that its turn goes on: that is heard at once.
-    """
+    """The kind of an event that may take the fast path; None for any other."""
     dialect = DIALECTS.get(agent)
     if dialect is None or name not in dialect.EVENTS:
-        return None
-    if any(each.kind is EventKind.ROUND_END for each in dialect.EVENTS.values()):
         return None
     found = dialect.EVENTS[name]
     return found.kind if found.kind in KINDS and not found.plain else None

@@ -87,7 +87,7 @@ class Engine:
         self._scopes = Scopes(sessions)
         self._closing = Closing(rows=rows, ears=ears, loops=self._loops, scopes=self._scopes, offline=offline)
         self._fast_path = FastPath(
-            switch=switch, protection=self._protection, late=self._late, questions=self._questions
+            switch=switch, protection=self._protection, late=self._late, questions=self._questions, ears=ears
         )
         self._lineage = Lineage(os.getpid())
         self._ears = ears

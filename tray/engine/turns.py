@@ -21,6 +21,10 @@ class Turns:
         self._lock = threading.Lock()
         self._waiting: dict[tuple[str, str], tuple[Event, threading.Timer]] = {}
 
+    @property
+    def waiting(self) -> bool:
+        return bool(self._waiting)
+
     def heard(self, event: Event) -> None:
         """Every event goes by here; rounds begin the wait, what goes on ends it, a session's end cuts it short."""
         if not self._waiting and event.kind is not EventKind.ROUND_END:
