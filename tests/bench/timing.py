@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,14 +31,17 @@ class Times:
 
 
 def in_turns(samples: Mapping[str, Sample], rounds: int, gap: float = GAP) -> dict[str, Times]:
-    """Each candidate once a round, in an order that moves on, so that nobody always follows the same neighbour."""
+    """Each candidate once a round, each round in another order: nobody always follows the same neighbour.
+
+    Whoever comes before leaves the processor's caches full of its own, or of what is wanted next.
+    """
     names = list(samples)
+    dice = random.Random(rounds)
     found: dict[str, list[float]] = {name: [] for name in names}
     for name in names:
         samples[name]()
-    for number in range(rounds):
-        shift = number % len(names)
-        for name in names[shift:] + names[:shift]:
+    for _ in range(rounds):
+        for name in dice.sample(names, len(names)):
             time.sleep(gap)
             found[name].append(samples[name]())
     return {name: Times(tuple(seconds)) for name, seconds in found.items()}
