@@ -18,11 +18,11 @@ HEAD = """\
 # How fast it is
 
 Written by `.venv/bin/python tests/bench --write`, never by hand. All candidates of a table took turns in one run,
-2 ms apart where nothing else is said. A time is that of whole processes, from the spawn to the end of output and
-exit, with a payload of 2 KB. Times depend on the machine, so look at the ratios; a machine that does something else
-at the same time makes them worse, much so when its load is above the number of cores. Of fewer than 100 runs the
-longest stands in the place of p99. `--write --peer PATH` adds a hook of another project, from a checkout of yours, to
-the first table.
+each round in another order, 2 ms apart where nothing else is said. A time is that of whole processes, from the spawn
+to the end of output and exit, with a payload of 2 KB. Times depend on the machine, so look at the ratios; a machine
+that does something else at the same time makes them worse, much so when its load is above the number of cores. Of
+fewer than 100 runs the longest stands in the place of p99. `--write --peer PATH` adds a hook of another project, from
+a checkout of yours, to the first table.
 
 "Shell form": `sh -c` and the line that `connect` writes, which is what an event costs on Linux and macOS. "Exec
 form": the relay started without a shell; docs/connect.md says why agents are not told to do so.

@@ -82,8 +82,15 @@ def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
 
 
 def otherwise(folder: Path) -> list[Row]:
-    """The same 15 ms apart, and from an agent with 80 variables more (10 KB)"""
+    """The same 15 ms apart, from an agent with 80 variables more (10 KB), and while a skill is in force somewhere"""
     found = []
+    with tray(folder / "s", skill=True) as one:  # then no event may take the fast path
+        samples = {
+            BASE: once(SHELL),
+            "exec form, a skill": once(one.relay()),
+            "shell form, a skill": once(one.shell()),
+        }
+        found += rows(in_turns(samples, 200), BASE)
     with tray(folder / "t") as one:
         lines = {"exec form": one.relay(), "shell form": one.shell()}
         for how, gap, environment in (("15 ms apart", 0.015, ENVIRONMENT), ("80 variables", GAP, OF_A_PERSON)):

@@ -45,6 +45,7 @@ class Bench:
         rules: int = 0,
         approvals: int = 0,
         rows: int = 0,
+        skill: bool = False,
         mode: str = "",
     ) -> None:
         house = House(folder)
@@ -54,6 +55,8 @@ class Bench:
         self.hook = [str(house.paths.config.parent / "hook0.sh")]
         fill_ledger(house, rules, approvals)
         fill_journal(house, rows)
+        if skill:
+            house.stores.sessions.mark(AGENT, "another", "skill:lint")
         if off:
             house.stores.switch.turn(False, "bench")
         house.close()
