@@ -17,7 +17,7 @@ from desk.sound import Recording
 
 from tray.alerts.announcer import WAITING, Announcer, loudest
 from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import Notifier
+from tray.alerts.notifier import TIMEOUT, Notifier
 from tray.alerts.policy import Urgency
 from tray.alerts.sound import Player
 
@@ -123,14 +123,12 @@ def test_a_server_that_hangs_delays_nobody_and_not_everything_waits_for_it(serve
     began = time.monotonic()
     for number in range(WAITING * 3):
         stage.announcer.announce((QUIET,), str(number))
-    announced = time.monotonic() - began
 
     overflow = [stage.told.get(timeout=2) for _ in range(WAITING * 2 - 1)]
     stage.announcer.close(0.1)
     rest = [stage.told.get(timeout=2) for _ in range(WAITING + 1)]
 
-    assert announced < 0.2
-    assert time.monotonic() - began < 3.0  # well before the time limit of one alert
+    assert time.monotonic() - began < TIMEOUT  # nobody waited for even one of them to be given up
     assert {what for _, what in overflow + rest} == {"failed"}
 
 
