@@ -56,7 +56,7 @@ class Bench:
         fill_ledger(house, rules, approvals)
         fill_journal(house, rows)
         if skill:
-            house.stores.sessions.mark(AGENT, "another", "skill:lint")
+            house.stores.sessions.mark(AGENT, str(CALL["session_id"]), "skill:lint")
         if off:
             house.stores.switch.turn(False, "bench")
         house.close()

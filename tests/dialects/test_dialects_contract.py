@@ -95,7 +95,7 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
 
 
 @pytest.mark.parametrize(("agent", "name"), EVENTS)
-def test_the_tool_of_a_payload_is_the_tool_of_its_event(agent: str, name: str) -> None:
+def test_session_and_tool_of_a_payload_are_those_of_its_event(agent: str, name: str) -> None:
     payload = dict(sampled(agent, name).payload)
     odd = [
         {key: value} for key in payload for value in ("", 7, "\ud800", None, ["Bash"], {"name": "\ud800", "args": []})
@@ -105,6 +105,7 @@ def test_the_tool_of_a_payload_is_the_tool_of_its_event(agent: str, name: str) -
         body = json.dumps(payload | one).encode()
         event = parse(knock(agent, name, body))
         assert DIALECTS[agent].tool(event.name, event.payload) == event.tool
+        assert event.problem or DIALECTS[agent].session(knock(agent, name, body), event.payload) == event.session
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:

@@ -30,7 +30,6 @@ from tray.store.sessions import Note
 
 RECORDED = [(file.parent.name, file.stem) for file in sorted(FOLDER.glob("*/*.json"))]
 SAMPLED = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
-ANOTHER = ("starchild", "another session", "a mark")  # while anything is remembered, everyone goes the whole way
 AFTER = {**PRE_TOOL_USE, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "x"}}
 SKILL = {**PRE_TOOL_USE, "tool_name": "Skill", "tool_input": {"skill": "lint"}}
 
@@ -61,11 +60,11 @@ def outcome(house: House, knock: Knock) -> tuple[object, ...]:
 
 @contextmanager
 def whole_way(house: House) -> Iterator[None]:
-    house.stores.sessions.mark(*ANOTHER)
+    house.awaits = True
     try:
         yield
     finally:
-        house.stores.sessions.clear(*ANOTHER[:2])
+        house.awaits = False
 
 
 def agree(house: House, knock: Knock) -> bool:
@@ -224,11 +223,10 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
 
 
 def test_while_a_rounds_end_waits_whatever_goes_on_is_heard_at_once(house: House) -> None:
-    house.awaits = True
     knock = house.knocking("x-code", DIALECTS["x-code"].sample("PreToolUse"), event="PreToolUse")
 
-    assert not agree(house, knock)
-    assert [event.name for event, _ in house.heard] == ["PreToolUse"] * 2
+    assert agree(house, knock)
+    assert [event.name for event, _ in house.heard] == ["PreToolUse"], "the whole way alone tells of its arrival"
 
 
 def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
@@ -245,6 +243,7 @@ def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
 def test_what_a_hook_said_too_late_is_told_with_the_next_event(house: House) -> None:
     house.stores.sessions.leave("claude-code", "s-1", Note(hook="slow", text="it was late"))
 
+    assert is_fast(house, house.knocking("claude-code", {**AFTER, "session_id": "another"}, event="PostToolUse"))
     told = house.knock("claude-code", "PostToolUse", AFTER)
 
     assert b"it was late" in told.stdout
@@ -327,8 +326,10 @@ def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
 class Nobody:
     """No session is remembered, nobody waits for anything, and nobody turns a switch."""
 
-    empty = True
     awaits = False
+
+    def knows(self, agent: str, session: str) -> bool:
+        return False
 
 
 def test_a_fault_on_the_fast_path_is_met_on_the_whole_way(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -125,6 +125,23 @@ def test_notes_are_taken_in_order_and_once(sessions: Sessions) -> None:
     assert sessions.take(AGENT, "s") == ()
 
 
+def test_to_look_for_notes_takes_no_turn_at_writing(sessions: Sessions, database: Database) -> None:
+    sessions.mark(AGENT, "s", "skill:lint")
+
+    with database.write():
+        assert sessions.take(AGENT, "s") == ()
+
+
+def test_a_session_is_known_once_something_is_remembered_of_it(sessions: Sessions) -> None:
+    assert not sessions.knows(AGENT, "s")
+
+    sessions.mark(AGENT, "s", "x")
+
+    assert (sessions.knows(AGENT, "s"), sessions.knows(AGENT, "t")) == (True, False)
+    sessions.clear(AGENT, "s")
+    assert not sessions.knows(AGENT, "s")
+
+
 def test_notes_are_redacted_and_few(sessions: Sessions, database: Database) -> None:
     secret = "ghp_" + "a1B2" * 9
     for number in range(NOTES + 3):

@@ -17,10 +17,10 @@ Payload = Mapping[str, Any]
 class Dialect(Protocol):
     """What each module of this package offers.
 
-    Towards the agent: `title` says which event a payload is (the agent's own word, "" when it has none), `tool` which
-    call of a tool it is about, if any; `parse` reads a knock, `render` writes a fitted decision, `neutral` is the
-    answer when nobody had an opinion or we failed, `carries` says why a rewrite of a kind that the event takes cannot
-    be carried all the same ("" when it can).
+    Towards the agent: `title` says which event a payload is (the agent's own word, "" when it has none), `session` of
+    which session, `tool` which call of a tool it is about, if any; `parse` reads a knock, `render` writes a fitted
+    decision, `neutral` is the answer when nobody had an opinion or we failed, `carries` says why a rewrite of a kind
+    that the event takes cannot be carried all the same ("" when it can).
     Towards a hook written in this dialect, for any agent's event: `told` is the name under which it hears of it,
     `stdin` and `environment` are what it is given, `read` is for what its process left behind; `UNHEARD` is all that
     it can say of an event that its own agent does not have. `sample` is a synthetic payload; KeyError for an event
@@ -31,6 +31,7 @@ class Dialect(Protocol):
     UNHEARD: Can
 
     def title(self, payload: Mapping[str, Any]) -> str: ...
+    def session(self, knock: Knock, payload: Mapping[str, Any]) -> str: ...
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None: ...
     def parse(self, knock: Knock, name: str, payload: Mapping[str, Any]) -> Event: ...
     def render(self, event: Event, decision: Decision) -> Answer: ...

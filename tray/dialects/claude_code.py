@@ -41,6 +41,10 @@ def title(payload: Mapping[str, Any]) -> str:
     return wire.name(payload, "hook_event_name")
 
 
+def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+    return wire.text(payload, "session_id")
+
+
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     failed = name == "PostToolUseFailure"
     output = "error" if failed else "tool_response"
@@ -62,7 +66,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         pid=knock.pid,
         name=name,
         kind=kind,
-        session=get("session_id", ""),
+        session=session(knock, payload),
         cwd=get("cwd") or knock.cwd,
         model=get("model") or get("to_model", ""),
         topic=get(TOPICS[name], "") if name in TOPICS else "",

@@ -34,6 +34,10 @@ def title(payload: Mapping[str, Any]) -> str:
     return TITLES.get(wire.text(payload, "type"), "")
 
 
+def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+    return wire.text(payload, "conversation_id") or wire.text(wire.inner(payload, "readonly"), "conversation_id")
+
+
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     return None  # it tells of none
 
@@ -44,7 +48,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         **wire.frame(knock, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=wire.text(payload, "conversation_id") or wire.text(fixed, "conversation_id"),
+        session=session(knock, payload),
         cwd=wire.text(payload, "cwd"),
         place=knock.cwd,  # the relay stands where Shelley's server does: that is no project
         model=wire.text(payload, "model") or wire.text(fixed, "model"),

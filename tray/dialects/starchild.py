@@ -47,6 +47,10 @@ def title(payload: Mapping[str, Any]) -> str:
     return wire.name(payload, "event")
 
 
+def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+    return wire.text(payload, "session_id")
+
+
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     return wire.tool(payload, name="tool_name", input="tool_input", call="", output="tool_result")
 
@@ -57,7 +61,7 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         **wire.frame(knock, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=wire.text(payload, "session_id"),
+        session=session(knock, payload),
         cwd=wire.text(payload, "cwd") or knock.cwd,
         model=wire.text(payload, "model"),
         topic=wire.text(payload, "status", "channel", "type"),

@@ -41,6 +41,12 @@ def title(payload: Mapping[str, Any]) -> str:
     return wire.name(payload, "event")
 
 
+def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+    """The agent's types know a session id, the agent sends none."""
+    fields = wire.inner(payload, "session")
+    return wire.text(fields, "sessionId") or f"{knock.parent}:{wire.text(fields, 'cwd') or knock.cwd}"
+
+
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     call = wire.inner(payload, "tool")
     failed = call.get("isError") is True
@@ -48,17 +54,15 @@ def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
 
 
 def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
-    session = wire.inner(payload, "session")
+    fields = wire.inner(payload, "session")
     agent = wire.inner(payload, "agent")
-    cwd = wire.text(session, "cwd") or knock.cwd
     return Event(
         **wire.frame(knock, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        # The agent's types know a session id, the agent sends none.
-        session=wire.text(session, "sessionId") or f"{knock.parent}:{cwd}",
-        cwd=cwd,
-        model=wire.text(session, "modelId"),
+        session=session(knock, payload),
+        cwd=wire.text(fields, "cwd") or knock.cwd,
+        model=wire.text(fields, "modelId"),
         topic=wire.text(payload, "trigger", "outcome"),
         title=wire.text(agent, "description"),
         tool=tool(name, payload),

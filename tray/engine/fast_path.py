@@ -61,14 +61,7 @@ class FastPath:
 
     def _look(self, knock: Knock, book: Book) -> Seen:
         kind = _kind(knock.agent, knock.event)
-        if (
-            kind is None
-            or knock.problem
-            or not self._late.nothing
-            or self._questions.pending
-            or self._ears.awaits
-            or TEST in knock.environment
-        ):
+        if kind is None or knock.problem or self._questions.pending or self._ears.awaits or TEST in knock.environment:
             return UNSEEN
         gate = None
         if book.asked(knock.agent, kind, knock.event):
@@ -80,7 +73,9 @@ class FastPath:
         except ValueError:
             return UNSEEN
         dialect = DIALECTS[knock.agent]
-        if dialect.title(payload) not in ("", knock.event):
+        if dialect.title(payload) not in ("", knock.event) or self._late.may_wait(
+            knock.agent, dialect.session(knock, payload)
+        ):
             return Seen(payload=payload)
         if kind is EventKind.TOOL_BEFORE:
             tool = dialect.tool(knock.event, payload)

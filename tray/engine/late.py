@@ -46,6 +46,10 @@ class Late:
         """Whether nothing at all is remembered of any session: then nothing waits."""
         return self._sessions.empty
 
+    def may_wait(self, agent: str, session: str) -> bool:
+        """Whether anything may wait for this session."""
+        return self._sessions.knows(agent, session)
+
     def said(self, event: Event) -> list[Outcome]:
         """What waits for this session, as outcomes of the hooks that said it. It was not said to a subagent."""
         if self.nothing:

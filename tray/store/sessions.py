@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tray.store.db import Database
+from tray.store.db import Database, transaction
 from tray.text import redact
 
 BUSY = 0.05  # seconds; an agent waits for the answer that waits for this
@@ -58,6 +58,10 @@ class Sessions:
     def empty(self) -> bool:
         """Whether nothing is remembered of any session."""
         return not self._known
+
+    def knows(self, agent: str, session: str) -> bool:
+        """Whether something may be remembered of this one."""
+        return not self.empty and _key(agent, session) in self._known
 
     # ---- marks: a thing has happened in this session, or in this turn of it
 
@@ -116,9 +120,12 @@ class Sessions:
         key = _key(agent, session)
         if key not in self._known:
             return ()
-        with self._write(key) as connection:
-            found = connection.execute(LEFT, (key, int(wake))).fetchall()
-            connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
+        with self._database.connect(busy=BUSY) as connection:
+            if connection.execute(LEFT, (key, int(wake))).fetchone() is None:
+                return ()  # as a rule: nobody else is held up for that
+            with transaction(connection):
+                found = connection.execute(LEFT, (key, int(wake))).fetchall()
+                connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
         return tuple(Note(hook=row["hook"], text=row["text"], wake=bool(row["wake"])) for row in found)
 
     # ---- the end
