@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from pathlib import Path
 
@@ -142,6 +144,34 @@ def test_what_another_process_remembers_of_a_new_session_is_seen(database: Datab
     theirs.leave(AGENT, "s", Note(hook="a", text="1"))
     assert [note.text for note in ours.take(AGENT, "s")] == ["1"]
     assert theirs.take(AGENT, "s") == ()
+
+
+def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(database: Database) -> None:
+    with database.connect() as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+
+        sessions = Sessions(database)
+
+        assert sessions.knows(AGENT, "s"), "nobody can tell yet"
+    assert not sessions.knows(AGENT, "s")
+
+
+def test_a_change_is_seen_where_the_disk_has_no_room_for_a_byte(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = Sessions(database), Sessions(database)
+    theirs.mark(AGENT, "s", "x")
+    assert ours.knows(AGENT, "s")
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        theirs.mark(AGENT, "t", "x")
+
+    assert ours.knows(AGENT, "t")
 
 
 def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, database: Database) -> None:

@@ -7,11 +7,12 @@ session is kept under a digest of its name; an event that names no session is ne
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from tray.text import redact
 
 BUSY = 0.05  # seconds; an agent waits for the answer that waits for this
 DAY = 86_400.0
-CHANGES = "sessions.changes"  # beside the database: a byte for each change, so that its size tells of them
+CHANGES = "sessions.changes"  # beside the database: a byte for each change, so that others see that there was one
 NOTES = 20  # of one session that wait; older ones are dropped
 NOTE_LIMIT = 10_000  # characters of one
 RAISE = (
@@ -30,10 +31,15 @@ RAISE = (
 )
 COUNTED = "SELECT count FROM session_mark WHERE session = ? AND name = ?"
 LEFT = "SELECT seq, hook, text, wake FROM session_note WHERE session = ? AND wake >= ? ORDER BY seq"
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever stands there holds nobody up
 DROP_OLDEST = (
     "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
     " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
 )
+
+
+Sign = tuple[int, int, int]
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +61,9 @@ class Sessions:
         self._database = database
         self._clock = clock
         self._changes = database.path.with_name(CHANGES)
-        self._seen = -1
+        self._seen: Sign | None = None
         self._known: set[str] = set()  # of these something may be remembered
         self._noted: set[str] = set()  # for these a note may wait
-        self._heed()
 
     @property
     def empty(self) -> bool:
@@ -169,14 +174,14 @@ class Sessions:
 
     def _heed(self) -> None:
         """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""
-        size = _size(self._changes)
-        if size == self._seen:
+        sign = _sign(self._changes)
+        if sign == self._seen:
             return
         with self._database.connect(busy=BUSY) as connection:
             known, noted = _sessions(connection)
         self._known |= known
         self._noted |= noted
-        self._seen = size  # as it was before: a change that came meanwhile is looked for again
+        self._seen = sign  # as it was before: a change that came meanwhile is looked for again
 
     @contextmanager
     def _write(self, key: str) -> Iterator[sqlite3.Connection]:
@@ -188,24 +193,31 @@ class Sessions:
             self._known.add(key)
             self._noted.add(key)
             raise
-        _tell(self._changes)
+        finally:
+            _tell(self._changes)
 
 
-def _size(path: Path) -> int:
+def _sign(path: Path) -> Sign:
     try:
-        return os.stat(path).st_size  # noqa: PTH116 - on the way to an answer
+        found = path.lstat()
     except OSError:
-        return 0
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _tell(path: Path) -> None:
-    """A disk without room for a byte has had none for the change either."""
-    with suppress(OSError):
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    """Best effort: where there is no room for a byte, its time tells."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PLAIN, 0o600)
         try:
             os.write(file, b".")
         finally:
             os.close(file)
+    except OSError:
+        try:
+            os.utime(path)
+        except OSError as error:
+            log.warning("%s: nobody else sees what was remembered of a session: %s", path, error)
 
 
 def _sessions(connection: sqlite3.Connection) -> tuple[set[str], set[str]]:
