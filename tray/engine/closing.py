@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 from tray.dialects import Payload, neutral, render
 from tray.engine.account import account, timed
@@ -12,7 +13,7 @@ from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
 from tray.engine.heard import heard
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
-from tray.model.decision import SILENCE, Answer, Decision, Verdict
+from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Verdict
 from tray.model.event import Event, Knock
 
 log = logging.getLogger(__name__)
@@ -34,28 +35,18 @@ class Closing:
         decision: Decision,
         started: float,
         after: After = at_once,
-        told: Callable[[], Decision] | None = None,
+        told: Callable[[Event], Decision] | None = None,
     ) -> Answer:
         """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
 
         `told` has what is written down and told where that is more than the answer depends on.
         """
         answer = SILENCE if event.told else render(event, decision)
-        at, ms = _times(started)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
+        what = f"{event.name} of {event.agent}"
+        tell = self._telling(what, lambda: event, told or (lambda _: decision), answer, started, commit=commit)
         self._loops.ended(event, decision)
         self._scopes.heard(event, decision)
-
-        def tell() -> None:
-            try:
-                said = told() if told else decision
-                record = account(event, said, answer, at=at, ms=ms, offline=self._offline)
-                record = timed(record, said, started)
-                self._rows.append(record, commit=commit)
-                self._ears.decided(event, said, record)
-            except Exception:  # our bookkeeping; the answer stands
-                log.exception("%s of %s could not be written down", event.name, event.agent)
-
         if commit:
             tell()
         elif event.kind in OFTEN:
@@ -71,27 +62,38 @@ class Closing:
         ledger: int,
         started: float,
         after: After,
-        told: Callable[[Event], Decision],
+        told: Callable[[Event], Decision] | None,
     ) -> Answer:
         """The same on the fast path: what exactly the event was is worked out once the answer has left."""
         answer = neutral(knock.agent, knock.event, knock.body)
-        at, ms = _times(started)
+        what = f"{knock.event} of {knock.agent}"
+        event = partial(heard, knock, ledger, payload)
+        after(self._telling(what, event, told or (lambda _: NOTHING), answer, started, commit=False))
+        return answer
+
+    def _telling(
+        self,
+        what: str,
+        event: Callable[[], Event],
+        told: Callable[[Event], Decision],
+        answer: Answer,
+        started: float,
+        *,
+        commit: bool,
+    ) -> Callable[[], None]:
+        """What writes the event down and tells the others, whenever that is done; its times are those of now."""
+        seconds = time.monotonic() - started
+        at, ms = time.time() - seconds, seconds * 1000
 
         def tell() -> None:
             try:
-                event = heard(knock, ledger, payload)
-                said = told(event)
-                record = account(event, said, answer, at=at, ms=ms, offline=self._offline)
-                self._rows.append(record, commit=False)
-                self._ears.decided(event, said, record)
+                one = event()
+                said = told(one)
+                record = account(one, said, answer, at=at, ms=ms, offline=self._offline)
+                record = timed(record, said, started)
+                self._rows.append(record, commit=commit)
+                self._ears.decided(one, said, record)
             except Exception:  # our bookkeeping; the answer stands
-                log.exception("%s of %s could not be written down", knock.event, knock.agent)
+                log.exception("%s could not be written down", what)
 
-        after(tell)
-        return answer
-
-
-def _times(started: float) -> tuple[float, float]:
-    """When the event came in, in seconds of the clock, and how many milliseconds ago that is."""
-    seconds = time.monotonic() - started
-    return time.time() - seconds, seconds * 1000
+        return tell

@@ -119,12 +119,8 @@ class Engine:
             return self._fallen(event, book, started, error)
 
     def _answered_fast(self, knock: Knock, book: Book, seen: Seen, started: float, after: After) -> Answer:
-        """Silence; who would have been asked is looked up afterwards, for the row alone."""
-        gate = seen.gate
-
-        def told(event: Event) -> Decision:
-            return merge(self._rounds.barred(self._plan(event, book), gate)) if gate is not None else NOTHING
-
+        """Silence; if a gate keeps whoever would have been asked, that is told."""
+        told = None if seen.gate is None else self._kept(book, seen.gate)
         return self._closing.finish_fast(knock, seen.payload, book.version, started, after, told)
 
     def _begun(
@@ -176,11 +172,11 @@ class Engine:
         self._questions.heard(event)
         self._ears.arrived(event, answered=False)
         decision = self._loops.heed(event, NOTHING)
+        return self._closing.finish(event, decision, started, after, self._kept(book, switch))
 
-        def told() -> Decision:
-            return merge(self._rounds.barred(self._plan(event, book), switch))
-
-        return self._closing.finish(event, decision, started, after, told)
+    def _kept(self, book: Book, gate: Gate) -> Callable[[Event], Decision]:
+        """Who would have been asked of an event, and is kept from it: looked up once it is answered."""
+        return lambda event: merge(self._rounds.barred(self._plan(event, book), gate))
 
     def _let_go(self, event: Event, hooks: Sequence[Approved], started: float) -> None:
         """It is answered already; the hooks have their turn, unless there are too many of them at it."""
