@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +21,8 @@ from tray.model.hook import Hook, digest
 
 MANIFEST = "manifest.json"
 FILES = "files"
+DRAFT = ".draft-"
+LONGEST = 600.0  # seconds that a draft may take to be written
 SETTLED = 2_000_000_000  # nanoseconds
 CURE = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
 
@@ -78,14 +82,16 @@ class Copies:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._kept: dict[str, Kept] = {}
+        self._keeping = threading.Lock()
 
     def keep(self, unit: Unit) -> str:
         """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is replaced."""
         name = unit.digest
-        try:
-            self.check(name)
-        except DamagedError:
-            self._write(unit, name)
+        with self._keeping:
+            try:
+                self.check(name)
+            except DamagedError:
+                self._write(unit, name)
         for path in unit.executable:  # the bit is no byte: a script that got it since runs without a new approval
             self.path(name, path).chmod(0o500)
         return name
@@ -144,7 +150,7 @@ class Copies:
     def tidy(self, wanted: Collection[str]) -> None:
         """Remove the copies that nobody speaks of any more, and drafts that were never finished."""
         for folder in self.folder.iterdir():
-            if folder.name not in wanted:
+            if folder.name not in wanted and not _is_at_work(folder):
                 _remove(folder)
 
     def _raw(self, name: str) -> bytes:
@@ -154,16 +160,39 @@ class Copies:
             raise self._damaged(name, f"it cannot be read: {error}") from error
 
     def _write(self, unit: Unit, name: str) -> None:
-        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=self.folder))
-        for path, whole in unit.contents.items():
-            copy = draft / _below(path)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(whole)
-            copy.chmod(0o500 if path in unit.executable else 0o400)
-        manifest = {"definition": unit.hook.definition, "files": unit.sums, "pinned": dict(unit.pinned)}
-        (draft / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
-        _remove(self.folder / name)
-        draft.rename(self.folder / name)
+        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
+        try:
+            for path, whole in unit.contents.items():
+                copy = draft / _below(path)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(whole)
+                copy.chmod(0o500 if path in unit.executable else 0o400)
+            manifest = {"definition": unit.hook.definition, "files": unit.sums, "pinned": dict(unit.pinned)}
+            (draft / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
+            self._put(draft, name)
+        finally:
+            _remove(draft)
+
+    def _put(self, draft: Path, name: str) -> None:
+        """Into its place, unless another process was quicker: a whole copy stays, whoever's it is."""
+        place = self.folder / name
+        while True:
+            try:
+                draft.rename(place)
+                return
+            except OSError:
+                if not os.path.lexists(place):
+                    raise
+            try:
+                self.check(name)
+                return
+            except DamagedError:
+                aside = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
+                try:
+                    with contextlib.suppress(FileNotFoundError):  # whoever else mends it
+                        place.rename(aside / name)
+                finally:
+                    _remove(aside)
 
     @staticmethod
     def _damaged(name: str, what: str) -> DamagedError:
@@ -175,6 +204,13 @@ def _remove(folder: Path) -> None:
         folder.unlink()
     else:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_at_work(folder: Path) -> bool:
+    """Whether another process may still write this draft."""
+    with contextlib.suppress(OSError):
+        return folder.name.startswith(DRAFT) and abs(time.time() - folder.lstat().st_mtime) < LONGEST
+    return False
 
 
 def _below(path: str) -> Path:

@@ -1,0 +1,133 @@
+"""The approved copies while others write the same ones: the tray, and whoever lists or approves meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tray.model.hook import Command, Hook, Match, Source
+from tray.store.copies import Copies, Unit
+
+KEEPERS = 3
+KEEPER = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tests.store.test_keeping import unit
+from tray.store.copies import Copies
+kept = Copies(Path(sys.argv[1]))
+with ThreadPoolExecutor(4) as threads:
+    for line in sys.stdin:
+        names = set(threads.map(kept.keep, [unit(line.strip())] * 4))
+        print(*names, flush=True)
+"""
+
+
+def unit(text: str) -> Unit:
+    hook = Hook(
+        name="guard",
+        source=Source(kind="hooktray", path="/work/hooktray.yaml"),
+        match=Match(event="tool_before"),
+        action=Command(line="python3 guard.py", folder="/work"),
+    )
+    return Unit(hook=hook, contents={f"/work/{number}/guard.py": text.encode() for number in range(5)})
+
+
+class Keepers:
+    """Processes that keep the same unit at the same moment, each with four threads."""
+
+    def __init__(self, folder: Path) -> None:
+        argv = [sys.executable, "-c", KEEPER, str(folder)]
+        root = Path(__file__).parents[2]
+        self._processes = [
+            subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root) for _ in range(KEEPERS)
+        ]
+
+    def keep(self, text: str) -> set[str]:
+        """What they say that it is called; nothing of one who failed."""
+        for process in self._processes:
+            assert process.stdin
+            process.stdin.write(f"{text}\n".encode())
+            process.stdin.flush()
+        return {process.stdout.readline().decode().strip() for process in self._processes if process.stdout}
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.communicate(timeout=20)
+            assert process.returncode == 0
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Copies:
+    (tmp_path / "copies").mkdir()
+    return Copies(tmp_path / "copies")
+
+
+@pytest.fixture
+def keepers(kept: Copies) -> Iterator[Keepers]:
+    keepers = Keepers(kept.folder)
+    yield keepers
+    keepers.close()
+
+
+def test_all_get_one_whole_copy_and_no_draft_is_left(kept: Copies, keepers: Keepers) -> None:
+    names = {unit(f"{number}").digest for number in range(100)}
+    for number in range(100):
+        (name,) = keepers.keep(f"{number}")
+        kept.check(name)
+    assert {path.name for path in kept.folder.iterdir()} == names
+
+
+def test_a_whole_copy_is_never_taken_away_by_one_who_came_late(kept: Copies, tmp_path: Path) -> None:
+    """Who found no copy writes one; when there is one by then, it is this one that stays."""
+    first, late = Copies(kept.folder), Late(kept.folder)
+    late.before = lambda: first.keep(unit("same"))
+    name = late.keep(unit("same"))
+    assert (kept.folder / name).stat().st_ino == late.found
+    assert [path.name for path in kept.folder.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("harm", ["altered", "foreign", "no manifest", "a file", "a link"])
+def test_what_is_damaged_is_mended_by_all_of_them(kept: Copies, keepers: Keepers, harm: str, tmp_path: Path) -> None:
+    name = unit("same").digest
+    for _ in range(20):
+        kept.keep(unit("same"))
+        spoil(kept.folder / name, harm, tmp_path)
+        assert keepers.keep("same") == {name}
+        kept.keep(unit("same"))  # of two who mend at once, each may have taken the other's away for a moment
+        kept.check(name)
+    assert [path.name for path in kept.folder.iterdir()] == [name]
+
+
+class Late(Copies):
+    """Looks, and comes to write only after `before`."""
+
+    before: Callable[[], object]
+    found = 0
+
+    def _write(self, unit: Unit, name: str) -> None:
+        self.before()
+        self.found = (self.folder / name).stat().st_ino
+        super()._write(unit, name)
+
+
+def spoil(copy: Path, harm: str, elsewhere: Path) -> None:
+    guard = copy / "files" / "work" / "0" / "guard.py"
+    if harm == "altered":
+        guard.chmod(0o700)
+        guard.write_text("evil")
+    elif harm == "foreign":
+        guard.with_name("evil.py").write_text("evil")
+    elif harm == "no manifest":
+        (copy / "manifest.json").unlink()
+    else:
+        shutil.rmtree(copy)
+        if harm == "a file":
+            copy.write_text("evil")
+        else:
+            copy.symlink_to(elsewhere)
