@@ -83,6 +83,8 @@ def test_work_leaves_acceptors_for_others_and_has_threads_of_its_own_beyond_them
     working = [porch.knock("work") for _ in range(20)]
     with porch.knock("e") as connection:
         assert answer(connection).stdout == b"inline"
+    for _ in working:  # all are inside: a late one would find an acceptor that is free again
+        assert porch.service.started.acquire(timeout=LONG)
     porch.service.release.set()
 
     for connection in working:

@@ -36,9 +36,10 @@ class Person:
         self._number = self._display()
 
     def _display(self) -> str:
+        """It stays as it is when its last client leaves; else who comes at that moment is thrown out."""
         read, write = os.pipe()
         self._server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24", "-noreset", "-nolisten", "tcp"],
             pass_fds=[write],
             stderr=subprocess.DEVNULL,
             start_new_session=True,
