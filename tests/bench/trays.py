@@ -133,4 +133,4 @@ def fill_journal(house: House, count: int) -> None:
     with house.stores.database.write() as connection:
         now = time.time()
         lines = ((f"{number:032x}", now, *values[2:]) for number in range(count))
-        connection.executemany(rows.INSERT, lines)
+        connection.executemany(rows.insert(1), lines)

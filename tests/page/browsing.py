@@ -20,7 +20,7 @@ def address(site: Site, path: str) -> str:
 
 def keep(site: Site, *records: Record) -> None:
     with site.house.stores.database.write() as connection:
-        connection.executemany(rows.INSERT, map(rows.values, records))
+        connection.executemany(rows.insert(1), map(rows.values, records))
 
 
 def focus(page: Page, word: str) -> None:

@@ -35,7 +35,7 @@ def test_1000_hostile_texts_run_nowhere(site: Site, chromium: Chromium) -> None:
     records = [record(number, text) for number, text in enumerate(texts())]
     assert len(records) == 1000
     with site.house.stores.database.write() as connection:
-        connection.executemany(rows.INSERT, map(rows.values, records))
+        connection.executemany(rows.insert(1), map(rows.values, records))
 
     with chromium.page() as page:
         page.go(site.open())

@@ -55,7 +55,7 @@ def in_journal(found: list[Record], wanted: filters.Filter) -> list[str]:
     with sqlite3.connect(":memory:") as connection:
         connection.row_factory = sqlite3.Row
         connection.executescript(";".join(MIGRATIONS))
-        connection.executemany(rows.INSERT, map(rows.values, found))
+        connection.executemany(rows.insert(1), map(rows.values, found))
         words: dict[str, object] = {**wanted.words}
         words["mark"] = words.pop("verdict", "")
         return [row["id"] for row in connection.execute(*rows.query(50, words))][::-1]
@@ -78,7 +78,7 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
         replace(ROW, id="e", at=HOUR, agent="shelley", hooks=(ran,), test=True),
     ]
     with database.write() as connection:
-        connection.executemany(rows.INSERT, map(rows.values, found))
+        connection.executemany(rows.insert(1), map(rows.values, found))
     statistics = Statistics(database)
 
     assert statistics.hours(HOUR) == [
@@ -95,7 +95,7 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
 def test_an_agent_that_only_our_own_events_spoke_for_was_never_heard_of(house: House) -> None:
     ours = replace(ROW, id="a", at=HOUR, agent="x-code", session="hooktray-probe-1")
     with house.stores.database.write() as connection:
-        connection.executemany(rows.INSERT, map(rows.values, [ours]))
+        connection.executemany(rows.insert(1), map(rows.values, [ours]))
 
     assert Statistics(house.stores.database).heard(tuple(DIALECTS), 0.0) == []
 

@@ -337,7 +337,7 @@ def test_a_hundred_thousand_rows_are_read_by_key(database: Database) -> None:
     template = rows.values(PLAIN)
     made = ((f"e{number}", *template[1:4], f"s{number % 100}", *template[5:]) for number in range(100_000))
     with database.write() as connection:
-        connection.executemany(rows.INSERT, made)
+        connection.executemany(rows.insert(1), made)
 
     journal = Journal(database)
     assert [record.id for record in journal.recent(2)] == ["e99999", "e99998"]

@@ -8,26 +8,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from store.writing import ROW, append, locked, until
 
-from tray.model.decision import Record, Verdict
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.writer import ROWS, Committed
 
-ROW = Record(
-    id="e", at=1.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
-    verdict=Verdict.DENY, reason="no", ms=1.0,
-)  # fmt: skip
 APPENDER = """
 import pathlib, sys
 from dataclasses import replace
-from tests.store.test_writer import ROW
+from tests.store.writing import ROW
 from tray.store.db import open_db
 from tray.store.journal import Journal
 from tray.store.writer import Committed
@@ -46,29 +41,6 @@ while True:
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
     return open_db(tmp_path / "hooktray.db", migrate=True)
-
-
-@contextmanager
-def locked(database: Database) -> Iterator[None]:
-    """Another connection that holds the only write lock."""
-    with closing(database.open()) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        yield
-        connection.execute("ROLLBACK")
-
-
-def until(true: Callable[[], bool], limit: float = 10.0) -> None:
-    deadline = time.monotonic() + limit
-    changed = threading.Event()
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        changed.wait(0.005)
-
-
-def append(journal: Journal, id: str, *, commit: bool = True) -> tuple[Committed, float]:
-    started = time.monotonic()
-    said = journal.append(replace(ROW, id=id), commit=commit)
-    return said, time.monotonic() - started
 
 
 def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:

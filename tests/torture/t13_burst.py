@@ -95,7 +95,7 @@ def _controls(tally: Tally) -> None:
         for number in range(10):
             started = time.monotonic()
             with suppress(sqlite3.OperationalError):
-                connection.execute(rows.INSERT, rows.values(replace(ROW, id=f"w{number}")))
+                connection.execute(rows.insert(1), rows.values(replace(ROW, id=f"w{number}")))
             waits.append(time.monotonic() - started)
     tally.control("everybody waits", statistics.fmean(waits) >= MEAN)
 
@@ -122,7 +122,7 @@ class Forgetful:
         self._over.wait()  # the file is locked for all the burst
         with self._database.write() as connection:
             for id in self._queue:
-                connection.execute(rows.INSERT, rows.values(replace(ROW, id=id)))
+                connection.execute(rows.insert(1), rows.values(replace(ROW, id=id)))
 
 
 def _latest(tally: Tally, path: Path) -> None:
@@ -143,7 +143,7 @@ def _filled(path: Path, number: int) -> Database:
     template = rows.values(replace(ROW, hooks=(hook,), answer=answer))
     made = ((f"e{each}", float(each), template[2], f"s{each % 100}", *template[4:]) for each in range(number))
     with database.write() as connection:
-        connection.executemany(rows.INSERT, made)
+        connection.executemany(rows.insert(1), made)
     return database
 
 

@@ -74,7 +74,7 @@ class Journal:
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
-                connection.execute(work.sql, work.values)
+                connection.execute(rows.insert(1), work.values)
         except StoreError as e:
             self._trouble(e.message)
             return Committed.LATE
@@ -86,7 +86,7 @@ class Journal:
 
     def alerted(self, ids: Sequence[str], word: str) -> None:
         """Note what became of the alert for these events."""
-        self._writer.put(Work(ALERTED, (word, json.dumps(ids)), is_row=False))
+        self._writer.put(Work((word, json.dumps(ids)), ALERTED))
 
     def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""
@@ -169,7 +169,7 @@ class Journal:
 
     def _work(self, record: Record) -> Work | None:
         try:
-            return Work(rows.INSERT, rows.values(replace(record, offline=record.offline or self._offline)))
+            return Work(rows.values(replace(record, offline=record.offline or self._offline)))
         except (TypeError, ValueError, RecursionError) as e:
             self._trouble(f"a row of the journal cannot be stored: {e}")
             return None

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tray.store.db import transaction
-
 CHUNK = 200  # rows deleted in one transaction, so that the writer gets its turn in between
 PAGES = 200  # given back to the disk at a time
 NEWEST = 50  # rows that stay, whatever they weigh
@@ -72,8 +70,7 @@ def keep_all(connection: sqlite3.Connection) -> bool:
 def _delete(connection: sqlite3.Connection, where: str, value: float) -> int:
     if not connection.execute(f"SELECT 1 FROM journal WHERE {where} LIMIT 1", {"value": value}).fetchone():
         return 0  # looking takes no lock
-    with transaction(connection):
-        return connection.execute(DELETE.format(where), {"value": value, "chunk": CHUNK}).rowcount
+    return connection.execute(DELETE.format(where), {"value": value, "chunk": CHUNK}).rowcount
 
 
 def _size(connection: sqlite3.Connection) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import sqlite3
 from collections.abc import Mapping
@@ -21,10 +22,6 @@ COLUMNS = (
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # what a list of rows does without
 BRIEF = f"SELECT {', '.join(LARGE.get(name, name) for name in COLUMNS)} FROM journal"
-# The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
-INSERT = (
-    f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT (id) DO NOTHING"
-)
 KINDS = frozenset(kind.value for kind in EventKind)
 TROUBLE = "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
 MARK = (  # as Record.mark has it
@@ -48,8 +45,18 @@ CONDITIONS = {
 }
 
 
+@functools.cache
+def insert(count: int) -> str:
+    """The statement that takes the values of so many rows, one row's after the other's.
+
+    The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
+    """
+    one = f"({', '.join('?' * len(COLUMNS))})"
+    return f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES {', '.join([one] * count)} ON CONFLICT (id) DO NOTHING"
+
+
 def values(record: Record) -> tuple[object, ...]:
-    """What INSERT takes. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
+    """What `insert` takes for it. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
     row: dict[str, object] = {name: getattr(record, name) for name in COLUMNS}
     row |= {name: _json(row[name]) for name in (*LISTS, "answer")}
     row |= {

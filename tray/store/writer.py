@@ -13,16 +13,18 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, groupby, islice
+from operator import attrgetter
 
-from tray.store import lost
-from tray.store.db import Database, is_damage, transaction
+from tray.store import lost, rows
+from tray.store.db import Database, is_damage
 
 ROWS = 10_000  # that may wait; more are dropped
 SIZE = 64 * 1024 * 1024  # characters that may wait
-BATCH = 500  # statements in one transaction
+BATCH = 500  # taken at once
+TOGETHER = 256  # rows in one statement, at most; always a power of two
 BUSY = 0.25  # seconds; longer would keep close() waiting
 PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 AGAIN = 3600.0  # seconds before the same trouble is told again
@@ -41,11 +43,14 @@ class Committed(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One statement. Only rows are counted when they have to be dropped."""
+    """A row of the journal, or any other statement. Only rows are counted when they have to be dropped."""
 
-    sql: str
     values: tuple[object, ...]
-    is_row: bool = True
+    sql: str = ""
+
+    @property
+    def is_row(self) -> bool:
+        return not self.sql
 
     @property
     def size(self) -> int:
@@ -250,13 +255,27 @@ class Writer:
 
 
 def _commit(connection: sqlite3.Connection, batch: list[Work], dropped: int) -> None:
-    if not (batch or dropped):
-        return
-    with transaction(connection):
-        for work in batch:
-            connection.execute(work.sql, work.values)
-        if dropped:
-            connection.execute(lost.SAVE, (dropped,))
+    """Each statement is a transaction of its own, which SQLite begins and ends without the interpreter.
+
+    Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and whoever turns the switch
+    would find the database locked for seconds.
+    """
+    for sql, values in _together(batch):
+        connection.execute(sql, values)
+    if dropped:
+        connection.execute(lost.SAVE, (dropped,))
+
+
+def _together(batch: list[Work]) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """The same in few statements, of few kinds: SQLite keeps what it has compiled."""
+    for is_row, some in groupby(batch, attrgetter("is_row")):
+        if not is_row:
+            yield from ((work.sql, work.values) for work in some)
+            continue
+        left = deque(work.values for work in some)
+        while left:
+            count = min(TOGETHER, 1 << (len(left).bit_length() - 1))
+            yield rows.insert(count), tuple(chain.from_iterable(left.popleft() for _ in range(count)))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

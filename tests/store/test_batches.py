@@ -1,0 +1,65 @@
+"""How the journal's writer commits what waits together."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from store.writing import ROW, append, locked, until
+
+from tray.store.db import BUSY, Database, open_db
+from tray.store.journal import Journal
+from tray.store.retention import Limits, Retention
+
+
+@dataclass(frozen=True)
+class Watched(Database):
+    """Notes each statement, and whether a transaction of Python's was open when it began."""
+
+    seen: list[tuple[str, bool]] = field(default_factory=list)
+
+    def open(self, *, busy: float = BUSY) -> sqlite3.Connection:
+        connection = super().open(busy=busy)
+        connection.set_trace_callback(lambda sql: self.seen.append((sql, connection.in_transaction)))
+        return connection
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return open_db(tmp_path / "hooktray.db", migrate=True)
+
+
+def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_threads_let_it_go_on(
+    database: Database,
+) -> None:
+    watched = Watched(database.path)
+    with closing(Journal(watched, retention=Retention(lambda: Limits(days=1e6, rows=200)))) as journal:
+        with locked(database):
+            for number in range(300):
+                append(journal, f"e{number}", commit=False)
+            journal.alerted(["e1"], "shown")
+            append(journal, "after it", commit=False)
+        until(lambda: journal.count() == 301)
+        journal.tidy()
+        until(lambda: journal.count() == 200)
+
+    assert {is_within for _, is_within in watched.seen} == {False}
+    kinds = [sql.split()[0] for sql, _ in watched.seen]
+    assert kinds[: kinds.index("UPDATE")].count("INSERT") <= 1 + 8 + 1  # e0, the rest by powers of two
+    assert {"DELETE", "UPDATE"} <= set(kinds)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 255, 256, 257, 500, 501])
+def test_rows_are_written_in_their_order_however_many_come_together(database: Database, count: int) -> None:
+    ids = [f"e{number}" for number in range(count)]
+    with closing(Journal(database, trouble=lambda _: None)) as journal:
+        with locked(database):
+            for id in ids:
+                append(journal, id, commit=False)
+        until(lambda: journal.count() == count)
+
+        assert [record.id for record in journal.recent(count)] == ids[::-1]
+        assert {record.payload for record in journal.each()} == {ROW.payload}

@@ -1,0 +1,42 @@
+"""Rows for the journal's writer, and who is in its way."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+from tray.model.decision import Record, Verdict
+from tray.store.db import Database
+from tray.store.journal import Journal
+from tray.store.writer import Committed
+
+ROW = Record(
+    id="e", at=1.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
+    verdict=Verdict.DENY, reason="no", ms=1.0,
+)  # fmt: skip
+
+
+@contextmanager
+def locked(database: Database) -> Iterator[None]:
+    """Another connection that holds the only write lock."""
+    with closing(database.open()) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("ROLLBACK")
+
+
+def until(true: Callable[[], bool], limit: float = 10.0) -> None:
+    deadline = time.monotonic() + limit
+    changed = threading.Event()
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        changed.wait(0.005)
+
+
+def append(journal: Journal, id: str, *, commit: bool = True) -> tuple[Committed, float]:
+    started = time.monotonic()
+    said = journal.append(replace(ROW, id=id), commit=commit)
+    return said, time.monotonic() - started
