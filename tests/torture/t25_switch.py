@@ -50,6 +50,7 @@ def torture(tally: Tally) -> None:
                 late = load.toggle()
                 tally.attack(f"toggle {number}: {late} started after it", not late)
                 tally.inputs += 1  # off, and on again
+        tally.measured.append(f"the switch was turned in {load.longest * 1000:.0f} ms at most")
         with Load(house, tally.folder / "control", Careless(house).begin) as careless:
             fell = any(careless.toggle() for _ in range(CHANCES))
         tally.control("a supervisor that reads the switch when it plans", fell)
@@ -90,6 +91,7 @@ class Load:
 
     def __init__(self, house: House, started: Path, begin: Callable[[Knock], object]) -> None:
         self._house, self._started, self._begin = house, started, begin
+        self.longest = 0.0  # seconds that a turn of the switch took
         self._over = threading.Event()
         self._rounds = [0] * AGENTS
         self._threads = [threading.Thread(target=self._knock, args=(number,)) for number in range(AGENTS)]
@@ -106,9 +108,8 @@ class Load:
 
     def toggle(self) -> int:
         """Off while hooks run, and on again: how many of them started after it was off."""
-        switch = self._house.stores.switch
         _wait_for(lambda: self._started.exists() and self._started.stat().st_size > 0)
-        switch.turn(False, "test")
+        self._turn(False)
         off = ticks()
         before = list(self._rounds)
         # Each agent's turn from before is over, and one that began later, too.
@@ -116,8 +117,13 @@ class Load:
         late = _late(self._started, off + 1)
         self._started.unlink(missing_ok=True)
         self._house.decisions.clear()
-        switch.turn(True, "test")
+        self._turn(True)
         return late
+
+    def _turn(self, on: bool) -> None:
+        started = time.monotonic()
+        self._house.stores.switch.turn(on, "test")
+        self.longest = max(self.longest, time.monotonic() - started)
 
     def _knock(self, agent: int) -> None:
         body = json.dumps(PRE_TOOL_USE).encode()
