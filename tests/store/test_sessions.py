@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from pathlib import Path
 
@@ -125,11 +127,70 @@ def test_notes_are_taken_in_order_and_once(sessions: Sessions) -> None:
     assert sessions.take(AGENT, "s") == ()
 
 
-def test_to_look_for_notes_takes_no_turn_at_writing(sessions: Sessions, database: Database) -> None:
+def test_where_no_note_waits_nobody_waits_for_the_database(sessions: Sessions, database: Database) -> None:
     sessions.mark(AGENT, "s", "skill:lint")
 
     with database.write():
         assert sessions.take(AGENT, "s") == ()
+
+
+def test_what_another_process_remembers_of_a_new_session_is_seen(database: Database) -> None:
+    ours, theirs = Sessions(database), Sessions(database)
+    assert ours.empty
+
+    theirs.mark(AGENT, "s", "skill:lint")
+    assert ours.knows(AGENT, "s")
+    assert ours.marks(AGENT, "s") == {"skill:lint"}
+    theirs.leave(AGENT, "s", Note(hook="a", text="1"))
+    assert [note.text for note in ours.take(AGENT, "s")] == ["1"]
+    assert theirs.take(AGENT, "s") == ()
+
+
+def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(database: Database) -> None:
+    with database.connect() as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+
+        sessions = Sessions(database)
+
+        assert sessions.knows(AGENT, "s"), "nobody can tell yet"
+    assert not sessions.knows(AGENT, "s")
+
+
+def test_a_change_is_seen_where_the_disk_has_no_room_for_a_byte(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = Sessions(database), Sessions(database)
+    theirs.mark(AGENT, "s", "x")
+    assert ours.knows(AGENT, "s")
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        theirs.mark(AGENT, "t", "x")
+
+    assert ours.knows(AGENT, "t")
+
+
+def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, database: Database) -> None:
+    sessions.mark(AGENT, "s", "x")
+    sessions.clear(AGENT, "s")
+    with database.write() as connection:
+        connection.execute("DROP TABLE session_mark")
+
+    assert (sessions.empty, sessions.knows(AGENT, "t")) == (False, True)
+    with pytest.raises(StoreError):
+        sessions.take(AGENT, "t")
+
+
+def test_what_only_wakes_leaves_the_other_notes_waiting(sessions: Sessions) -> None:
+    for wake in (True, False):
+        sessions.leave(AGENT, "s", Note(hook="a", text=str(wake), wake=wake))
+
+    assert [note.text for note in sessions.take(AGENT, "s", wake=True)] == ["True"]
+    assert [note.text for note in sessions.take(AGENT, "s")] == ["False"]
 
 
 def test_a_session_is_known_once_something_is_remembered_of_it(sessions: Sessions) -> None:

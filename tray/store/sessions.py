@@ -7,17 +7,22 @@ session is kept under a digest of its name; an event that names no session is ne
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from tray.store.db import Database, transaction
+from tray.errors import StoreError
+from tray.store.db import Database
 from tray.text import redact
 
 BUSY = 0.05  # seconds; an agent waits for the answer that waits for this
 DAY = 86_400.0
+CHANGES = "sessions.changes"  # beside the database: a byte for each change, so that others see that there was one
 NOTES = 20  # of one session that wait; older ones are dropped
 NOTE_LIMIT = 10_000  # characters of one
 RAISE = (
@@ -26,10 +31,15 @@ RAISE = (
 )
 COUNTED = "SELECT count FROM session_mark WHERE session = ? AND name = ?"
 LEFT = "SELECT seq, hook, text, wake FROM session_note WHERE session = ? AND wake >= ? ORDER BY seq"
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever stands there holds nobody up
 DROP_OLDEST = (
     "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
     " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
 )
+
+
+Sign = tuple[int, int, int]
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,26 +52,35 @@ class Note:
 
 
 class Sessions:
-    """Asks the disk only for sessions that have something there: most events cost nothing here.
+    """Asks the database only for sessions that have something there: most events cost a look at one file's size.
 
-    Which sessions those are is read once; what another process marks later is seen by `mark` and `count`. All
-    methods may be called from any thread and raise StoreError.
+    All methods may be called from any thread and raise StoreError.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
-        with database.connect() as connection:
-            self._known = _sessions(connection)
+        self._changes = database.path.with_name(CHANGES)
+        self._seen: Sign | None = None
+        self._known: set[str] = set()  # of these something may be remembered
+        self._noted: set[str] = set()  # for these a note may wait
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is remembered of any session."""
+        """Whether nothing is remembered of any session; False while nobody can tell."""
+        try:
+            self._heed()
+        except StoreError:
+            return False
         return not self._known
 
     def knows(self, agent: str, session: str) -> bool:
         """Whether something may be remembered of this one."""
-        return not self.empty and _key(agent, session) in self._known
+        try:
+            self._heed()
+        except StoreError:
+            return True
+        return bool(self._known) and _key(agent, session) in self._known
 
     # ---- marks: a thing has happened in this session, or in this turn of it
 
@@ -75,6 +94,7 @@ class Sessions:
     def unmark(self, agent: str, session: str, name: str) -> None:
         """Forget a mark, or begin a count anew."""
         key = _key(agent, session)
+        self._heed()
         if key in self._known:
             with self._write(key) as connection:
                 connection.execute("DELETE FROM session_mark WHERE session = ? AND name = ?", (key, name))
@@ -85,6 +105,7 @@ class Sessions:
     def marks(self, agent: str, session: str) -> frozenset[str]:
         """The names of all marks and counts of this session."""
         key = _key(agent, session)
+        self._heed()
         if key not in self._known:
             return frozenset()
         with self._database.connect() as connection:
@@ -109,6 +130,7 @@ class Sessions:
             return
         key, text = _key(agent, session), redact(note.text[: 2 * NOTE_LIMIT]).text[:NOTE_LIMIT]
         with self._write(key) as connection:
+            self._noted.add(key)
             connection.execute(
                 "INSERT INTO session_note(session, hook, text, wake, at) VALUES (?, ?, ?, ?, ?)",
                 (key, note.hook, text, int(note.wake), self._clock()),
@@ -118,14 +140,14 @@ class Sessions:
     def take(self, agent: str, session: str, *, wake: bool = False) -> tuple[Note, ...]:
         """What was left for this session, oldest first, to exactly one caller; `wake` = only what shall wake."""
         key = _key(agent, session)
-        if key not in self._known:
+        self._heed()
+        if key not in self._noted:
             return ()
-        with self._database.connect(busy=BUSY) as connection:
-            if connection.execute(LEFT, (key, int(wake))).fetchone() is None:
-                return ()  # as a rule: nobody else is held up for that
-            with transaction(connection):
-                found = connection.execute(LEFT, (key, int(wake))).fetchall()
-                connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
+        with self._write(key) as connection:
+            found = connection.execute(LEFT, (key, int(wake))).fetchall()
+            connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
+            if connection.execute(LEFT, (key, 0)).fetchone() is None:
+                self._noted.discard(key)  # while nobody else can write
         return tuple(Note(hook=row["hook"], text=row["text"], wake=bool(row["wake"])) for row in found)
 
     # ---- the end
@@ -133,32 +155,75 @@ class Sessions:
     def clear(self, agent: str, session: str, *, turn: bool = False) -> None:
         """Forget the session, or with `turn` only what belongs to the turn that has ended."""
         key = _key(agent, session)
+        self._heed()
         if key not in self._known:
             return
         with self._write(key) as connection:
             connection.execute("DELETE FROM session_mark WHERE session = ? AND turn >= ?", (key, int(turn)))
             if not turn:
                 connection.execute("DELETE FROM session_note WHERE session = ?", (key,))
-        if not turn:
-            self._known.discard(key)
+                self._known.discard(key)
+                self._noted.discard(key)
 
     def prune(self, days: float) -> None:
         """Forget what is older: a session whose end nobody told us of."""
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
-            self._known = _sessions(connection)  # while nobody else can write
+            self._known, self._noted = _sessions(connection)  # while nobody else can write
+
+    def _heed(self) -> None:
+        """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""
+        sign = _sign(self._changes)
+        if sign == self._seen:
+            return
+        with self._database.connect(busy=BUSY) as connection:
+            known, noted = _sessions(connection)
+        self._known |= known
+        self._noted |= noted
+        self._seen = sign  # as it was before: a change that came meanwhile is looked for again
 
     @contextmanager
     def _write(self, key: str) -> Iterator[sqlite3.Connection]:
-        with self._database.write(busy=BUSY) as connection:
+        try:
+            with self._database.write(busy=BUSY) as connection:
+                self._known.add(key)
+                yield connection
+        except BaseException:  # what stands there now is not sure
             self._known.add(key)
-            yield connection
+            self._noted.add(key)
+            raise
+        finally:
+            _tell(self._changes)
 
 
-def _sessions(connection: sqlite3.Connection) -> set[str]:
-    found = connection.execute("SELECT session FROM session_mark UNION SELECT session FROM session_note")
-    return {row[0] for row in found}
+def _sign(path: Path) -> Sign:
+    try:
+        found = path.lstat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _tell(path: Path) -> None:
+    """Best effort: where there is no room for a byte, its time tells."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PLAIN, 0o600)
+        try:
+            os.write(file, b".")
+        finally:
+            os.close(file)
+    except OSError:
+        try:
+            os.utime(path)
+        except OSError as error:
+            log.warning("%s: nobody else sees what was remembered of a session: %s", path, error)
+
+
+def _sessions(connection: sqlite3.Connection) -> tuple[set[str], set[str]]:
+    """Those with anything, and those with a note."""
+    noted = {row[0] for row in connection.execute("SELECT session FROM session_note")}
+    return noted | {row[0] for row in connection.execute("SELECT session FROM session_mark")}, noted
 
 
 def _key(agent: str, session: str) -> str:
