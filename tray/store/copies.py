@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ from tray.model.hook import Hook, digest
 MANIFEST = "manifest.json"
 FILES = "files"
 DRAFT = ".draft-"
+TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # what a system says when something stands there
 LONGEST = 600.0  # seconds that a draft may take to be written
 SETTLED = 2_000_000_000  # nanoseconds
 CURE = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
@@ -180,8 +182,8 @@ class Copies:
             try:
                 draft.rename(place)
                 return
-            except OSError:
-                if not os.path.lexists(place):
+            except OSError as error:
+                if error.errno not in TAKEN:
                     raise
             try:
                 self.check(name)

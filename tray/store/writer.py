@@ -13,9 +13,9 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain, groupby, islice
+from itertools import chain, islice, takewhile
 from operator import attrgetter
 
 from tray.store import lost, rows
@@ -23,8 +23,7 @@ from tray.store.db import Database, is_damage
 
 ROWS = 10_000  # that may wait; more are dropped
 SIZE = 64 * 1024 * 1024  # characters that may wait
-BATCH = 500  # taken at once
-TOGETHER = 256  # rows in one statement, at most; always a power of two
+TOGETHER = 32  # rows in one statement, at most: older SQLite takes 999 values
 BUSY = 0.25  # seconds; longer would keep close() waiting
 PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 AGAIN = 3600.0  # seconds before the same trouble is told again
@@ -182,7 +181,7 @@ class Writer:
             try:
                 if connection is None:
                     connection = self._database.open(busy=BUSY)
-                if not job[0] or self._since >= HURRY:
+                if not any(job) or self._since >= HURRY:
                     self._clean(connection)
                 _commit(connection, *job)
             except sqlite3.Error as e:
@@ -197,13 +196,13 @@ class Writer:
         _close(connection)
 
     def _next(self) -> tuple[list[Work], int] | None:
-        """What to write now; it stays in the queue until it is written. None = the end."""
+        """What to write now with one statement; it stays in the queue until it is written. None = the end."""
         with self._work:
             self._work.wait_for(lambda: self._queue or self._unsaved or self._untidy or self._closing)
             is_over = self._closing and time.monotonic() >= self._end
             if is_over or not (self._queue or self._unsaved or (self._untidy and not self._closing)):
                 return None
-            return list(islice(self._queue, BATCH)), self._unsaved
+            return ([], self._unsaved) if self._unsaved else (_together(self._queue), 0)
 
     def _finished(self, batch: list[Work], dropped: int) -> None:
         with self._work:
@@ -254,28 +253,23 @@ class Writer:
         self._trouble(text)
 
 
+def _together(queue: deque[Work]) -> list[Work]:
+    """As many of the first ones as go into one statement, of a few sizes only: SQLite keeps what it has compiled."""
+    found = list(takewhile(attrgetter("is_row"), islice(queue, TOGETHER)))
+    return found[: 1 << (len(found).bit_length() - 1)] if found else list(islice(queue, 1))
+
+
 def _commit(connection: sqlite3.Connection, batch: list[Work], dropped: int) -> None:
-    """Each statement is a transaction of its own, which SQLite begins and ends without the interpreter.
+    """One statement, which is a transaction of its own: SQLite begins and ends it without the interpreter.
 
     Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and whoever turns the switch
     would find the database locked for seconds.
     """
-    for sql, values in _together(batch):
-        connection.execute(sql, values)
     if dropped:
         connection.execute(lost.SAVE, (dropped,))
-
-
-def _together(batch: list[Work]) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """The same in few statements, of few kinds: SQLite keeps what it has compiled."""
-    for is_row, some in groupby(batch, attrgetter("is_row")):
-        if not is_row:
-            yield from ((work.sql, work.values) for work in some)
-            continue
-        left = deque(work.values for work in some)
-        while left:
-            count = min(TOGETHER, 1 << (len(left).bit_length() - 1))
-            yield rows.insert(count), tuple(chain.from_iterable(left.popleft() for _ in range(count)))
+    elif batch:
+        sql = batch[0].sql or rows.insert(len(batch))
+        connection.execute(sql, tuple(chain.from_iterable(work.values for work in batch)))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:
