@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from store.writing import ROW, append, locked, until
@@ -22,10 +24,17 @@ class Watched(Database):
     """Notes each statement, and whether a transaction of Python's was open when it began."""
 
     seen: list[tuple[str, bool]] = field(default_factory=list)
+    told: list[Callable[[str], None]] = field(default_factory=list)
 
     def open(self, *, busy: float = BUSY) -> sqlite3.Connection:
         connection = super().open(busy=busy)
-        connection.set_trace_callback(lambda sql: self.seen.append((sql, connection.in_transaction)))
+
+        def trace(sql: str) -> None:
+            self.seen.append((sql, connection.in_transaction))
+            for tell in self.told:
+                tell(sql)
+
+        connection.set_trace_callback(trace)
         return connection
 
 
@@ -52,6 +61,43 @@ def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_t
     kinds = [sql.split()[0] for sql, _ in watched.seen]
     assert kinds[: kinds.index("UPDATE")].count("INSERT") < 20  # by 32, 16, 8, 4, 2, 1
     assert {"DELETE", "UPDATE"} <= set(kinds)
+
+
+def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
+    with database.connect() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    full = Journal(replace(database, pragmas=(f"max_page_count = {pages + 20}",)), trouble=lambda _: None)
+    with locked(database):
+        for number in range(500):
+            append(full, f"e{number}", commit=False)
+    until(lambda: full.count() > 0)
+    full.close(0.5)
+
+    kept = full.count()
+    assert 0 < kept < 500
+    assert full.dropped == Journal(database).dropped == 500 - kept
+
+
+def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: Database) -> None:
+    watched = Watched(database.path)
+    journal = Journal(watched, trouble=lambda _: None)
+    knot: dict[str, Any] = {}
+    knot["knot"] = knot
+    unfit = replace(ROW, answer=knot)
+
+    def one_more(sql: str) -> None:
+        if "INTO meta" in sql and journal.count() < 100:
+            journal.append(unfit, commit=False)
+
+    watched.told.append(one_more)
+    with closing(journal):
+        with locked(database):
+            for number in range(100):
+                append(journal, f"e{number}", commit=False)
+            journal.append(unfit, commit=False)
+        until(lambda: journal.count() == 100)
+        until(lambda: Journal(database).dropped == journal.dropped)
+    assert journal.dropped > 1
 
 
 def test_a_statement_takes_no_more_values_than_any_sqlite_allows() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tray.model.hook import Command, Hook, Match, Source
-from tray.store.copies import Copies, Unit
+from tray.store.copies import Copies, Manifest, Unit
 
 KEEPERS = 3
 KEEPER = """
@@ -35,7 +35,8 @@ def unit(text: str) -> Unit:
         match=Match(event="tool_before"),
         action=Command(line="python3 guard.py", folder="/work"),
     )
-    return Unit(hook=hook, contents={f"/work/{number}/guard.py": text.encode() for number in range(5)})
+    contents = {f"/work/{number}/guard.py": text.encode() for number in range(5)}
+    return Unit(hook=hook, contents=contents, executable=frozenset(contents))
 
 
 class Keepers:
@@ -59,7 +60,7 @@ class Keepers:
     def close(self) -> None:
         for process in self._processes:
             process.communicate(timeout=20)
-            assert process.returncode == 0
+        assert {process.returncode for process in self._processes} == {0}
 
 
 @pytest.fixture
@@ -90,6 +91,17 @@ def test_a_whole_copy_is_never_taken_away_by_one_who_came_late(kept: Copies, tmp
     name = late.keep(unit("same"))
     assert (kept.folder / name).stat().st_ino == late.found
     assert [path.name for path in kept.folder.iterdir()] == [name]
+
+
+def test_who_finds_the_copy_gone_while_it_is_mended_makes_it(kept: Copies) -> None:
+    class Gone(Copies):
+        def check(self, name: str) -> Manifest:
+            found = super().check(name)
+            shutil.rmtree(self.folder / name)
+            return found
+
+    kept.keep(unit("same"))
+    kept.check(Gone(kept.folder).keep(unit("same")))
 
 
 @pytest.mark.parametrize("harm", ["altered", "foreign", "no manifest", "a file", "a link"])

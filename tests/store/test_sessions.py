@@ -11,7 +11,7 @@ import pytest
 
 from tray.errors import StoreError
 from tray.store.db import Database, open_db
-from tray.store.sessions import NOTES, Note, Sessions
+from tray.store.sessions import CHANGES, NOTES, Note, Sessions
 
 AGENT = "claude-code"
 
@@ -172,6 +172,20 @@ def test_a_change_is_seen_where_the_disk_has_no_room_for_a_byte(
         theirs.mark(AGENT, "t", "x")
 
     assert ours.knows(AGENT, "t")
+
+
+def test_a_link_in_the_place_of_the_changes_hides_none_and_leads_nowhere(database: Database, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("x")
+    before = elsewhere.stat()
+    database.path.with_name(CHANGES).symlink_to(elsewhere)
+    ours, theirs = Sessions(database), Sessions(database)
+    assert not ours.knows(AGENT, "s")
+
+    theirs.mark(AGENT, "s", "x")
+
+    assert ours.knows(AGENT, "s")
+    assert (elsewhere.stat().st_mtime_ns, elsewhere.read_text()) == (before.st_mtime_ns, "x")
 
 
 def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, database: Database) -> None:

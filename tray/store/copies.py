@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -90,13 +91,19 @@ class Copies:
         """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is replaced."""
         name = unit.digest
         with self._keeping:
-            try:
-                self.check(name)
-            except DamagedError:
+            if not self._stands(unit, name):
                 self._write(unit, name)
-        for path in unit.executable:  # the bit is no byte: a script that got it since runs without a new approval
-            self.path(name, path).chmod(0o500)
         return name
+
+    def _stands(self, unit: Unit, name: str) -> bool:
+        """Whether a whole copy is there; a script that may run since does so without a new approval."""
+        try:
+            self.check(name)
+            for path in unit.executable:
+                self.path(name, path).chmod(0o500)
+        except (DamagedError, FileNotFoundError, NotADirectoryError):  # or another process takes it away to mend it
+            return False
+        return True
 
     def check(self, name: str) -> Manifest:
         """The unit's manifest, after each of its bytes was looked at. Raises DamagedError."""
@@ -171,11 +178,11 @@ class Copies:
                 copy.chmod(0o500 if path in unit.executable else 0o400)
             manifest = {"definition": unit.hook.definition, "files": unit.sums, "pinned": dict(unit.pinned)}
             (draft / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
-            self._put(draft, name)
+            self._put(draft, unit, name)
         finally:
             _remove(draft)
 
-    def _put(self, draft: Path, name: str) -> None:
+    def _put(self, draft: Path, unit: Unit, name: str) -> None:
         """Into its place, unless another process was quicker: a whole copy stays, whoever's it is."""
         place = self.folder / name
         while True:
@@ -185,16 +192,14 @@ class Copies:
             except OSError as error:
                 if error.errno not in TAKEN:
                     raise
-            try:
-                self.check(name)
+            if self._stands(unit, name):
                 return
-            except DamagedError:
-                aside = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
-                try:
-                    with contextlib.suppress(FileNotFoundError):  # whoever else mends it
-                        place.rename(aside / name)
-                finally:
-                    _remove(aside)
+            aside = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
+            try:
+                with contextlib.suppress(FileNotFoundError):  # whoever else mends it
+                    place.rename(aside / name)
+            finally:
+                _remove(aside)
 
     @staticmethod
     def _damaged(name: str, what: str) -> DamagedError:
@@ -205,6 +210,9 @@ def _remove(folder: Path) -> None:
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
     else:
+        if sys.platform == "win32":  # which removes nothing that may only be read
+            for path in folder.rglob("*"):
+                path.chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
 
 

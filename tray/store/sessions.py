@@ -215,7 +215,8 @@ def _tell(path: Path) -> None:
             os.close(file)
     except OSError:
         try:
-            os.utime(path)
+            now = time.time_ns()  # the kernel's own clock for files stands still for milliseconds
+            os.utime(path, ns=(now, now), follow_symlinks=os.utime not in os.supports_follow_symlinks)
         except OSError as error:
             log.warning("%s: nobody else sees what was remembered of a session: %s", path, error)
 

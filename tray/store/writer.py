@@ -1,4 +1,4 @@
-"""The one thread that writes the journal: it takes what waits, commits it together, and tells who waited.
+"""The one thread that writes the journal: it takes what waits, some rows at once, and tells who waited.
 
 It sleeps while there is nothing to write, and tidies up now and then. When writing fails it keeps what it has and
 tries again, further and further apart; then nobody waits for it any more, and what exceeds the bounds is dropped and
@@ -27,8 +27,8 @@ TOGETHER = 32  # rows in one statement, at most: older SQLite takes 999 values
 BUSY = 0.25  # seconds; longer would keep close() waiting
 PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 AGAIN = 3600.0  # seconds before the same trouble is told again
-TIDY = 1000  # statements written between two rounds of tidying
-HURRY = 4 * TIDY  # so many without a quiet moment: it is done in between, a piece for each transaction
+TIDY = 1000  # pieces of work between two rounds of tidying
+HURRY = 4 * TIDY  # so many without a quiet moment: it is done in between, a little at each statement
 
 
 class Committed(enum.Enum):
@@ -73,7 +73,7 @@ class Writer:
         self._database = database
         self._tidy = tidy
         self._untidy = False
-        self._since = 0  # statements since the last round of tidying began
+        self._since = 0  # pieces of work since the last round of tidying began
         self._wait = wait
         self._trouble = trouble
         self._told: dict[str, float] = {}
@@ -82,7 +82,7 @@ class Writer:
         self._done = threading.Condition(lock)  # something was done, or nobody shall wait
         self._queue: deque[Work] = deque()
         self._size = 0
-        self._taken = 0  # statements ever accepted
+        self._taken = 0  # pieces of work ever accepted
         self._written = 0  # of them committed, in the same order
         self._stalled = False
         self._closing = False
@@ -90,6 +90,7 @@ class Writer:
         self._late = 0
         self._dropped = lost.count(database)  # of these, so many are not yet in the database:
         self._unsaved = 0
+        self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
         self._failing = 0.0  # when that was told; 0 = writing works
         self._thread: threading.Thread | None = None
 
@@ -202,7 +203,9 @@ class Writer:
             is_over = self._closing and time.monotonic() >= self._end
             if is_over or not (self._queue or self._unsaved or (self._untidy and not self._closing)):
                 return None
-            return ([], self._unsaved) if self._unsaved else (_together(self._queue), 0)
+            if self._unsaved and not (self._queue and self._counted):
+                return [], self._unsaved
+            return _together(self._queue), 0
 
     def _finished(self, batch: list[Work], dropped: int) -> None:
         with self._work:
@@ -213,6 +216,7 @@ class Writer:
             self._since += len(batch)
             self._untidy = self._untidy or self._since >= TIDY
             self._unsaved -= dropped
+            self._counted = dropped > 0
             self._stalled = False
             self._failing = 0.0
             self._done.notify_all()
