@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import threading
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 
 from tray.errors import StoreError
 from tray.store.db import Database, open_db
-from tray.store.sessions import CHANGES, NOTES, Note, Sessions
+from tray.store.sessions import NOTES, Note, Sessions
 
 AGENT = "claude-code"
 
@@ -155,37 +153,6 @@ def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(databa
 
         assert sessions.knows(AGENT, "s"), "nobody can tell yet"
     assert not sessions.knows(AGENT, "s")
-
-
-def test_a_change_is_seen_where_the_disk_has_no_room_for_a_byte(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours, theirs = Sessions(database), Sessions(database)
-    theirs.mark(AGENT, "s", "x")
-    assert ours.knows(AGENT, "s")
-
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "no space")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", full)
-        theirs.mark(AGENT, "t", "x")
-
-    assert ours.knows(AGENT, "t")
-
-
-def test_a_link_in_the_place_of_the_changes_hides_none_and_leads_nowhere(database: Database, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.write_text("x")
-    before = elsewhere.stat()
-    database.path.with_name(CHANGES).symlink_to(elsewhere)
-    ours, theirs = Sessions(database), Sessions(database)
-    assert not ours.knows(AGENT, "s")
-
-    theirs.mark(AGENT, "s", "x")
-
-    assert ours.knows(AGENT, "s")
-    assert (elsewhere.stat().st_mtime_ns, elsewhere.read_text()) == (before.st_mtime_ns, "x")
 
 
 def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, database: Database) -> None:

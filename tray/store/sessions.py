@@ -7,22 +7,20 @@ session is kept under a digest of its name; an event that names no session is ne
 from __future__ import annotations
 
 import hashlib
-import logging
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from tray.errors import StoreError
+from tray.store.changes import Changes, Sign
 from tray.store.db import Database
 from tray.text import redact
 
 BUSY = 0.05  # seconds; an agent waits for the answer that waits for this
 DAY = 86_400.0
-CHANGES = "sessions.changes"  # beside the database: a byte for each change, so that others see that there was one
+CHANGES = "sessions.changes"  # beside the database
 NOTES = 20  # of one session that wait; older ones are dropped
 NOTE_LIMIT = 10_000  # characters of one
 RAISE = (
@@ -31,15 +29,10 @@ RAISE = (
 )
 COUNTED = "SELECT count FROM session_mark WHERE session = ? AND name = ?"
 LEFT = "SELECT seq, hook, text, wake FROM session_note WHERE session = ? AND wake >= ? ORDER BY seq"
-_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever stands there holds nobody up
 DROP_OLDEST = (
     "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
     " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
 )
-
-
-Sign = tuple[int, int, int]
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +53,7 @@ class Sessions:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
-        self._changes = database.path.with_name(CHANGES)
+        self._changes = Changes(database.path.with_name(CHANGES))
         self._seen: Sign | None = None
         self._known: set[str] = set()  # of these something may be remembered
         self._noted: set[str] = set()  # for these a note may wait
@@ -174,7 +167,7 @@ class Sessions:
 
     def _heed(self) -> None:
         """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""
-        sign = _sign(self._changes)
+        sign = self._changes.sign()
         if sign == self._seen:
             return
         with self._database.connect(busy=BUSY) as connection:
@@ -194,31 +187,7 @@ class Sessions:
             self._noted.add(key)
             raise
         finally:
-            _tell(self._changes)
-
-
-def _sign(path: Path) -> Sign:
-    try:
-        found = path.lstat()
-    except OSError:
-        return (0, 0, 0)
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
-
-
-def _tell(path: Path) -> None:
-    """Best effort: where there is no room for a byte, its time tells."""
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PLAIN, 0o600)
-        try:
-            os.write(file, b".")
-        finally:
-            os.close(file)
-    except OSError:
-        try:
-            now = time.time_ns()  # the kernel's own clock for files stands still for milliseconds
-            os.utime(path, ns=(now, now), follow_symlinks=os.utime not in os.supports_follow_symlinks)
-        except OSError as error:
-            log.warning("%s: nobody else sees what was remembered of a session: %s", path, error)
+            self._changes.tell()
 
 
 def _sessions(connection: sqlite3.Connection) -> tuple[set[str], set[str]]:
