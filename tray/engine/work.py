@@ -76,7 +76,7 @@ def _folder(event: Event, hook: Hook) -> str:
     """An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`."""
     own = event.place if hook.match.format == event.agent else ""
     there = (folder for folder in (own, event.cwd) if os.path.isdir(folder))  # noqa: PTH112 - Path raises for some
-    return next(there, str(Path.home()))
+    return next(there, "") or str(Path.home())
 
 
 def _request(event: Event, hook: Hook, action: Http, may: May) -> Errand:
