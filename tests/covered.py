@@ -37,7 +37,7 @@ ELSEWHERE = {  # modules whose tests bear another name, or live in another room
     "page/guard.py": "page/test_guard page/test_attacks",
     "settings.py": "sources/test_configuration sources/test_schema",
     "sources/claude_places.py": "sources/test_frontmatter engine/test_foreign_hooks",
-    "store/copies.py": "store/test_copies engine/test_covering engine/test_roster",
+    "store/copies.py": "store/test_copies store/test_copies_keeping engine/test_covering engine/test_roster",
     "store/statistics.py": "cli/test_history page/test_pages",
     "surroundings.py": "test_once",
     "text/secrets.py": "test_redact",

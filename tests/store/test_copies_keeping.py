@@ -18,7 +18,7 @@ KEEPER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tests.store.test_keeping import unit
+from tests.store.test_copies_keeping import unit
 from tray.store.copies import Copies
 kept = Copies(Path(sys.argv[1]))
 with ThreadPoolExecutor(4) as threads:
