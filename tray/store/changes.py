@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import stat
 import threading
 import time
 from pathlib import Path
@@ -37,13 +39,17 @@ class Changes:
         return (found.st_ino, found.st_size, found.st_mtime_ns)
 
     def tell(self) -> None:
-        """Best effort: where there is no room for a byte, its time tells."""
+        """Best effort: where there is no room for a byte, or no file, its time tells."""
         try:
             file = _File(self._path, os.O_WRONLY | os.O_APPEND)
-            if os.fstat(file.number).st_size >= LIMIT:
+            found = os.fstat(file.number)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(errno.EINVAL, "not a file")
+            if is_large := found.st_size >= LIMIT:
                 os.ftruncate(file.number, 0)
-                _touch(file.number)
             os.write(file.number, b".")
+            if is_large:  # so may it have been for another one, who leaves it with the same size
+                _touch(file.number)
         except OSError:
             try:
                 _touch(self._path)
@@ -52,7 +58,7 @@ class Changes:
 
     def _open(self) -> _File:
         with self._opening:
-            self._file = _File(self._path, os.O_RDONLY)
+            self._file = _File(self._path, os.O_RDWR)  # an overlay shows a reader the file of before
             return self._file
 
 

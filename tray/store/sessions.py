@@ -45,7 +45,7 @@ class Note:
 
 
 class Sessions:
-    """Asks the database only for sessions that have something there: most events cost a look at one file's size.
+    """Asks the database only for sessions that have something there: most events cost a look at one open file.
 
     All methods may be called from any thread and raise StoreError.
     """
