@@ -35,7 +35,10 @@ class Changes:
             if not found.st_nlink:  # taken away: the next change makes another one
                 found = os.fstat(self._open().number)
         except OSError:  # a link, or a disk that is full or only to be read
-            return _outside(self._path)
+            try:
+                found = self._path.lstat()
+            except OSError:
+                return NOTHING
         return (found.st_ino, found.st_size, found.st_mtime_ns)
 
     def tell(self) -> None:
@@ -73,14 +76,6 @@ class _File:
     def __del__(self) -> None:
         if self.number >= 0:
             os.close(self.number)
-
-
-def _outside(path: Path) -> Sign:
-    try:
-        found = path.lstat()
-    except OSError:
-        return NOTHING
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _touch(path: Path | int) -> None:
