@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
 from tray.store import rows
-from tray.store.db import Database, open_db
+from tray.store.db import Database
 from tray.store.journal import Journal
 from tray.store.retention import Limits, Retention
 from tray.store.writer import TIDY, Committed
@@ -32,11 +31,6 @@ FULL = Record(
     cwd="/home/größe", ledger=7, queued=0.5, asked=1.25,
     masks=({"place": "payload.a", "kind": "token", "fingerprint": "0123456789ab"},),
 )  # fmt: skip
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Database:
-    return open_db(tmp_path / "hooktray.db", migrate=True)
 
 
 @pytest.fixture

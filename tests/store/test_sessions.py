@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
 from tray.errors import StoreError
-from tray.store.db import Database, open_db
+from tray.store.db import Database
 from tray.store.sessions import NOTES, Note, Sessions
 
 AGENT = "claude-code"
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Database:
-    return open_db(tmp_path / "hooktray.db", migrate=True)
 
 
 @pytest.fixture

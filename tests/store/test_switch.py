@@ -7,13 +7,12 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tray.errors import StoreError
 from tray.model.decision import Gate
-from tray.store.db import Database, open_db
+from tray.store.db import Database
 from tray.store.switch import NOTE, Pause, State, Switch
 
 TOGGLER = """
@@ -27,11 +26,6 @@ while True:
     switch.turn(on, "test")
     print("on" if on else "off", flush=True)
 """
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Database:
-    return open_db(tmp_path / "hooktray.db", migrate=True)
 
 
 def test_hooks_are_on_until_someone_says_otherwise(database: Database) -> None:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from store.writing import ROW, append, locked, until
+from desk import wait
+from store.writing import ROW, append, locked
 
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
@@ -38,11 +39,6 @@ while True:
 """
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Database:
-    return open_db(tmp_path / "hooktray.db", migrate=True)
-
-
 def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:
     with closing(Journal(database, wait=0.2, trouble=lambda _: None)) as journal:
         assert append(journal, "warm")[0] is Committed.DONE
@@ -57,7 +53,7 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
         assert sum(took for _, took in later) < first_took
         assert journal.late == 21
 
-        until(lambda: journal.count() == 23)
+        wait(lambda: journal.count() == 23)
         assert append(journal, "again")[0] is Committed.DONE
     assert [record.id for record in journal.recent(3)] == ["again", "later19", "later18"]
 
@@ -68,7 +64,7 @@ def test_answers_that_wait_together_give_up_together(database: Database) -> None
         first = threading.Thread(target=lambda: said.append(append(journal, "first")))
         first.start()
         half = time.monotonic() + 0.5
-        until(lambda: time.monotonic() > half)  # half of the first one's patience is over
+        wait(lambda: time.monotonic() > half)  # half of the first one's patience is over
         second = threading.Thread(target=lambda: said.append(append(journal, "second")))
         second.start()
         first.join()
@@ -85,11 +81,11 @@ def test_one_trouble_is_told_once(database: Database) -> None:
         with locked(database):
             for number in range(50):
                 append(journal, f"e{number}")
-            until(lambda: any("locked" in text for text in told))
-        until(lambda: journal.count() == 50)
+            wait(lambda: any("locked" in text for text in told))
+        wait(lambda: journal.count() == 50)
         with locked(database):
             append(journal, "once more")
-            until(lambda: journal.late == 51)
+            wait(lambda: journal.late == 51)
 
     assert sorted(text.split(": ")[-1] for text in told) == ["database is locked", "writing takes too long"]
 
@@ -101,7 +97,7 @@ def test_rows_beyond_the_bound_are_dropped_and_counted_for_good(database: Databa
             assert journal.dropped == 7
 
         assert said == [Committed.QUEUED] * ROWS + [Committed.DROPPED] * 7
-        until(lambda: journal.count() == ROWS)
+        wait(lambda: journal.count() == ROWS)
     assert Journal(database).dropped == 7
 
 
@@ -114,7 +110,7 @@ def test_large_rows_are_bounded_by_size_as_well(database: Database) -> None:
 
         assert 1000 < kept < 1100
         assert said[kept:] == [Committed.DROPPED] * (1100 - kept)
-        until(lambda: journal.count() == kept)
+        wait(lambda: journal.count() == kept)
 
 
 def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Database) -> None:
@@ -128,10 +124,10 @@ def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Dat
         for number in range(100):
             said, _ = append(journal, f"e{number}")
             assert said in (Committed.DONE, Committed.LATE)
-        until(lambda: any("full" in text for text in told))
+        wait(lambda: any("full" in text for text in told))
         with database.write() as connection:
             connection.execute("DELETE FROM meta WHERE key = 'ballast'")
-        until(lambda: journal.count() == 100)
+        wait(lambda: journal.count() == 100)
 
     assert sum("full" in text for text in told) == 1
     assert journal.dropped == 0
@@ -147,7 +143,7 @@ def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start
 
     with closing(Journal(database, trouble=told.append)) as journal:
         said = [append(journal, f"after{number}")[0] for number in range(10)]
-        until(lambda: any("malformed" in text for text in told))
+        wait(lambda: any("malformed" in text for text in told))
         journal.close(limit=0.1)
 
     assert set(said) == {Committed.LATE}
@@ -190,7 +186,7 @@ def test_a_writer_with_nothing_to_write_sleeps(database: Database) -> None:
         append(journal, "one")
         (thread,) = (thread for thread in threading.enumerate() if thread.name == "journal")
         before, end = wake_ups(thread), time.monotonic() + 1.0
-        until(lambda: time.monotonic() > end)
+        wait(lambda: time.monotonic() > end)
 
         assert wake_ups(thread) - before <= 3  # the last commit's own way to bed; a poll would be 10 and more
 

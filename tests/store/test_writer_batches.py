@@ -6,14 +6,14 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from store.writing import ROW, append, locked, until
+from desk import wait
+from store.writing import ROW, append, locked
 
 from tray.store import rows
-from tray.store.db import BUSY, Database, open_db
+from tray.store.db import BUSY, Database
 from tray.store.journal import Journal
 from tray.store.retention import Limits, Retention
 from tray.store.writer import TOGETHER
@@ -38,11 +38,6 @@ class Watched(Database):
         return connection
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Database:
-    return open_db(tmp_path / "hooktray.db", migrate=True)
-
-
 def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_threads_let_it_go_on(
     database: Database,
 ) -> None:
@@ -53,9 +48,9 @@ def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_t
                 append(journal, f"e{number}", commit=False)
             journal.alerted(["e1"], "shown")
             append(journal, "after it", commit=False)
-        until(lambda: journal.count() == 301)
+        wait(lambda: journal.count() == 301)
         journal.tidy()
-        until(lambda: journal.count() == 200)
+        wait(lambda: journal.count() == 200)
 
     assert {is_within for _, is_within in watched.seen} == {False}
     kinds = [sql.split()[0] for sql, _ in watched.seen]
@@ -70,7 +65,7 @@ def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
     with locked(database):
         for number in range(500):
             append(full, f"e{number}", commit=False)
-    until(lambda: full.count() > 0)
+    wait(lambda: full.count() > 0)
     full.close(0.5)
 
     kept = full.count()
@@ -95,8 +90,8 @@ def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: 
             for number in range(100):
                 append(journal, f"e{number}", commit=False)
             journal.append(unfit, commit=False)
-        until(lambda: journal.count() == 100)
-        until(lambda: Journal(database).dropped == journal.dropped)
+        wait(lambda: journal.count() == 100)
+        wait(lambda: Journal(database).dropped == journal.dropped)
     assert journal.dropped > 1
 
 
@@ -111,7 +106,7 @@ def test_rows_are_written_in_their_order_however_many_come_together(database: Da
         with locked(database):
             for id in ids:
                 append(journal, id, commit=False)
-        until(lambda: journal.count() == count)
+        wait(lambda: journal.count() == count)
 
         assert [record.id for record in journal.recent(count)] == ids[::-1]
         assert {record.payload for record in journal.each()} == {ROW.payload}

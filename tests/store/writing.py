@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -26,14 +25,6 @@ def locked(database: Database) -> Iterator[None]:
         connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute("ROLLBACK")
-
-
-def until(true: Callable[[], bool], limit: float = 10.0) -> None:
-    deadline = time.monotonic() + limit
-    changed = threading.Event()
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        changed.wait(0.005)
 
 
 def append(journal: Journal, id: str, *, commit: bool = True) -> tuple[Committed, float]:

@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tray.model.decision import Record, Verdict
-from tray.store.db import Database
 
 ROW = Record(
     id="r", at=1.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
@@ -58,12 +57,3 @@ def ids(path: Path) -> list[str]:
 def whole(path: Path) -> bool:
     with closing(sqlite3.connect(path)) as connection:
         return bool(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
-
-
-@contextmanager
-def locked(database: Database) -> Iterator[None]:
-    """Another connection that holds the only write lock."""
-    with closing(database.open()) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        yield
-        connection.execute("ROLLBACK")

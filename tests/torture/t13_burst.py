@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
+from store.writing import locked
 
 from torture.frame import Tally
-from torture.rows import ROW, locked
+from torture.rows import ROW
 from tray.store import rows
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
