@@ -15,7 +15,8 @@ TELL = "const told = []; const tell = (what) => told.push(fetch('/tell', {method
 ATTACKS = {
     "rebind": "",  # the attacker's name leads to the victim itself; see `REBOUND`
     "form": "const f = document.createElement('form'); f.method = 'POST'; f.action = T + '/do';"
-    "f.innerHTML = '<input name=act value=on>'; document.body.append(f); f.submit();",
+    "f.innerHTML = '<input name=act value=on>'; document.body.append(f); f.submit();"
+    "await new Promise(() => 0);",  # done when the victim's answer has taken the place of this page
     "plain": "await fetch(T + '/do', {method: 'POST', mode: 'no-cors', credentials: 'include', body: 'act=on'})",
     "img": "const i = new Image(); i.src = T + '/do?act=on'; await new Promise((ok) => i.onerror = i.onload = ok);",
     "websocket": "const w = new WebSocket(T.replace('http', 'ws') + '/live');"
