@@ -19,14 +19,19 @@ from house import PRE_TOOL_USE
 from torture.frame import Tally
 from torture.shims import shim
 from torture.trays import LONG, RELAYS, Asked, Tray
+from tray.engine.runners.table import ticks
+
+assert sys.platform != "win32"
 
 TIMEOUT = 2.0  # seconds that the hook has
 SLACK = 1.0  # seconds that it may have less or more; in the quick form, on a machine that does much else, LOADED more
 LOADED = 3.0
 EACH = 4  # hooks at once
 JUMPS = (1, 60, 3600, 86_400, 30 * 86_400, 3650 * 86_400)
-# It notes the time for as long as it lives, by a clock that nobody has touched.
-HOOK = 'while :; do date +%s.%N >>"{notes}/$$"; sleep 0.05; done'
+HERTZ = os.sysconf("SC_CLK_TCK")
+# When it was started, then for as long as it lives the seconds since boot: clocks that nobody has touched.
+HOOK = 'read -r s </proc/$$/stat; set -- ${{s##*) }}; echo ${{20}} >"{notes}/$$"\n'
+HOOK += 'while :; do read -r now _ </proc/uptime; echo $now >>"{notes}/$$"; sleep 0.05; done'
 NAIVE = "import time; end = time.time() + {seconds}; begun = time.monotonic()\n"
 NAIVE += "print('begun', flush=True)\nwhile time.time() < end: time.sleep(0.01)\nprint(time.monotonic() - begun)"
 
@@ -67,8 +72,9 @@ class Deadlines:
             code, _ = one.answer()
             self._tally.keep(f"{name}: an answer", code == 0)
         for note in self._begun():
-            times = [float(word) for word in note.read_text().split()]
-            took, least = times[-1] - times[0], max(TIMEOUT, awake - times[0])
+            times = note.read_text().split()
+            begun, last = float(times[0]) / HERTZ, float(times[-1])
+            took, least = last - begun, max(TIMEOUT, awake - begun)
             most = least + (SLACK if self._tally.full else LOADED)
             self.latest = max(self.latest, took - least)
             self._tally.attack(f"{name}: ended after {took:.2f} of {TIMEOUT} s", TIMEOUT - SLACK < took < most)
@@ -88,13 +94,13 @@ class Deadlines:
         self._tray.signal(signal.SIGSTOP)
         time.sleep(seconds)
         self._tray.signal(signal.SIGCONT)
-        return time.time()
+        return ticks() / HERTZ
 
     def control(self) -> None:
         """Who takes the wall clock for a stopwatch."""
         if not self._environment:
             return
-        argv = [sys.executable, "-c", NAIVE.format(seconds=TIMEOUT)]
+        argv = [sys.executable, "-c", NAIVE.format(seconds=LONG)]
         environment = {**os.environ, **self._environment}
         with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as naive:
             assert naive.stdout
@@ -102,10 +108,10 @@ class Deadlines:
             self._set(3600)
             took = float(naive.stdout.readline())
         self._set(0)
-        self._tally.control("a deadline by the wall clock", took < TIMEOUT - SLACK)
+        self._tally.control("a deadline by the wall clock", took < LONG / 2)
 
     def _begun(self) -> list[Path]:
-        return [note for note in self._notes.iterdir() if note.stat().st_size]
+        return [note for note in self._notes.iterdir() if len(note.read_text().split()) > 1]
 
     def _set(self, seconds: int) -> None:
         if not self._wrong.exists():

@@ -83,7 +83,7 @@ def suffer(job: Job) -> dict[str, Any]:
         mend()
     journal.close(limit=20.0 if job.mends else 0.3)  # what could not be written by then is lost, and counted
     told = [text for text in told if "before the end" not in text]
-    return {"answered": job.events, "told": told, "met": met(job) or bool(told)}
+    return {"answered": job.events, "told": told, "met": met(job) or bool(causes(told))}
 
 
 def break_disk(job: Job) -> Callable[[], object]:

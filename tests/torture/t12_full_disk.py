@@ -17,6 +17,7 @@ from typing import Any
 from torture.frame import Tally
 from torture.rows import whole
 from torture.shims import shim
+from torture.sufferer import causes
 from tray.store.db import open_db
 from tray.store.journal import Journal
 
@@ -76,14 +77,12 @@ def _judge(tally: Tally, name: str, path: Path, way: str, events: int, said: dic
         return
     database = open_db(path, migrate=True)
     kept, dropped = Journal(database).count() - 1, Journal(database).dropped
-    causes = [
-        text for text in said["told"] if "too long" not in text
-    ]  # that an answer left early may be told besides
     tally.inputs += events
     exact = kept + dropped == events and (way not in MENDED or dropped == 0)
     tally.attack(f"{name}: {kept} kept and {dropped} dropped of {events}", exact)
     tally.keep(f"{name}: the fault was met", said["met"])
-    once = len(causes) <= 1 if way == "one write" else len(causes) == 1
+    wrong = causes(said["told"])
+    once = len(wrong) <= 1 if way == "one write" else len(wrong) == 1
     tally.keep(f"{name}: told {said['told']}", once and len(said["told"]) <= 2)
     tally.keep(f"{name}: the file is whole", whole(path) and database.damaged is None)
 
@@ -108,8 +107,8 @@ def _never_armed(tally: Tally, sufferers: Sufferers) -> str:
     folder = tally.folder / "unarmed"
     folder.mkdir(mode=0o700)
     said = sufferers.suffer(folder / "hooktray.db", "one write", 10_000_000, 60)
-    whole_journal = Journal(open_db(folder / "hooktray.db", migrate=True)).count() == 61
-    tally.keep(f"without a fault all is kept: {said}", whole_journal and said["told"] == [] and not said["met"])
+    kept = Journal(open_db(folder / "hooktray.db", migrate=True)).count() == 61
+    tally.keep(f"without a fault all is kept: {said}", kept and not causes(said["told"]) and not said["met"])
     return "faults at exactly the N-th write of the database, by a preloaded shim"
 
 

@@ -16,6 +16,7 @@ from store.writing import locked
 
 from torture.frame import Tally
 from torture.rows import ROW
+from torture.trays import LONG
 from tray.store import rows
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
@@ -33,7 +34,8 @@ def torture(tally: Tally) -> None:
     database = open_db(tally.folder / "hooktray.db", migrate=True)
     events = tally.many(20_000, 100_000)
     told: list[str] = []
-    with closing(Journal(database, trouble=told.append)) as journal:
+    journal = Journal(database, trouble=told.append)
+    try:
         journal.append(replace(ROW, id="first"), commit=True)
         before = psutil.Process().memory_info().rss
         with locked(database):
@@ -41,6 +43,8 @@ def torture(tally: Tally) -> None:
             said, waits = _burst(journal, events)
             seconds = time.monotonic() - started
             grown = psutil.Process().memory_info().rss - before
+    finally:
+        journal.close(LONG)  # all that was accepted is written by then
     accepted = events - said[Committed.DROPPED]
     tally.inputs += events
     again = Journal(database)

@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from torture.deadlines import Deadlines
 from torture.frame import Tally
 from torture.rows import ROW, child, ids, rest
 from tray.store.db import open_db
@@ -40,6 +39,8 @@ def torture(tally: Tally) -> None:
 
 
 def _deadlines(tally: Tally) -> None:
+    from torture.deadlines import Deadlines  # none on Windows
+
     with closing(Deadlines(tally)) as deadlines:
         for _ in range(tally.many(1, 10)):
             deadlines.round("the clock jumps", lambda: deadlines.jump(20))

@@ -20,7 +20,7 @@ from tray.threads import Loop
 
 TITLE = "edits of hooktray.yaml"
 SOON = 1.0  # seconds until an error is told
-BAD = ("settle: [", "settel: 3", "settle: ten", "hooks: [{event: tool_befor, command: ./x}]", "\x00", "a: &b [*b]")
+BAD = ("settle: [", "settel: 3", "settle: ten", "{hooks: [{event: tool_befor, command: ./x}]}", "\x00", "a: &b [*b]")
 Write = Callable[[Path, str], None]
 
 
@@ -75,7 +75,7 @@ def torture(tally: Tally) -> None:
         tally.control("a tray that looks only when it is asked", told is None)
     finally:
         place.close()
-    if late > tally.inputs // 50:  # a loaded machine may be late now and then
+    if late > max(2, tally.inputs // 50):  # a loaded machine may be late now and then
         tally.lost.append(f"{late} of {tally.inputs} were told later than after {SOON:g} s")
 
 
@@ -101,7 +101,7 @@ def _in_place(path: Path, text: str) -> None:
 
 def _partial(path: Path, text: str) -> None:
     with path.open("w") as file:
-        for sign in f"settle: 2\n{text}":
+        for sign in f"{text}\nsettle: 2":  # the bad part first: what is half written is no good file
             file.write(sign)
             file.flush()
 
