@@ -112,9 +112,9 @@ def test_sanitising_takes_time_in_proportion(part: str) -> None:
 
 def _seconds(text: str) -> float:
     def once() -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         sanitise(text, 500)
         printable(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     return min(once() for _ in range(3))

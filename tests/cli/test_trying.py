@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 import typer
+from desk import wait
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
@@ -103,8 +104,7 @@ def test_every_event_goes_through_a_running_tray(quiet: Live, capsys: pytest.Cap
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["agent"], row["event"], row["code"]) for row in rows] == [(*each, 0) for each in EVENTS]
     # Each stands in the journal under its own name; X-Code's end of a turn is raised besides, after a quiet round.
-    told = [(row["agent"], row["event"]) for row in quiet.wait_log(len(EVENTS))]
-    assert set(EVENTS) <= set(told)
+    wait(lambda: set(EVENTS) <= {(row["agent"], row["event"]) for row in quiet.log()}, 20, "all are written down")
 
 
 def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:

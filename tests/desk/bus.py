@@ -15,7 +15,7 @@ WATCHER = ("org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher", "org.kde.S
 ITEM = "org.kde.StatusNotifierItem"
 MENU = "com.canonical.dbusmenu"
 PROPERTIES = "org.freedesktop.DBus.Properties"
-TIMEOUT = 5.0  # seconds for a reply
+TIMEOUT = 20.0  # seconds for a reply
 
 
 class BusError(Exception):

@@ -12,7 +12,7 @@ from typing import IO
 from desk.wait import Overdue, wait
 
 MARK = "DESK_FOLDER"  # in the environment of every process of a desk, inherited by what they start
-GRACE = 3.0  # seconds between asking a process to end and killing it
+GRACE = 10.0  # seconds between asking a process to end and killing it
 
 Output = int | IO[bytes] | None
 

@@ -29,6 +29,7 @@ ASKS = {"name": "asks", "event": "tool_before", "agent": "x-code", "type": "rule
 CONFIGURATION = {"hooks": [GUARD, KEPT, ASKS], "ask": {"agents": ["x-code"], "seconds": 60}}
 HOWS = ("event", "group", "press", "host")
 DEADLINE = 20.0
+TRIES = 3
 
 
 @dataclass
@@ -120,16 +121,7 @@ def _alone(street: Street) -> Iterator[None]:
 
 def _spoofed(street: Street) -> bool:
     """An agent's question waits for the user's button; its own program says that it was pressed, before he does."""
-    before = len(street.server.calls())
-    relay = street.place.as_agent(street.place.live.relay_argv("x-code", "PreToolUse"))  # and not we, who click
-    payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
-    asking = subprocess.Popen(
-        relay, env=street.place.plain.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert asking.stdin is not None
-    asking.stdin.write(json.dumps(payload).encode())
-    asking.stdin.close()
-    question = wait(lambda: _question(street.server.calls()[before:]), DEADLINE, "the question is put")
+    asking, question = _asked(street)
     street.as_agent(["invoked"], int(question["id"]) + 5)
     name, path = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
     street.do(street.watcher.call(name, path, name, "Press", "us", question["id"], "deny"))
@@ -138,6 +130,26 @@ def _spoofed(street: Street) -> bool:
     asking.stdout.close()
     asking.wait(DEADLINE)
     return b"deny" in said and street.place.held()
+
+
+def _asked(street: Street) -> tuple[subprocess.Popen[bytes], Mapping[str, Any]]:
+    """A relay that waits for a button, and its question; one that gave the busy tray up is followed by another."""
+    before = len(street.server.calls())
+    relay = street.place.as_agent(street.place.live.relay_argv("x-code", "PreToolUse"))  # and not we, who click
+    payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
+    for _ in range(TRIES):
+        asking = subprocess.Popen(
+            relay, env=street.place.plain.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert asking.stdin is not None
+        asking.stdin.write(json.dumps(payload).encode())
+        asking.stdin.close()
+        while asking.poll() is None:
+            if question := _question(street.server.calls()[before:]):
+                return asking, question
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                asking.wait(0.02)
+    raise AssertionError("no question was put")
 
 
 def _question(calls: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -158,7 +170,7 @@ def _controls(tally: Tally, street: Street) -> None:
         with _alone(street):
             run([*FOREIGN, street.address, "watcher", "1", NAIVE[2]], timeout=60)
         with contextlib.suppress(AssertionError):
-            wait(lambda: len(list(folder.iterdir())) == len(FALLS), 5, "it falls")
+            wait(lambda: len(list(folder.iterdir())) == len(FALLS), DEADLINE, "it falls")
         naive.terminate()
     for name in FALLS:
         tally.control(f"a tray that looks at words alone: {name}", (folder / name).exists())

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
-import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -91,11 +89,10 @@ def with_a_false_terminal(argv: Sequence[str], folder: Path) -> None:
                 argv, stdin=side, stdout=side, stderr=side, env={**os.environ, "LD_PRELOAD": str(library)}
             )
         answer(ours.fileno(), ours.fileno())
-    until = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < until:
-        wait_for(lambda: process.poll() is not None)
-    if process.poll() is None:
-        process.send_signal(signal.SIGKILL)
+    try:
+        process.wait(PATIENCE)
+    finally:
+        process.kill()  # nothing to one that has ended
         process.wait()
 
 

@@ -104,9 +104,11 @@ def other_bytes_in_the_approved_copy(place: Place) -> bool:
         copy.chmod(0o700)
         copy.write_text(f"#!/bin/sh\ntouch {ran}\n")
     place.live.script("kept.sh", "exit 1")  # while the script holds what was approved, its copy is made anew
+    before = len(place.live.log())
     place.live.relay("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "tool_name": "Bash"})
+    newest = place.live.wait_log(before + 1)[0]
     place.live.script("kept.sh", "exit 0")
-    statuses = [hook["status"] for row in place.live.log()[:1] for hook in row["hooks"]]
+    statuses = [hook["status"] for hook in newest["hooks"]]
     return not ran.exists() and statuses == [Status.FAILED.value]
 
 

@@ -97,7 +97,7 @@ def _declared(path: Path) -> list[list[str]]:
 
 
 def _soon(condition: Callable[[], bool]) -> bool:
-    for _ in range(500):
+    for _ in range(2000):
         if condition():
             return True
         threading.Event().wait(0.01)

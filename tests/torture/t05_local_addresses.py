@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import random
+import threading
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from http.client import HTTPException
 
 from addresses import PUBLIC, REFUSED
 from servers import Said, Trap, WebServer
 
 from torture.frame import Tally
+from torture.trays import LONG
 from tray.addresses import endpoint
 from tray.engine.runners.http import Request, Resolve, checked, lookup, send
 from tray.engine.runners.span import Span
@@ -88,6 +91,7 @@ def _redirects(tally: Tally, trap: Trap) -> None:
             moved = Said(status=status, headers={"Location": goal})
             with closing(WebServer(lambda asked, moved=moved: moved)) as server:  # type: ignore[misc]
                 tally.attack(f"{status} to {goal}", not _reaches(trap, server.url, local=True))
+                tally.keep(f"{status} to {goal} was said", bool(server.asked))
 
 
 def _rebinding(tally: Tally, trap: Trap) -> None:
@@ -145,6 +149,16 @@ def _controls(tally: Tally, trap: Trap) -> None:
 
 
 def _connects(plain: urllib.request.OpenerDirector, trap: Trap, url: str, body: bytes | None = None) -> bool:
-    with contextlib.suppress(OSError, ValueError):
-        plain.open(url, body, timeout=0.3).close()
-    return trap.connects > 0
+    """Whether it comes to the trap, which hangs up on it."""
+
+    def call() -> None:
+        with contextlib.suppress(OSError, ValueError, HTTPException):
+            plain.open(url, body, timeout=LONG).close()
+
+    client = threading.Thread(target=call)
+    client.start()
+    came = trap.connects
+    while not came and client.is_alive():
+        came = trap.connects
+    client.join()
+    return came > 0

@@ -17,11 +17,11 @@ from torture.trays import LONG, RELAYS, Asked, Tray
 TITLE = "kill -9 of the tray in the middle of a call"
 BUDGET = 20.0  # seconds that an answer may take here; Claude Code itself waits ten minutes
 LARGE = 200_000  # characters of a reason that no socket holds at once
-# The hook says no with a long reason. For a "hold" it leaves a sign and stays until it is let go.
+# The hook says no with a long reason. For a "hold" it leaves a sign and stays, and the sign, until it is let go.
 GUARD = f"""
 said=$(cat)
 case $said in
-*hold*) : >"$HOLD/$$"; until [ -e "$HOLD/let-go" ]; do sleep 0.05; done;;
+*hold*) : >"$HOLD/$$"; until [ -e "$HOLD/let-go" ]; do sleep 0.05; done; rm "$HOLD/$$";;
 esac
 printf '{{"decision": "block", "reason": "'; head -c {LARGE} /dev/zero | tr '\\0' n; printf '"}}'
 """
@@ -68,8 +68,9 @@ class Killer:
 
     def round(self, point: str) -> None:
         command, kill = self.points[point]
-        for sign in self._hold.iterdir():
-            sign.unlink()
+        let_go = self._hold / "let-go"
+        wait(lambda: set(self._hold.iterdir()) <= {let_go}, LONG, "the hooks of the round before have gone")
+        let_go.unlink(missing_ok=True)
         calls = {}
         stopped = kill == self._before_accept
         if stopped:

@@ -47,6 +47,7 @@ NEAR = (
     PAYLOAD_LIMIT - 1,
 )
 OVER = tuple(PAYLOAD_LIMIT + n for n in (1, 2, 7, 4096, 65_536)) + tuple(n * MB for n in (17, 20, 24, 32, 48, 64))
+TRIES = 3  # the door lives in this busy process, and a relay takes one for hung that is silent for 0.3 s
 EVIL = b" rm -rf /"  # the last that is filled in
 GUARD = """import hashlib, os, sys
 body = sys.stdin.buffer.read()
@@ -95,8 +96,11 @@ def _size(tally: Tally, house: House, agent: str, size: int) -> None:
     saw.unlink(missing_ok=True)
     body = _body(agent, size)
     sent = hashlib.sha256(body).hexdigest()
-    house.decisions.clear()
-    answer = _relayed(house, agent, body, saw)
+    for _ in range(TRIES):
+        house.decisions.clear()
+        answer = _relayed(house, agent, body, saw)
+        if answer:
+            break
     seen = saw.read_text() if saw.exists() else ""
     record = house.decisions[-1][2]
     denied = record.verdict is Verdict.DENY and bool(answer.strip())

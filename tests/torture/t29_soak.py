@@ -92,11 +92,11 @@ def _right(tray: Tray, relay: Sequence[str], tool: str) -> bool:
 
 
 def _settled(process: psutil.Process, tray: Tray) -> Sample:
-    """Once nobody is inside any more: the threads of the last callers have ended."""
-    seen: list[int] = []
+    """Once nobody is inside any more: the threads and connections of the last callers have ended."""
+    seen: list[tuple[int, int]] = []
 
     def quiet() -> bool:
-        seen.append(process.num_threads())
+        seen.append((process.num_threads(), process.num_fds()))
         return len(seen) > 5 and len(set(seen[-5:])) == 1
 
     wait(quiet, LONG, "the callers are seen off")

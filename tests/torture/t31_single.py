@@ -11,7 +11,12 @@ import sys
 import time
 from pathlib import Path
 
+import headless
+from desk import wait
+
 from torture.frame import Tally
+from torture.trays import LONG
+from tray.paths import locate
 
 TITLE = "many trays at once"
 DONE = 400.0  # seconds until all have decided
@@ -38,6 +43,8 @@ def _round(tally: Tally, home: Path, count: int) -> None:
         while sum(one.poll() is None for one in started) > 1 and time.monotonic() < end:
             time.sleep(0.05)
         living = [one for one in started if one.poll() is None]
+        if living:  # it is the only one before its door is open
+            wait(lambda: headless.is_open(locate(str(home)).socket), LONG, "it answers")
         status = subprocess.run(
             [*argv, "status", "--json"], env=environment, capture_output=True, check=False, timeout=60
         )

@@ -107,10 +107,9 @@ def in_a_new_session(argv: Sequence[str], folder: Path) -> None:
 
 def handed_to_init(argv: Sequence[str], folder: Path) -> None:
     """Its parent ends first, so that nothing above it shows where it came from."""
-    done = folder / "done"
-    line = f"({shlex.join([*DRIVER, *argv])}; : >{done}) >/dev/null 2>&1 &"
+    line = f"({shlex.join(_told([*DRIVER, *argv], folder))}) >/dev/null 2>&1 &"
     subprocess.run(["/usr/bin/setsid", "/usr/bin/env", "-i", "/bin/sh", "-c", line], check=False, timeout=60)
-    wait_for(done.exists)
+    wait_for((folder / "done").exists)
 
 
 def nohup(argv: Sequence[str], folder: Path) -> None:
@@ -167,7 +166,8 @@ def socat(argv: Sequence[str], folder: Path) -> None:
 def tmux(argv: Sequence[str], folder: Path) -> None:
     at = ["tmux", "-S", str(folder / "tmux")]
     _multiplexed(
-        [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", shlex.join(argv)],
+        [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", *_told(argv, folder)],
+        folder,
         lambda: subprocess.run([*at, "capture-pane", "-p"], capture_output=True, check=False).stdout,
         lambda word: subprocess.run([*at, "send-keys", word, "Enter"], capture_output=True, check=False),
     )
@@ -182,42 +182,40 @@ def screen(argv: Sequence[str], folder: Path) -> None:
         return shot.read_bytes() if shot.exists() and not done.returncode else b""
 
     _multiplexed(
-        [*at, "-c", "/dev/null", "-dm", *argv],
+        [*at, "-c", "/dev/null", "-dm", *_told(argv, folder)],
+        folder,
         look,
         lambda word: subprocess.run([*at, "-X", "stuff", f"{word}\n"], capture_output=True, check=False),
-        lambda: _answers([*at, "-Q", "windows"]),
     )
 
 
-def _answers(argv: Sequence[str]) -> bool:
-    try:  # a session that ends meanwhile leaves whoever asks it waiting
-        return subprocess.run(argv, capture_output=True, check=False, timeout=3).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+def _told(argv: Sequence[str], folder: Path) -> list[str]:
+    """The command, and the file that says when it has ended: its session may not be there yet, or no more."""
+    return ["/bin/sh", "-c", f"{shlex.join(argv)}; : >{shlex.quote(str(folder / 'done'))}"]
 
 
 def _multiplexed(
-    start: Sequence[str],
-    look: Callable[[], bytes],
-    type_: Callable[[str], object],
-    there: Callable[[], bool] | None = None,
+    start: Sequence[str], folder: Path, look: Callable[[], bytes], type_: Callable[[str], object]
 ) -> None:
     subprocess.run(start, check=False, timeout=60, capture_output=True, env={**os.environ, "TERM": "xterm"})
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        shown = look()
-        if found := CHALLENGE.search(shown):
+    typed = False
+
+    def over() -> bool:
+        nonlocal typed
+        if not typed and (found := CHALLENGE.search(look())):
+            typed = True
             type_(found[1].decode())
-            wait_for(lambda: not CHALLENGE.search(look()))
-            return
-        if not (there() if there else shown):
-            return
-        select.select([], [], [], 0.05)
+        return (folder / "done").exists()
+
+    wait_for(over)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
+    """Raises TimeoutError: what has not ended may still be granted something."""
     until = time.monotonic() + PATIENCE
-    while not condition() and time.monotonic() < until:
+    while not condition():
+        if time.monotonic() > until:
+            raise TimeoutError("the way to a terminal has not ended")
         select.select([], [], [], 0.02)
 
 
