@@ -105,7 +105,7 @@ class Live:
             rows = self.log()
             return rows if len(rows) >= count else []
 
-        return wait(enough, 10, f"{count} rows")
+        return wait(enough, 20, f"{count} rows")
 
     def states(self) -> dict[str, str]:
         return {row["name"]: row["state"] for row in self.cli_json("list")}

@@ -157,7 +157,10 @@ def frame_of(connection: socket.socket) -> bytes:
     """Read one whole frame."""
     received = b""
     while len(received) < LEAD_SIZE or len(received) < size_of(received):
-        received += connection.recv(65536)
+        part = connection.recv(65536)
+        if not part:
+            raise EOFError("the relay has gone in the middle of its frame")
+        received += part
     return received
 
 

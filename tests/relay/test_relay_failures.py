@@ -156,6 +156,7 @@ def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) 
 def test_a_full_queue_before_the_door_is_waited_for(agent: Agent) -> None:
     path = agent.state / "door.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.settimeout(LONG)
         door.bind(str(path))
         door.listen(0)
         queue = fill(path)

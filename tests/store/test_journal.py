@@ -212,7 +212,7 @@ def test_the_one_shot_engine_writes_marked_rows_without_a_thread(database: Datab
     assert once.append_now(PLAIN) is Committed.DONE
 
     assert once.recent() == [replace(PLAIN, offline=True)]
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_the_one_shot_engine_is_not_held_up_by_a_locked_file(database: Database) -> None:

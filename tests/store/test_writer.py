@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.writer import ROWS, Committed
 
+LONG = 60.0  # seconds
 APPENDER = """
 import pathlib, sys
 from dataclasses import replace
@@ -40,7 +42,7 @@ while True:
 
 
 def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:
-    with closing(Journal(database, wait=0.2, trouble=lambda _: None)) as journal:
+    with closing(Journal(database, wait=1.0, trouble=lambda _: None)) as journal:
         assert append(journal, "warm")[0] is Committed.DONE
         with locked(database):
             plain, _ = append(journal, "plain", commit=False)
@@ -49,8 +51,8 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
 
         assert (plain, first) == (Committed.QUEUED, Committed.LATE)
         assert {said for said, _ in later} == {Committed.LATE}
-        assert first_took >= 0.2
-        assert sum(took for _, took in later) < first_took
+        assert first_took >= 1.0
+        assert statistics.median(took for _, took in later) < first_took / 20
         assert journal.late == 21
 
         wait(lambda: journal.count() == 23)
@@ -61,8 +63,10 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
 def test_answers_that_wait_together_give_up_together(database: Database) -> None:
     said: list[tuple[Committed, float]] = []
     with closing(Journal(database, wait=1.0, trouble=lambda _: None)) as journal, locked(database):
-        first = threading.Thread(target=lambda: said.append(append(journal, "first")))
+        begun = threading.Event()
+        first = threading.Thread(target=lambda: said.append((begun.set(), append(journal, "first"))[1]))
         first.start()
+        begun.wait()
         half = time.monotonic() + 0.5
         wait(lambda: time.monotonic() > half)  # half of the first one's patience is over
         second = threading.Thread(target=lambda: said.append(append(journal, "second")))
@@ -97,7 +101,7 @@ def test_rows_beyond_the_bound_are_dropped_and_counted_for_good(database: Databa
             assert journal.dropped == 7
 
         assert said == [Committed.QUEUED] * ROWS + [Committed.DROPPED] * 7
-        wait(lambda: journal.count() == ROWS)
+        wait(lambda: journal.count() == ROWS, LONG)
     assert Journal(database).dropped == 7
 
 
@@ -110,7 +114,7 @@ def test_large_rows_are_bounded_by_size_as_well(database: Database) -> None:
 
         assert 1000 < kept < 1100
         assert said[kept:] == [Committed.DROPPED] * (1100 - kept)
-        wait(lambda: journal.count() == kept)
+        wait(lambda: journal.count() == kept, LONG)
 
 
 def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Database) -> None:
@@ -185,10 +189,13 @@ def test_a_writer_with_nothing_to_write_sleeps(database: Database) -> None:
     with closing(Journal(database, wait=10.0)) as journal:
         append(journal, "one")
         (thread,) = (thread for thread in threading.enumerate() if thread.name == "journal")
-        before, end = wake_ups(thread), time.monotonic() + 1.0
-        wait(lambda: time.monotonic() > end)
+        seen = [wake_ups(thread)]
 
-        assert wake_ups(thread) - before <= 3  # the last commit's own way to bed; a poll would be 10 and more
+        def sleeps() -> bool:
+            seen.append(wake_ups(thread))
+            return len(seen) > 100 and len(set(seen[-100:])) == 1
+
+        wait(sleeps, LONG)  # 100 looks take a second; who polls never gets there
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
