@@ -64,7 +64,12 @@ def test_answers_that_wait_together_give_up_together(database: Database) -> None
     said: list[tuple[Committed, float]] = []
     with closing(Journal(database, wait=1.0, trouble=lambda _: None)) as journal, locked(database):
         begun = threading.Event()
-        first = threading.Thread(target=lambda: said.append((begun.set(), append(journal, "first"))[1]))
+
+        def wait_first() -> None:
+            begun.set()
+            said.append(append(journal, "first"))
+
+        first = threading.Thread(target=wait_first)
         first.start()
         begun.wait()
         half = time.monotonic() + 0.5
