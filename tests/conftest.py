@@ -18,6 +18,8 @@ from desk.fixtures import desk, shared_desk
 from house import House
 from hypothesis import settings
 
+from tray.store import sessions
+
 __all__ = ["desk", "shared_desk"]
 
 # No deadline of its own: machines differ, and no test is about time. Loading a profile here also imports hypothesis
@@ -78,8 +80,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    """The whole engine on real files."""
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """The whole engine on real files, which gives up no mark of a session because the disk is slow."""
+    monkeypatch.setattr(sessions, "BUSY", 20.0)
     house = House(tmp_path)
     yield house
     house.close()
@@ -91,7 +94,7 @@ def nothing_left_behind() -> Iterator[None]:
     threads = set(threading.enumerate())
     children = _children()
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline and (_new_threads(threads) or _new_children(children)):
         threading.Event().wait(0.01)
     assert not _new_threads(threads), "threads were left running"
@@ -103,7 +106,14 @@ def _new_threads(before: set[threading.Thread]) -> list[threading.Thread]:
 
 
 def _new_children(before: set[psutil.Process]) -> list[psutil.Process]:
-    return [child for child in _children() if child not in before and child.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in _children() if child not in before and _lives(child)]
+
+
+def _lives(child: psutil.Process) -> bool:
+    try:
+        return child.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended while we looked
+        return False
 
 
 def _children() -> set[psutil.Process]:
