@@ -58,12 +58,12 @@ class Menus:
             wait(lambda: not self._screen.popups(), what=f"the menu closes after a click on {spot.row.label!r}")
 
     @contextmanager
-    def open(self, path: Sequence[str], item: TrayItem) -> Iterator[list[Spot]]:
+    def open(self, path: Sequence[str], item: TrayItem, button: int = RIGHT) -> Iterator[list[Spot]]:
         """The menu, and each submenu of the path, stays open inside; gives the rows of the last one."""
         self.close()
         try:
             known: set[int] = set()
-            spots = self._pop_up(known, item)
+            spots = self._pop_up(known, item, button)
             for depth, label in enumerate(path, start=1):
                 spot = _spot(spots, label)
                 self._screen.point(spot.x, spot.y)
@@ -85,18 +85,18 @@ class Menus:
             row = find(row.children, label)
         return row
 
-    def _pop_up(self, known: set[int], item: TrayItem) -> list[Spot]:
+    def _pop_up(self, known: set[int], item: TrayItem, button: int) -> list[Spot]:
         """A press that comes before the panel has loaded the menu is dropped or opens the panel's: press again.
 
         The panel's is told from the item's by its number of rows alone.
         """
         for _ in range(PRESSES - 1):
-            self.press(item, RIGHT)
+            self.press(item, button)
             with suppress(Overdue):
                 return self._spots(known, lambda: self._bus.rows(item), PATIENCE)
             self.close()
             known.clear()
-        self.press(item, RIGHT)
+        self.press(item, button)
         return self._spots(known, lambda: self._bus.rows(item))
 
     def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]], deadline: float = LAST) -> list[Spot]:

@@ -18,6 +18,7 @@ from desk.fixtures import desk, shared_desk
 from PIL import ImageChops, ImageColor
 
 from desktop import panel_app
+from desktop.ink import ink
 from tray.desktop.artwork import IconState, colour
 from tray.desktop.icon import NO_TRAY
 from tray.desktop.toolkit import NO_MENU
@@ -61,33 +62,18 @@ def tray(desk: Desk) -> Iterator[Tray]:
 
 
 def test_the_icon_appears_on_the_panel_and_changes_its_shape(desk: Desk, tray: Tray) -> None:
-    on = desk.wait(lambda: ink(tray, IconState.ON), what="the hook is drawn")
+    on = desk.wait(lambda: ink(desk, tray.item, IconState.ON), what="the hook is drawn")
 
     tray.show(look="off")
-    off = desk.wait(lambda: ink(tray, IconState.OFF), what="the ring is drawn")
+    off = desk.wait(lambda: ink(desk, tray.item, IconState.OFF), what="the ring is drawn")
 
     assert len(on ^ off) > 30
 
 
-def ink(tray: Tray, state: IconState) -> set[tuple[int, int]]:
-    """The pixels of the icon in this state's colour; none while it is not drawn."""
-    x, y = tray.desk.icon_at(tray.item)
-    picture = tray.desk.screenshot().convert("RGB").crop((x - 12, y - 12, x + 12, y + 12))
-    wanted = ImageColor.getrgb(colour(state))
-    seen = {(at % 24, at // 24) for at in range(24 * 24) if near(picture.getpixel((at % 24, at // 24)), wanted)}
-    return seen if len(seen) > 40 else set()
-
-
-def near(one: Any, other: tuple[int, ...]) -> bool:
-    return all(abs(a - b) < 24 for a, b in zip(one, other, strict=True))
-
-
 @pytest.mark.parametrize("button", [1, 3])
 def test_either_button_opens_the_menu(desk: Desk, tray: Tray, button: int) -> None:
-    desk.press_icon(button, tray.item)
-
-    desk.wait(desk.screen.popups, what="the menu opens")
-    desk.wait(lambda: "opened" in desk.log(tray.process), what="the tray hears of it")
+    with desk.menus.open([], tray.item, button):
+        desk.wait(lambda: "opened" in desk.log(tray.process), what="the tray hears of it")
 
 
 def test_a_click_on_the_switch_reaches_the_tray_and_the_mark_follows(desk: Desk, tray: Tray) -> None:
@@ -199,7 +185,7 @@ def test_without_a_bus_pystray_draws_the_icon_in_the_old_tray_and_says_that_it_h
     desk.wait(lambda: ink in {shade for _, shade in desk.screenshot().getcolors(1 << 24) or ()}, what="it is drawn")
 
     assert desk.log(process) == f"pystray {NO_MENU}\n"
-    assert asked(desk, process) == "visible: True"
+    desk.wait(lambda: asked(desk, process) == "visible: True", what="it knows that the icon is docked")
     end(desk, process)
 
 
