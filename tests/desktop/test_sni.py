@@ -178,6 +178,7 @@ def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: St
     shown = dict(dict(host.signals)["ItemsPropertiesUpdated"][0])
     assert shown[row]["toggle-state"] == 0
     assert "Hooks are off" in {properties.get("label") for properties in shown.values()}
+    stage.do(host.rows(ITEM))  # its answer comes behind all that was told before
     assert "LayoutUpdated" not in dict(host.signals)
 
 
