@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -11,9 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dbus_fast import Message
+from dbus_fast.aio import MessageBus
 from desk.sound import COMMAND, Recording, server
 
 from tray.alerts.policy import Alert, AlertClass, Urgency
+from tray.alerts.server import NAME, PATH
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "">
 <busconfig>
@@ -32,6 +36,21 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = 10.0) -> Any:
             return value
         time.sleep(0.005)
     raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def tell(member: str, signature: str, *body: object) -> None:
+    """Have the recording server do something."""
+    bus = await MessageBus().connect()
+    await bus.call(
+        Message(destination=NAME, path=PATH, interface=NAME, member=member, signature=signature, body=list(body))
+    )
+    bus.disconnect()
 
 
 @contextmanager

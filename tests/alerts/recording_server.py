@@ -1,7 +1,8 @@
 """A notification server that records what it is told; run as `recording_server.py FOLDER [CAPABILITY…]`.
 
-Each call becomes one JSON line in FOLDER/calls. FOLDER/mode says how it answers: nothing = as it should,
-`hang` = never, `refuse` = with an error, `deaf` = it tells its capabilities, and hangs when it is to show something,
+Each call becomes one JSON line in FOLDER/calls, and Notify another one, `Asked`, as soon as it comes in.
+FOLDER/mode says how it answers: nothing = as it should, `hang` = never, `refuse` = with an error,
+`deaf` = it tells its capabilities, and hangs when it is to show something,
 `late` = the same, until it has another mode, `unwilling` = it refuses to show anything more,
 `eager` = the last button is pressed before anybody is told the number.
 """
@@ -64,6 +65,7 @@ class Server(ServiceInterface):
         self, app: "s", replaces: "u", icon: "s", title: "s", body: "s", actions: "as", hints: "a{sv}", timeout: "i"
     ) -> "u":
         arrived = time.monotonic()
+        record(call="Asked")
         await obey("hang", "deaf", "late")
         if told() == "unwilling":
             raise REFUSED

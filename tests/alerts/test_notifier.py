@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 from alerts import parts
-from alerts.parts import Recorder, alert
-from dbus_fast import Message
-from dbus_fast.aio import MessageBus
+from alerts.parts import Recorder, alert, tell, until
 
 from tray.alerts.fallback import PlyerBackend
 from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import Backend, Delivery, Manner, Notifier
+from tray.alerts.notifier import TIMEOUT, Backend, Delivery, Manner, Notifier
 from tray.alerts.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
@@ -59,27 +57,6 @@ def send(*alerts: Alert, expect: Delivery = Delivery.SENT) -> Do:
     return do
 
 
-async def click(number: int) -> None:
-    connection = await MessageBus().connect()
-    name = "org.freedesktop.Notifications"
-    message = Message(
-        destination=name,
-        path="/org/freedesktop/Notifications",
-        interface=name,
-        member="Click",
-        signature="u",
-        body=[number],
-    )
-    await connection.call(message)
-    connection.disconnect()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
 def test_an_alert_arrives_with_its_text_and_urgency(server: Recorder) -> None:
     run(send(alert(urgency=Urgency.CRITICAL)), DesktopNotifierBackend())
 
@@ -111,7 +88,7 @@ def test_a_click_brings_the_alert_back(server: Recorder) -> None:
 
     async def do(notifier: Notifier) -> None:
         await notifier.send(sent)
-        await click(1)
+        await tell("Click", "u", 1)
         await until(lambda: clicked)
 
     run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
@@ -124,7 +101,7 @@ def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorde
 
     async def do(notifier: Notifier) -> None:
         await notifier.send(alert(url="https://example.com/c/1"))
-        await click(1)
+        await tell("Click", "u", 1)
         await until(lambda: clicked)
         assert await notifier.send(alert(body="again")) is Delivery.SENT
 
@@ -197,7 +174,7 @@ def test_a_server_that_hangs_costs_its_time_limit_and_no_more(
 
     notifier = run(send(alert(), expect=Delivery.FAILED), way(), timeout=0.3)
 
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < TIMEOUT  # what a way has that was given no other limit
     assert notifier.last_error == f"{way().name}: no answer in 0.3 s"
     for thread in threading.enumerate():
         if thread.name == "hooktray-plyer":
@@ -238,12 +215,13 @@ def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp
     for folder in folders:
         folder.mkdir()
     recorders: list[Recorder] = []
+    way = DesktopNotifierBackend()
 
     async def do(notifier: Notifier) -> None:
         with parts.recording_server(folders[0], os.environ) as first:
             await notifier.send(alert(body="one"))
             first.mode("hang")
-            assert await notifier.send(alert(body="lost")) is Delivery.FAILED
+            assert await Notifier([way], 0.5).send(alert(body="lost")) is Delivery.FAILED
             first.mode("")
             assert await notifier.send(alert(body="two")) is Delivery.SENT
             recorders.append(first)
@@ -251,7 +229,7 @@ def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp
             assert await notifier.send(alert(body="three")) is Delivery.SENT
             recorders.append(second)
 
-    run(do, DesktopNotifierBackend(), timeout=0.5)
+    run(do, way)
 
     assert [[call["body"] for call in recorder.calls()] for recorder in recorders] == [["one", "two"], ["three"]]
     assert recorders[1].calls("Close") == []  # number 1 there is somebody else's
