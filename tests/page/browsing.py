@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chromium import Page
+from desk import wait
 from page.site import Site
 
 from tray.model.decision import Record
@@ -21,6 +22,14 @@ def address(site: Site, path: str) -> str:
 def keep(site: Site, *records: Record) -> None:
     with site.house.stores.database.write() as connection:
         connection.executemany(rows.insert(1), map(rows.values, records))
+
+
+def kept(site: Site, command: str = "ls") -> str:
+    """The id of a decision that is in the journal."""
+    site.house.tool(command)
+    id = site.house.last.id
+    wait(lambda: site.house.stores.journal.get(id), 20, "it is written down")
+    return id
 
 
 def focus(page: Page, word: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from chromium import Chromium, Page
 from page.attacker import ATTACKS, REBOUND, Attacker, attacker_site
+from page.browsing import keep
 from page.careless import SECRET, careless_server
 from page.site import ROW, Site
 
@@ -49,9 +50,8 @@ def switched(site: Site) -> int:
 
 @pytest.mark.parametrize("host", ["evil.test", "127.0.0.1"])
 def test_no_other_site_can_do_or_read_anything(site: Site, chromium: Chromium, attacker: Attacker, host: str) -> None:
-    site.house.stores.journal.append(replace(ROW, reason=SECRET), commit=True)
-    jar = chromium.jar()
-    with chromium.page(jar) as page:
+    keep(site, replace(ROW, reason=SECRET))
+    with chromium.page() as page:
         link = site.open()
         page.go(link)
         page.wait(f"document.body.innerText.includes({SECRET!r})", "the owner sees it")
@@ -71,8 +71,7 @@ def test_a_careless_page_falls_to_most_of_them(chromium: Chromium, attacker: Att
 
 
 def test_the_page_is_shown_in_no_frame(site: Site, chromium: Chromium, attacker: Attacker) -> None:
-    jar = chromium.jar()
-    with chromium.page(jar) as page:
+    with chromium.page() as page:
         link = site.open()
         page.go(link)
         page.wait("location.pathname === '/'")

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from page.browsing import keep
 from page.careless import careless_server
 from page.site import FORM, ROW, Site, slip, status
 from page.variants import LEGAL, Knocker, variants
@@ -22,7 +23,7 @@ MARKER = "only-for-its-owner"
 
 @pytest.fixture
 def knocker(site: Site) -> Iterator[Knocker]:
-    site.house.stores.journal.append(replace(ROW, reason=MARKER), commit=True)
+    keep(site, replace(ROW, reason=MARKER))
     site.enter()
     with closing(Knocker(site.port, site.cookie)) as knocker:
         yield knocker

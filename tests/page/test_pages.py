@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from chromium import Page
 from desk import wait
-from page.browsing import address, focus, keep, problems
+from page.browsing import address, focus, keep, kept, problems
 from page.site import ROW, Site, status
 
 from tray.model.decision import Record, Verdict
@@ -36,7 +36,7 @@ def test_an_empty_page_says_what_to_do(page: Page) -> None:
 
 def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
     site.house.hook("guard", on="tool_before", script=DENYING)
-    site.house.tool("mkfs /dev/sda")
+    kept(site, "mkfs /dev/sda")
     page.go(address(site, "/"))
 
     page.follow(".row", "no mkfs")
@@ -235,13 +235,12 @@ def every_page(site: Site) -> list[str]:
     house = site.house
     house.hook("guard", on="tool_before", script=DENYING)
     house.hook("broken", on="turn_end", script="exit 7")
-    house.tool("mkfs /dev/sda")
     house.knock("claude-code", "Stop", {"session_id": "s-1", "cwd": "/web", "hook_event_name": "Stop"})
+    decision = kept(site, "mkfs /dev/sda")
     house.script("guard.sh", "exit 0")
     house.roster.refresh()
     site.controls.ask("Pause hooks for 30 minutes", "process 7", lambda: None)
     guard = name(house.standing("guard").key)
-    decision = house.stores.journal.recent(1, verdict=Verdict.DENY)[0].id
     return [
         "/", "/?project=nowhere", f"/decisions/{decision}", "/sessions", "/session?agent=claude-code&session=s-1",
         "/hooks", f"/hooks/{guard}", f"/confirm/approve?of={guard}", "/confirm/off", "/statistics", "/agents",

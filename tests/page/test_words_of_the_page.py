@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from house import House
+from page.browsing import kept
 from page.site import Site
 
 from tray.page.changes import name
@@ -32,8 +33,7 @@ def test_no_page_has_an_english_sentence_for_a_chinese_reader(chinese: Site, ful
     if full:
         one = chinese.house.hook("guard", on="tool_before", script="exit 0")
         chinese.house.hook("new", on="tool_before", script="exit 1", approved=False)
-        chinese.house.tool()
-        pages += [f"/decisions/{chinese.house.last.id}", "/session?agent=claude-code&session=s-1"]
+        pages += [f"/decisions/{kept(chinese)}", "/session?agent=claude-code&session=s-1"]
         pages += [f"/hooks/{name(one.key)}", f"/confirm/revoke?of={name(one.key)}"]
 
     for path in pages:
