@@ -77,6 +77,7 @@ def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: P
 
     wait(said.exists, 30, "the browser has ended")
     assert file.exists()
+    assert "does not count: chromium-headless-shell" in (live.home / "logs" / "hooktray.log").read_text()
 
 
 def test_the_page_is_not_opened_for_an_agent(live: Live, tmp_path: Path) -> None:
