@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 from desk import Desk
 from desk.viewer import viewer
+from desktop.ink import ink
 from live import Live, recorded
+
+from tray.desktop.artwork import IconState
 
 
 class Case(NamedTuple):
@@ -61,6 +64,7 @@ def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None
     live = Live.fresh(desk, folder, configuration={"settle": 0.2, "hooks": [hook]})
     live.script("witness.sh", f"cat >{folder}/seen.part && mv {folder}/seen.part {folder}/seen")
     live.relay(case.agent, case.event, recorded(case.agent, case.payload))
+    desk.wait(lambda: any(row["kind"] == case.kind for row in live.log()), what="the first one's row")
     assert not (folder / "seen").exists(), "an unapproved hook has run"
     live.approve("witness")
     desk.clear_notifications()
@@ -106,7 +110,7 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
     tool = json.loads(recorded(agent, payload)).get("tool_name") or "shell"
     shown = desk.wait_notification(lambda one: "blocked" in one.body)
     assert shown.body == f"{tool} blocked · guard: not today"
-    assert live.log()[0]["reason"] == "guard: not today"
+    desk.wait(lambda: live.log()[0]["reason"] == "guard: not today", what="the journal's row")
     desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), 20, "the menu shows it")
 
 
@@ -121,20 +125,20 @@ def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk,
     assert b'"deny"' in live.relay("claude-code", "PreToolUse", payload).stdout
     assert live.states() == {"guard": "changed"}
     desk.wait_notification(lambda one: "changed since approval" in one.body)
-    assert any("changed" in row.label for row in live.menu("Approvals"))
+    desk.wait(lambda: any("changed" in row.label for row in live.menu("Approvals")), what="the menu shows it")
+    before = _icon(desk, live, IconState.ATTENTION)
 
-    on = _icon(desk, live)
     live.click("Hooks enabled")
     desk.wait(lambda: not live.cli_json("status")[0]["enabled"], what="hooks are off")
     assert live.relay("claude-code", "PreToolUse", payload).stdout == b""
-    assert live.log()[0]["hooks"][0]["gate"] == "switch off"
-    off = desk.wait(lambda: (look := _icon(desk, live)) != on and look, what="the icon has another shape")
+    desk.wait(lambda: [one["gate"] for one in live.log()[0]["hooks"]] == ["switch off"], what="the journal's row")
+    assert len(before ^ _icon(desk, live, IconState.OFF)) > 30, "the icon has another shape"
     assert not desk.row("Hooks enabled", item=live.item).checked
 
     live.click("Hooks enabled")
     desk.wait(lambda: live.cli_json("status")[0]["enabled"], what="hooks are on")
     assert b'"deny"' in live.relay("claude-code", "PreToolUse", payload).stdout
-    desk.wait(lambda: _icon(desk, live) not in (off,), what="the icon is back")
+    assert _icon(desk, live, IconState.ATTENTION), "the icon is back"
 
 
 @pytest.fixture
@@ -155,12 +159,11 @@ def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path, ope
     desk.wait(opened.exists, what="the decision's page is opened")
     assert re.search(rf"/enter#[\w-]+:{live.log()[0]['id']}\"", Path(opened.read_text()).read_text())
 
-    on = _icon(desk, live)
     live.click("Pause", "30 minutes")
     paused = desk.wait(lambda: live.cli_json("status")[0]["paused_until"], what="hooks are paused")
     assert 1700 < paused - time.time() <= 1800
     assert live.relay("claude-code", "PreToolUse", payload).stdout == b""
-    desk.wait(lambda: _icon(desk, live) != on, what="the icon has another shape")
+    assert _icon(desk, live, IconState.PAUSED)
     live.click("Pause", "Resume")
     desk.wait(lambda: not live.cli_json("status")[0]["paused_until"], what="hooks run again")
 
@@ -175,8 +178,11 @@ def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path, ope
     with desk.record() as sound:
         live.relay("claude-code", "Stop", recorded("claude-code", "Stop"))
         desk.wait_notification(lambda one: one.body == "Turn ended: All done.")
-        sound.wait_more(0.5)
-    assert sound.seconds_heard == 0
+        live.click("Alerts", "Mute sounds")
+        desk.wait(lambda: not live.menu("Alerts")[0].checked, what="sounds are heard again")
+        live.relay("claude-code", "Notification", recorded("claude-code", "Notification-permission_prompt"))
+        sound.wait_end(0.6)
+    assert sound.seconds_heard < 1.1, "the bell of 0.7 s alone, without the muted chime of 0.6 s before it"
 
     live.click("Quit")
     assert live.process.wait(15) == 0
@@ -187,7 +193,6 @@ def _newest(live: Live, event: str) -> Any:
     return next((row for row in live.log() if row["event"] == event and row["hooks"]), None)
 
 
-def _icon(desk: Desk, live: Live) -> bytes:
-    """The shape of the icon on the panel: what of it is drawn, whatever the colour."""
-    x, y = desk.icon_at(live.item)
-    return desk.screenshot().convert("L").crop((x - 11, y - 11, x + 11, y + 11)).tobytes()
+def _icon(desk: Desk, live: Live, state: IconState) -> set[tuple[int, int]]:
+    """What of the icon is drawn on the panel, once it shows this state."""
+    return desk.wait(lambda: ink(desk, live.item, state), what=f"the icon says {state}")
