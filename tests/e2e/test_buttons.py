@@ -91,6 +91,7 @@ def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path:
         live = Live.fresh(desk, tmp_path, configuration=ASKS)
         live.relay("claude-code", "Notification", NEWS)  # without an icon nobody is asked before an alert was shown
         desk.wait_notification(lambda shown: shown.body == "Hello")
+        desk.wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", SLOW, "the tray knows that it was shown")
         bubbles = NotifydBubbles(desk.screen)
 
         questions_are_answered(live, lambda label: bubbles.press(label, ("Details", "Allow", "Deny")), opened)
