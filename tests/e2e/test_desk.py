@@ -6,7 +6,6 @@ import math
 import struct
 import subprocess
 import sys
-import time
 import wave
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from desk import Desk, PartMissing, TrayItem, item
 
 pytestmark = pytest.mark.desktop
-READY = 8.0  # seconds a desk may take on a loaded machine; alone it takes less than 1
 
 
 def play_file(path: Path, seconds: float = 0.4) -> Path:
@@ -182,10 +180,8 @@ def test_nothing_is_heard_when_nothing_plays(desk: Desk) -> None:
     assert (recording.rms, recording.peak, recording.seconds_heard) == (0.0, 0.0, 0.0)
 
 
-def test_a_desk_is_quickly_there_and_leaves_no_process(tmp_path: Path) -> None:
-    begun = time.monotonic()
+def test_a_desk_leaves_no_process(tmp_path: Path) -> None:
     with Desk(tmp_path / "d", size=(640, 480)) as own:
-        ready = time.monotonic() - begun
         own.start(["sh", "-c", "setsid sleep 1000 & wait"])
         own.run(["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 &"])
         own.wait(lambda: names(own).count("sleep") == 2, what="the grandchildren run")
@@ -193,7 +189,6 @@ def test_a_desk_is_quickly_there_and_leaves_no_process(tmp_path: Path) -> None:
         assert own.screenshot().size == (640, 480)
 
     assert own.pids() == []
-    assert ready < READY
 
 
 def names(desk: Desk) -> list[str]:
