@@ -15,6 +15,7 @@ BROKEN = {
     "out of time": "sleep 60",
     "too much": "head -c 1100000 /dev/zero",
 }
+SECONDS = dict.fromkeys(BROKEN, 20.0) | {"out of time": 0.3}
 DIALECTS = ("claude-code", "shelley", "starchild", "x-code")
 
 
@@ -34,7 +35,8 @@ def write(path: Path, document: Any) -> Path:
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_block_in_our_own_file_blocks_whatever_broke_in_any_dialect(house: House, dialect: str, how: str) -> None:
-    house.hook("guard", on="tool_before", script=BROKEN[how], dialect=dialect, failure="block", timeout=0.3)
+    keys: dict[str, Any] = {"script": BROKEN[how], "timeout": SECONDS[how], "dialect": dialect, "failure": "block"}
+    house.hook("guard", on="tool_before", **keys)
 
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert house.last.hooks[0]["status"] == ("timed_out" if how == "out of time" else "failed")
@@ -43,7 +45,8 @@ def test_block_in_our_own_file_blocks_whatever_broke_in_any_dialect(house: House
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize(("said", "blocks"), [("block", True), ("continue", False), (None, False)])
 def test_claude_codes_on_failure(house: House, tmp_path: Path, how: str, said: str | None, blocks: bool) -> None:
-    handler = {"type": "command", "command": BROKEN[how], "timeout": 0.3} | ({"onFailure": said} if said else {})
+    handler = {"type": "command", "command": BROKEN[how], "timeout": SECONDS[how]}
+    handler |= {"onFailure": said} if said else {}
     events = {event: [{"hooks": [handler]}] for event in ("PreToolUse", "Stop")}
     approve(house, "claude-code", write(tmp_path / "settings.json", {"hooks": events}))
 
