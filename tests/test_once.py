@@ -75,6 +75,7 @@ def test_hooks_of_an_observe_only_event_run_after_the_agent_was_let_go(house: Ho
 def test_a_decision_that_was_committed_is_not_made_twice(house: House, tmp_path: Path) -> None:
     house.hook("guard", on="tool_before", script=f"echo x >>{tmp_path}/runs; {DENY}")
     house.tool(id="c" * 32)
+    wait(lambda: house.stores.journal.count() == 1, what="its row is written")
 
     done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE, "--id", "c" * 32)
 

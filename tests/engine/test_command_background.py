@@ -98,12 +98,10 @@ def test_nothing_to_watch_needs_no_thread(background: Background) -> None:
 
 
 def test_a_stranger_who_got_the_number_of_a_dead_group_is_left_alone(background: Background) -> None:
-    stranger = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
+    stranger = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     tree = PosixTree(stranger.pid, "mark")  # as if this number had been our hook's before
 
     background.add(tree, time.monotonic())
     background.close()
 
-    assert stranger.poll() is None
-    stranger.kill()
-    stranger.wait()
+    assert stranger.communicate(b"still here")[0] == b"still here"  # who was killed does not answer any more
