@@ -132,7 +132,9 @@ class House:
     def join(self) -> None:
         """Wait for the hooks of events that were answered at once."""
         while self._threads:
-            self._threads.pop().join(10)
+            thread = self._threads.pop()
+            thread.join(20)
+            assert not thread.is_alive(), "a hook that nobody waits for has not ended"
 
     def tool(self, command: str = "ls", **more: Any) -> dict[str, Any]:
         """What Claude Code is told before it runs a command."""
