@@ -184,12 +184,16 @@ def test_a_servers_refusal_is_heard_however_it_is_written(
     assert denied(house.tool())
 
 
-def test_a_refused_connection_follows_the_failure_policy(house: House, serve: Serve) -> None:
-    server = serve()
-    server.close()
-    post(house, server, failure="block")
+def test_a_refused_connection_follows_the_failure_policy(house: House) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen: no server of another test can be there
+        place = f"127.0.0.1:{nobody.getsockname()[1]}"
+        keys: dict[str, Any] = {"url": f"http://{place}/", "allow_local": [place], "failure": "block"}
+        house.hook("guard", on="tool_before", type="http", **keys)
 
-    assert denied(house.tool())
+        assert denied(house.tool())
+
+    assert "Connection refused" in cause(house)
 
 
 def test_all_kinds_run_together_and_merge_in_declared_order(house: House, serve: Serve) -> None:
