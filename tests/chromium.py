@@ -24,7 +24,7 @@ FLAGS = (
 
 
 class Chromium:
-    """One browser process; each `page` is a tab with cookies of its own unless it is given a `jar`."""
+    """One browser process; each `page` is a tab with cookies of its own."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
         theirs_in, ours_out = os.pipe()
@@ -70,13 +70,9 @@ class Chromium:
             else:
                 self.events = [*self.events[-199:], message]
 
-    def jar(self) -> str:
-        """A place for cookies that no other page sees."""
-        return str(self.call("Target.createBrowserContext")["browserContextId"])
-
     @contextlib.contextmanager
-    def page(self, jar: str = "") -> Iterator[Page]:
-        own = jar or self.jar()
+    def page(self) -> Iterator[Page]:
+        own = str(self.call("Target.createBrowserContext")["browserContextId"])
         target = str(self.call("Target.createTarget", url="about:blank", browserContextId=own)["targetId"])
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, str(session))
@@ -84,8 +80,7 @@ class Chromium:
             yield page
         finally:
             self.call("Target.closeTarget", targetId=target)
-            if not jar:
-                self.call("Target.disposeBrowserContext", browserContextId=own)
+            self.call("Target.disposeBrowserContext", browserContextId=own)
 
     def close(self) -> None:
         """End it, and wait until it has."""
