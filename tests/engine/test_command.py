@@ -31,7 +31,6 @@ RUNNERS: Mapping[str, Run] = {
     "waiter": functools.partial(process_posix.run, watcher=process_posix.Waiter),
 }
 PATIENCE = 20.0  # seconds that a condition may take on a busy machine
-QUIET = process_windows.QUIET
 
 
 def until(condition: Callable[[], bool]) -> bool:
@@ -129,18 +128,10 @@ def _nothing_stays_behind() -> Iterator[None]:
 
 
 @pytest.fixture(params=sorted(RUNNERS))
-def bench(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    # As a rule nobody holds a pipe: who is silent there has only not had the processor yet.
-    monkeypatch.setattr(process_windows, "QUIET", PATIENCE)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     background = Background()
     yield Bench(RUNNERS[request.param], tmp_path, background)
     background.close()
-
-
-@pytest.fixture
-def held(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody goes on holding pipes, and what was said does not matter."""
-    monkeypatch.setattr(process_windows, "QUIET", QUIET)
 
 
 def python(text: str) -> str:
@@ -311,7 +302,6 @@ def written(bench: Bench) -> bool:
     return all(bench.pids(f"pids-{place}") for place in range(len(SURVIVORS)))
 
 
-@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("whose", ["its own time", "the agent's time"])
 def test_after_a_time_out_nothing_is_left(bench: Bench, whose: str) -> None:
     for limit in growing(1.5, lambda: written(bench)):
@@ -326,7 +316,6 @@ def test_after_a_time_out_nothing_is_left(bench: Bench, whose: str) -> None:
     assert written(bench)
 
 
-@pytest.mark.usefixtures("held")
 def test_after_a_cancel_nothing_is_left(bench: Bench) -> None:
     ours, theirs = socket.socketpair()
 
@@ -397,25 +386,20 @@ def test_the_agents_deadline_comes_before_the_hooks_own(bench: Bench) -> None:
     assert time.monotonic() >= end
 
 
-def test_a_grandchild_that_holds_the_pipes_delays_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_windows, "QUIET", 1.0)
-
+def test_a_grandchild_that_holds_the_pipes_delays_nobody(bench: Bench) -> None:
     result = bench.one("sleep 60 & echo $! > pids; echo done")
 
     assert (result.code, result.stdout) == (0, b"done\n")
     assert alive(bench.pids()[0])
 
 
-def test_a_grandchild_that_floods_the_pipe_is_not_waited_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_windows, "QUIET", 0.5)
-
+def test_a_grandchild_that_floods_the_pipe_is_not_waited_for(bench: Bench) -> None:
     result = bench.one("sh -c 'echo $$ > pids; while :; do sleep 0.01; echo noise; done' & echo done")
 
     assert result.code == 0
     assert result.stdout.startswith(b"done\n") or b"done\n" in result.stdout
 
 
-@pytest.mark.usefixtures("held")
 def test_a_background_child_lives_on_until_the_background_is_closed(bench: Bench) -> None:
     pids = []
     bench.one("sleep 60 & echo $! > pids", background=60)
@@ -430,7 +414,6 @@ def test_a_background_child_lives_on_until_the_background_is_closed(bench: Bench
     assert until(lambda: not alive(pids[0]))
 
 
-@pytest.mark.usefixtures("held")
 def test_a_background_child_is_ended_when_its_time_is_over(bench: Bench) -> None:
     child = "sh -c 'trap \"\" TERM; echo $$ > pids; while :; do sleep 0.05; done'"
     bench.one(f"{child} & until [ -s pids ]; do sleep 0.01; done", background=0.3)
@@ -439,7 +422,6 @@ def test_a_background_child_is_ended_when_its_time_is_over(bench: Bench) -> None
     assert until(lambda: "hook-background" not in busy())
 
 
-@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("way", ["&", "in another session"])
 def test_without_background_time_a_clean_exit_leaves_nothing(bench: Bench, way: str) -> None:
     start = "setsid " if way != "&" else ""
@@ -450,7 +432,6 @@ def test_without_background_time_a_clean_exit_leaves_nothing(bench: Bench, way: 
     assert until(lambda: not alive(bench.pids()[0]))
 
 
-@pytest.mark.usefixtures("held")
 def test_without_anybody_to_watch_over_them_children_do_not_live_on(bench: Bench) -> None:
     result = bench.run([bench.job("sleep 60 & echo $! > pids", background=60)], time.monotonic() + PATIENCE, None)[0]
 

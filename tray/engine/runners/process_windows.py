@@ -15,10 +15,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import IO
 
 from tray.engine.runners.background import Background
-from tray.engine.runners.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT, Gone, Job, Tree, cancelled, late
+from tray.engine.runners.process import Gone, Job, Tree, cancelled, late
+from tray.engine.runners.streams import ThreadPipes
 from tray.engine.runners.turn import Turn, spawn
 from tray.model.decision import Result
 
@@ -87,73 +87,7 @@ else:
         return PosixTree(pid, mark)
 
 
-QUIET = 0.05  # seconds without a word after the exit: then a grandchild holds the pipe
-LOOKS = 4  # times that a pipe may still bring something after the exit
 LONGEST = 3600.0
-
-
-class Stream(threading.Thread):
-    """Keeps the first `limit` bytes of a pipe, and throws away the rest for as long as somebody holds it."""
-
-    def __init__(self, file: IO[bytes], limit: int, overflow: Callable[[], None]) -> None:
-        super().__init__(name="hook-stream", daemon=True)
-        self._file, self._limit, self._overflow = file, limit, overflow
-        self._lock = threading.Lock()
-        self._kept = bytearray()
-
-    def run(self) -> None:
-        with self._file, contextlib.suppress(OSError, ValueError):
-            while chunk := self._file.read(CHUNK):
-                with self._lock:
-                    room = self._limit - len(self._kept)
-                    self._kept += chunk[:room]
-                if 0 <= room < len(chunk):
-                    self._overflow()
-
-    def take(self) -> bytes:
-        """What came, once the pipe is closed or silent."""
-        for _ in range(LOOKS):
-            before = len(self._kept)
-            self.join(QUIET)
-            if not self.is_alive() or len(self._kept) == before:
-                break
-        with self._lock:
-            return bytes(self._kept)
-
-
-class ThreadPipes:
-    """The streams of one process, each moved by a thread that ends with its pipe."""
-
-    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes) -> None:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        assert child.stderr is not None
-        self.over = False
-        self._overflow: Callable[[], None] = lambda: None
-        self._stdout = Stream(child.stdout, STDOUT_LIMIT, self._flooded)
-        self._stderr = Stream(child.stderr, STDERR_LIMIT, lambda: None)
-        self._feeder = threading.Thread(target=feed, args=(child.stdin, stdin), name="hook-stdin", daemon=True)
-
-    def watch(self, overflow: Callable[[], None]) -> None:
-        self._overflow = overflow
-        for thread in (self._stdout, self._stderr, self._feeder):
-            thread.start()
-
-    def take(self) -> tuple[bytes, bytes]:
-        return self._stdout.take(), self._stderr.take()
-
-    def _flooded(self) -> None:
-        if not self.over:
-            self.over = True
-            self._overflow()
-
-
-def feed(file: IO[bytes], stdin: bytes) -> None:
-    """Write all of it; a process that does not read is no error."""
-    rest = memoryview(stdin)
-    with contextlib.suppress(OSError, ValueError), file:
-        while rest:
-            rest = rest[file.write(rest[:CHUNK]) :]
 
 
 class GoneWatch:
@@ -190,17 +124,19 @@ class Round:
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
         mark = secrets.token_hex(8)
-        child = spawn(job, mark, FLAGS)
+        pipes = ThreadPipes()
+        child = spawn(job, mark, FLAGS, pipes.stdout.end, pipes.stderr.end)
         if isinstance(child, Result):
+            pipes.close()
             self._places.append(child)
             return
-        pipes = ThreadPipes(child, job.stdin)
+        assert child.stdin is not None
         turn = Turn(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
         waiter = threading.Thread(target=self._wait, args=(child, turn), name="hook-waiter", daemon=True)
         self._live[turn] = waiter
         self._places.append(turn)
         waiter.start()
-        pipes.watch(lambda: self._news.put(turn.overflow))
+        pipes.watch(child.stdin, job.stdin, lambda: self._news.put(turn.overflow))
         if spawned is not None:
             spawned(child.pid)
 

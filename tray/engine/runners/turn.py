@@ -6,12 +6,15 @@ import enum
 import subprocess
 import threading
 import time
+from typing import IO
 
 from tray.engine.runners import files, script
 from tray.engine.runners import process as words
 from tray.engine.runners.background import Background
 from tray.engine.runners.process import Job, Pipes, Tree
 from tray.model.decision import Result
+
+Output = int | IO[bytes]
 
 
 class Stage(enum.Enum):
@@ -128,7 +131,9 @@ class Turn:
         return (time.perf_counter() - self._started) * 1000
 
 
-def spawn(job: Job, mark: str, flags: int = 0) -> subprocess.Popen[bytes] | Result:
+def spawn(
+    job: Job, mark: str, flags: int = 0, stdout: Output = subprocess.PIPE, stderr: Output = subprocess.PIPE
+) -> subprocess.Popen[bytes] | Result:
     """Start the job in a session of its own; a Result when there is nothing that could be started."""
     if lacking := script.missing(job.argv, job.cwd):
         return Result(cause=lacking)
@@ -145,8 +150,8 @@ def spawn(job: Job, mark: str, flags: int = 0) -> subprocess.Popen[bytes] | Resu
                 env={**job.environment, words.MARK: mark},
                 start_new_session=True,
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
             )
             files.give_back(child.pid)
             return child

@@ -1,0 +1,110 @@
+"""Streams that cannot be polled: each is moved by a thread of its own, which ends with its pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from typing import IO
+
+from tray.engine.runners.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
+
+LAST = 16  # bytes of the last word, which nobody can guess
+PATIENCE = 30.0  # seconds that a thread may have to wait for its turn
+
+
+class Stream(threading.Thread):
+    """Keeps the first `limit` bytes of a pipe until a last word of our own, which says that the process has ended.
+
+    What comes behind it is thrown away, for as long as somebody else holds the pipe. How long it was silent says
+    nothing: on a busy machine that may be a thread that has not had its turn.
+    """
+
+    def __init__(self, limit: int, overflow: Callable[[], None]) -> None:
+        super().__init__(name="hook-stream", daemon=True)
+        reader, writer = os.pipe()
+        self._file = os.fdopen(reader, "rb", buffering=0)
+        self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the last word
+        self._limit, self._overflow = limit, overflow
+        self._last = secrets.token_bytes(LAST)
+        self._heard = threading.Event()
+        self._kept = bytearray()
+
+    def run(self) -> None:
+        with self._file, contextlib.suppress(OSError, ValueError):
+            try:
+                self._listen()
+            finally:
+                self._heard.set()
+            while self._file.read(CHUNK):
+                pass
+
+    def take(self) -> bytes:
+        """What came until now; said once, after the exit."""
+        with self.end, contextlib.suppress(OSError):
+            if self.is_alive():
+                self.end.write(self._last)
+                self._heard.wait(PATIENCE)
+        return bytes(self._kept)
+
+    def close(self) -> None:
+        """Where no process was started."""
+        self._file.close()
+        self.end.close()
+
+    def _listen(self) -> None:
+        rest = b""  # may be the beginning of the last word
+        while chunk := self._file.read(CHUNK):
+            said, last, _ = (rest + chunk).partition(self._last)
+            if last:
+                self._keep(said)
+                return
+            self._keep(said[: 1 - LAST])
+            rest = said[1 - LAST :]
+        self._keep(rest)
+
+    def _keep(self, said: bytes) -> None:
+        room = self._limit - len(self._kept)
+        self._kept += said[:room]
+        if len(said) > room:
+            self._overflow()
+
+
+class ThreadPipes:
+    """The streams of one process; `stdout` and `stderr` are made before it, as it is started with their ends."""
+
+    def __init__(self) -> None:
+        self.over = False
+        self._overflow: Callable[[], None] = lambda: None
+        self.stdout = Stream(STDOUT_LIMIT, self._flooded)
+        self.stderr = Stream(STDERR_LIMIT, lambda: None)
+
+    def watch(self, stdin: IO[bytes], said: bytes, overflow: Callable[[], None]) -> None:
+        """Begin; `overflow` is told when stdout says too much."""
+        self._overflow = overflow
+        feeder = threading.Thread(target=feed, args=(stdin, said), name="hook-stdin", daemon=True)
+        for thread in (self.stdout, self.stderr, feeder):
+            thread.start()
+
+    def take(self) -> tuple[bytes, bytes]:
+        return self.stdout.take(), self.stderr.take()
+
+    def close(self) -> None:
+        """Where no process was started."""
+        self.stdout.close()
+        self.stderr.close()
+
+    def _flooded(self) -> None:
+        if not self.over:
+            self.over = True
+            self._overflow()
+
+
+def feed(file: IO[bytes], stdin: bytes) -> None:
+    """Write all of it; a process that does not read is no error."""
+    rest = memoryview(stdin)
+    with contextlib.suppress(OSError, ValueError), file:
+        while rest:
+            rest = rest[file.write(rest[:CHUNK]) :]
