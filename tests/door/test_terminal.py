@@ -23,6 +23,7 @@ from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
+CHALLENGE = re.compile(r"Type (\w{6}) ")
 # F1 prints what is on the screen into a file.
 SCREEN = "*VT100.translations: #override <Key>F1: print-everything()"
 
@@ -70,7 +71,7 @@ class Person:
         def shown() -> str:
             self._xdotool("key", "F1")
             text = self.screen.read_text(errors="replace") if self.screen.exists() else ""
-            return text if "Type " in text else ""
+            return text if CHALLENGE.search(text) else ""
 
         return wait(shown, 20, "the question")
 
@@ -178,6 +179,6 @@ def _finding(live: Live, name: str) -> dict[str, str]:
 
 
 def _challenge(shown: str) -> str:
-    found = re.search(r"Type (\w{6}) ", shown)
+    found = CHALLENGE.search(shown)
     assert found
     return found[1]

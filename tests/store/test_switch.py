@@ -9,6 +9,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from desk import wait
 
 from tray.errors import StoreError
 from tray.model.decision import Gate
@@ -198,7 +199,8 @@ def test_off_returns_only_when_what_was_about_to_start_has_started(database: Dat
 
     with switch.passing() as may:
         thread.start()
-        thread.join(0.3)  # it has to wait, so nothing can be seen that would end this earlier
+        wait(lambda: not Switch(database).state().enabled)  # it is written down,
+        thread.join(0.3)  # and has to wait: nothing can be seen that would end this earlier
         order.append("started")
     thread.join(20)
 
