@@ -143,7 +143,7 @@ def test_a_hung_tray_is_not_waited_for_and_does_not_judge_late(plain: Plain, tmp
     live.wait_log(2)
     live.quit()  # whatever it still had in hand is done by then
     assert (tmp_path / "runs").read_text() == "x\nx\n"
-    _, first = live.log()
+    _, first = live.log()  # the second may be offline again, where the tray was too busy to hear of it in time
     assert first["offline"]
 
 

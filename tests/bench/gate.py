@@ -82,7 +82,7 @@ def measure() -> dict[str, list[float]]:
 
 
 def _taken(samples: Mapping[str, Sample], bounds: Sequence[Bound], rounds: int) -> dict[str, Times]:
-    """What these bounds are about, in turns; where it is less than all, each is left alone for as long as then."""
+    """What these bounds are about, in turns; where it is less than all, the gaps of a round add up to as much."""
     wanted = {name for bound in bounds for name in (bound.ours, bound.base)}
     some = {name: sample for name, sample in samples.items() if name in wanted}
     return in_turns(some, rounds, GAP * len(samples) / len(some)) if some else {}

@@ -8,6 +8,7 @@ import select
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -241,11 +242,15 @@ def test_rooms_are_free_again_after_use(porch: Porch, event: str, said: bytes) -
 
 
 def test_sixty_four_callers_at_once_are_all_answered(porch: Porch) -> None:
-    callers = [porch.knock("e") for _ in range(64)]
+    together = threading.Barrier(64)
 
-    assert all(answer(connection).stdout == b"inline" for connection in callers)
-    for connection in callers:
-        connection.close()
+    def call(_: int) -> bytes:
+        together.wait(LONG)
+        with porch.knock("e") as connection:
+            return answer(connection).stdout
+
+    with ThreadPoolExecutor(64) as pool:
+        assert list(pool.map(call, range(64))) == [b"inline"] * 64
 
 
 @pytest.mark.parametrize("loopback", [False, True])

@@ -135,18 +135,19 @@ def test_at_the_trays_end_everyone_is_told_that_it_is_too_late(tmp_path: Path) -
 
 def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: Path) -> None:
     with opened(tmp_path) as porch:
-        before = pace(porch)
+        before, _ = pace(porch)
         crowd = [Parked() for _ in range(MANY)]
         for one in crowd:
             park(porch, one)
         callers = [porch.knock("park") for _ in crowd]
         assert all(map(waits, crowd))
 
-        during = pace(porch)
+        during, quickest = pace(porch)
 
         assert inside("door parking") == 1
         print(f"\nan event with {MANY} questions open: {during / before:.2f} times as long as before")
         assert during < 3 * before
+        assert quickest < 0.05  # a wait would be in each of them, a busy machine is not
         for one in crowd:
             one.end("allowed")
         assert {heard(caller) for caller in callers} == {b"allowed"}
@@ -158,9 +159,11 @@ def heard(caller: socket.socket) -> bytes:
         return answer(caller).stdout
 
 
-def pace(porch: Porch) -> float:
-    """Seconds of the processor that events take which nobody is asked about."""
-    started = time.process_time()
+def pace(porch: Porch) -> tuple[float, float]:
+    """Seconds of the processor that 100 events take which nobody is asked about, and those of the quickest answer."""
+    taken, started = [], time.process_time()
     for _ in range(100):
+        knocked = time.monotonic()
         assert heard(porch.knock()) == b"inline"
-    return time.process_time() - started
+        taken.append(time.monotonic() - knocked)
+    return time.process_time() - started, min(taken)

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tray.engine.runners import command, process, process_posix, process_windows
+from tray.engine.runners import command, process, process_posix, process_windows, streams
 from tray.engine.runners.background import Background
 from tray.engine.runners.command import Job
 from tray.engine.runners.process import STDERR_LIMIT, STDOUT_LIMIT
@@ -387,15 +387,21 @@ def test_the_agents_deadline_comes_before_the_hooks_own(bench: Bench) -> None:
 
 
 def test_a_grandchild_that_holds_the_pipes_delays_nobody(bench: Bench) -> None:
+    started = time.monotonic()
+
     result = bench.one("sleep 60 & echo $! > pids; echo done")
 
+    assert time.monotonic() - started < streams.PATIENCE
     assert (result.code, result.stdout) == (0, b"done\n")
     assert alive(bench.pids()[0])
 
 
 def test_a_grandchild_that_floods_the_pipe_is_not_waited_for(bench: Bench) -> None:
+    started = time.monotonic()
+
     result = bench.one("sh -c 'echo $$ > pids; while :; do sleep 0.01; echo noise; done' & echo done")
 
+    assert time.monotonic() - started < streams.PATIENCE
     assert result.code == 0
     assert result.stdout.startswith(b"done\n") or b"done\n" in result.stdout
 

@@ -150,7 +150,7 @@ def test_without_the_tray_it_runs_after_the_answer_and_is_heard_by_the_tray(hous
     beside(house, f"echo tests fail >&2; touch {tmp_path}/ran; exit 2", event="UserPromptSubmit", asyncRewake=True)
     argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), "claude-code"]
     with house.stores.database.connect() as ours:
-        # While we read, nobody who leaves is the last one: that one would lock the others out while it tidies up.
+        # While ours is open, nobody who leaves is the last one, who would lock the others out while it tidies up.
         ours.execute("SELECT count(*) FROM journal").fetchone()
         for event in ("UserPromptSubmit", "Stop"):
             body = json.dumps({**COMMON, "hook_event_name": event}).encode()

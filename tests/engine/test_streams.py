@@ -2,66 +2,152 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tray.engine.runners import streams
-from tray.engine.runners.streams import LAST, Stream
+from tray.engine.runners import process_windows, streams
+from tray.engine.runners.process import Job
+from tray.engine.runners.streams import LAST, Stream, ThreadPipes
 
 LONG = 20.0  # seconds
 SAID = b"0123456789" * 10
 
 
+class Starved(Stream):
+    """Its thread does not get its turn for long."""
+
+    turn: threading.Event
+
+    def _listen(self) -> None:
+        self.turn.wait(LONG)
+        super()._listen()
+
+
+def starved(limit: int = 1 << 20) -> Starved:
+    stream = Starved(limit, lambda: None)
+    stream.turn = threading.Event()
+    stream.start()
+    return stream
+
+
+def taken(stream: Stream) -> bytes:
+    return stream.take(time.monotonic() + LONG)
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - counts
+
+
+@contextlib.contextmanager
+def held(stream: Stream) -> Iterator[int]:
+    """Somebody else holds the pipe, too."""
+    number = os.dup(stream.end.fileno())
+    try:
+        yield number
+    finally:
+        os.close(number)
+
+
 @pytest.mark.parametrize("chunk", [1, 2, 7, LAST - 1, LAST, LAST + 1, len(SAID), 1 << 16])
 @pytest.mark.parametrize("length", [0, 1, LAST - 1, LAST, len(SAID)])
 def test_all_that_was_said_is_heard_and_no_more(monkeypatch: pytest.MonkeyPatch, chunk: int, length: int) -> None:
-    said = SAID[:length]
     monkeypatch.setattr(streams, "CHUNK", chunk)
+    before = descriptors()
     stream = Stream(1000, lambda: None)
-    grandchild = os.dup(stream.end.fileno())
-    stream.start()
-    os.write(stream.end.fileno(), said)
+    with held(stream) as grandchild:
+        stream.start()
+        os.write(stream.end.fileno(), SAID[:length])
 
-    assert stream.take() == said
+        assert (taken(stream), stream.whole) == (SAID[:length], True)
 
-    os.write(grandchild, b"it goes on")
-    os.close(grandchild)
+        os.write(grandchild, b"it goes on")
     stream.join(LONG)
-    assert not stream.is_alive()
+    assert descriptors() == before
+
+
+def test_what_comes_behind_the_last_word_is_no_part_of_it() -> None:
+    stream = starved()
+    with held(stream) as grandchild:
+        os.write(grandchild, SAID + stream._last + b"it goes on")
+        stream.turn.set()
+
+        assert taken(stream) == SAID
 
 
 def test_a_thread_that_does_not_get_its_turn_for_long_loses_nothing() -> None:
-    turn = threading.Event()
-
-    class Starved(Stream):
-        def _listen(self) -> None:
-            turn.wait(LONG)
-            super()._listen()
-
-    stream = Starved(1000, lambda: None)
-    stream.start()
+    stream = starved()
     os.write(stream.end.fileno(), SAID)
-    threading.Timer(0.3, turn.set).start()
+    threading.Timer(0.3, stream.turn.set).start()
 
-    assert stream.take() == SAID
+    assert (taken(stream), stream.whole) == (SAID, True)
 
 
-@pytest.mark.parametrize(("limit", "floods"), [(len(SAID), 0), (len(SAID) - 1, 1), (len(SAID) + 1, 0)])
-def test_only_what_is_over_the_limit_is_too_much(limit: int, floods: int) -> None:
+def test_a_thread_that_gets_no_turn_at_all_says_that_it_is_not_all() -> None:
+    stream = starved()
+    os.write(stream.end.fileno(), SAID)
+
+    stream.take(time.monotonic() + 0.1)
+
+    assert not stream.whole
+    stream.turn.set()
+    stream.join(LONG)
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_full_pipe_that_waits_for_nobody_loses_nothing(is_held: bool) -> None:
+    stream = starved()
+    with held(stream) if is_held else contextlib.nullcontext():
+        os.set_blocking(stream.end.fileno(), False)
+        written = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                written += os.write(stream.end.fileno(), b"x" * 1000)
+        threading.Timer(0.1, stream.turn.set).start()
+
+        assert taken(stream) == b"x" * written
+    stream.join(LONG)
+
+
+@pytest.mark.parametrize(("limit", "floods"), [(len(SAID), False), (len(SAID) - 1, True), (len(SAID) + 1, False)])
+def test_only_what_is_over_the_limit_is_too_much(limit: int, floods: bool) -> None:
     told: list[str] = []
     stream = Stream(limit, lambda: told.append("too much"))
     stream.start()
     os.write(stream.end.fileno(), SAID)
 
-    assert stream.take() == SAID[:limit]
-    assert bool(told) == bool(floods)
+    assert taken(stream) == SAID[:limit]
+    assert bool(told) is floods
 
 
-def test_who_never_had_a_thread_said_nothing() -> None:
-    stream = Stream(1000, lambda: None)
+def test_what_was_never_listened_to_is_closed_and_not_whole() -> None:
+    before = descriptors()
+    pipes = ThreadPipes()
 
-    assert stream.take() == b""
+    assert pipes.take() == (b"", b"")
 
-    stream.close()
+    assert not pipes.whole
+    assert descriptors() == before
+
+
+def test_without_descriptors_a_hook_has_failed_and_the_others_go_on(tmp_path: Path) -> None:
+    job = Job(argv=("/bin/true",), cwd=str(tmp_path), environment={"PATH": os.environ["PATH"]})
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    numbers = sorted(int(name) for name in os.listdir("/proc/self/fd"))  # noqa: PTH208 - counts
+    causes = set()
+    for spare in range(1, 12):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (numbers[-1] + spare, limits[1]))
+        try:
+            results = process_windows.run([job, job], time.monotonic() + LONG, None)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+        assert [bool(result.cause) for result in results] == [result.code is None for result in results]
+        causes |= {result.cause for result in results}
+    assert {"could not start /bin/true: Too many open files", ""} <= causes

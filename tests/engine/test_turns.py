@@ -75,6 +75,7 @@ def test_several_rounds_are_one_turn(ended: Ended) -> None:
         turns.heard(event(EventKind.ROUND_END, id=f"r{number}"))
 
     assert ended.first.wait(10)
+    assert not turns.waiting
     turns.close()
     assert len(ended.events) == 1
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import statistics
 import subprocess
 import sys
 import threading
@@ -52,7 +51,7 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
         assert (plain, first) == (Committed.QUEUED, Committed.LATE)
         assert {said for said, _ in later} == {Committed.LATE}
         assert first_took >= 1.0
-        assert statistics.median(took for _, took in later) < first_took / 20
+        assert sum(took for _, took in later) < first_took
         assert journal.late == 21
 
         wait(lambda: journal.count() == 23)

@@ -134,10 +134,10 @@ def _spoofed(street: Street) -> bool:
 
 def _asked(street: Street) -> tuple[subprocess.Popen[bytes], Mapping[str, Any]]:
     """A relay that waits for a button, and its question; one that gave the busy tray up is followed by another."""
-    before = len(street.server.calls())
     relay = street.place.as_agent(street.place.live.relay_argv("x-code", "PreToolUse"))  # and not we, who click
     payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
     for _ in range(TRIES):
+        before = len(street.server.calls())
         asking = subprocess.Popen(
             relay, env=street.place.plain.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -149,6 +149,8 @@ def _asked(street: Street) -> tuple[subprocess.Popen[bytes], Mapping[str, Any]]:
                 return asking, question
             with contextlib.suppress(subprocess.TimeoutExpired):
                 asking.wait(0.02)
+        assert asking.stdout is not None
+        asking.stdout.close()
     raise AssertionError("no question was put")
 
 

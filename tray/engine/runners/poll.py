@@ -46,6 +46,8 @@ class Poll:
 class PollPipes:
     """The streams of one process, moved as far as they go without waiting."""
 
+    whole = True  # whoever polls has read all that was there
+
     def __init__(self, child: subprocess.Popen[bytes], stdin: bytes, poll: Poll) -> None:
         assert child.stdin is not None
         assert child.stdout is not None

@@ -52,10 +52,15 @@ class Gone(Protocol):
 
 
 class Pipes(Protocol):
-    """The three streams of one process. `take` is called once, after the exit, and never waits for a grandchild."""
+    """The three streams of one process. `take` is called once, after the exit, and never waits for a grandchild.
+
+    Then `over` says that stdout is too much, `whole` that it is all that the process said there.
+    """
 
     @property
     def over(self) -> bool: ...
+    @property
+    def whole(self) -> bool: ...
     def take(self) -> tuple[bytes, bytes]: ...
 
 

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from tray.engine.runners import script
 from tray.engine.runners.background import Background
 from tray.engine.runners.process import Gone, Job, Tree, cancelled, late
 from tray.engine.runners.streams import ThreadPipes
@@ -124,21 +125,35 @@ class Round:
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
         mark = secrets.token_hex(8)
-        pipes = ThreadPipes()
+        try:
+            pipes = ThreadPipes()
+        except OSError as error:
+            self._places.append(Result(cause=script.refused(job.argv, job.cwd, error)))
+            return
         child = spawn(job, mark, FLAGS, pipes.stdout.end, pipes.stderr.end)
         if isinstance(child, Result):
             pipes.close()
             self._places.append(child)
             return
-        assert child.stdin is not None
-        turn = Turn(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
-        waiter = threading.Thread(target=self._wait, args=(child, turn), name="hook-waiter", daemon=True)
-        self._live[turn] = waiter
-        self._places.append(turn)
-        waiter.start()
-        pipes.watch(child.stdin, job.stdin, lambda: self._news.put(turn.overflow))
+        try:
+            self._watch(job, child, pipes, mark)
+        except (OSError, RuntimeError) as error:  # no handle or no thread left
+            child.kill()
+            child.wait()
+            pipes.take()
+            self._places.append(Result(cause=f"could not be watched: {error}"))
+            return
         if spawned is not None:
             spawned(child.pid)
+
+    def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> None:
+        assert child.stdin is not None
+        turn = Turn(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
+        pipes.watch(child.stdin, job.stdin, lambda: self._news.put(turn.overflow))
+        waiter = threading.Thread(target=self._wait, args=(child, turn), name="hook-waiter", daemon=True)
+        waiter.start()
+        self._live[turn] = waiter
+        self._places.append(turn)
 
     def finish(self, gone: Gone | None = None) -> tuple[Result, ...]:
         """Hear what the threads say and meet every deadline until all turns are over."""

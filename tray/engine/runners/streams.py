@@ -6,20 +6,22 @@ import contextlib
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable
 from typing import IO
 
 from tray.engine.runners.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
 
 LAST = 16  # bytes of the last word, which nobody can guess
-PATIENCE = 30.0  # seconds that a thread may have to wait for its turn
+PATIENCE = 5.0  # seconds that a thread may have to wait for its turn
 
 
 class Stream(threading.Thread):
-    """Keeps the first `limit` bytes of a pipe until a last word of our own, which says that the process has ended.
+    """Keeps the first `limit` bytes of a pipe until a last word of our own, which says that we listen no longer.
 
     What comes behind it is thrown away, for as long as somebody else holds the pipe. How long it was silent says
-    nothing: on a busy machine that may be a thread that has not had its turn.
+    nothing: on a busy machine that may be a thread that has not had its turn. As the word may have begun, `overflow`
+    hears of up to 15 bytes too many only when it is taken.
     """
 
     def __init__(self, limit: int, overflow: Callable[[], None]) -> None:
@@ -31,26 +33,29 @@ class Stream(threading.Thread):
         self._last = secrets.token_bytes(LAST)
         self._heard = threading.Event()
         self._kept = bytearray()
+        self.whole = False  # the last word was heard, or the end of the pipe
 
     def run(self) -> None:
         with self._file, contextlib.suppress(OSError, ValueError):
             try:
                 self._listen()
+                self.whole = True
             finally:
                 self._heard.set()
             while self._file.read(CHUNK):
                 pass
 
-    def take(self) -> bytes:
-        """What came until now; said once, after the exit."""
-        with self.end, contextlib.suppress(OSError):
-            if self.is_alive():
-                self.end.write(self._last)
-                self._heard.wait(PATIENCE)
+    def take(self, until: float) -> bytes:
+        """What came until now, or by the moment `until` (time.monotonic()); asked once, after the exit."""
+        if self.is_alive():
+            feed(self.end, self._last)  # and close it: without the word, the end of the pipe may still be heard
+            self._heard.wait(max(0.0, until - time.monotonic()))
+        else:
+            self.close()
         return bytes(self._kept)
 
     def close(self) -> None:
-        """Where no process was started."""
+        """Where nothing was started."""
         self._file.close()
         self.end.close()
 
@@ -73,13 +78,20 @@ class Stream(threading.Thread):
 
 
 class ThreadPipes:
-    """The streams of one process; `stdout` and `stderr` are made before it, as it is started with their ends."""
+    """The streams of one process; `stdout` and `stderr` are made before it, as it is started with their ends.
+
+    Raises OSError when no descriptor is left.
+    """
 
     def __init__(self) -> None:
         self.over = False
         self._overflow: Callable[[], None] = lambda: None
         self.stdout = Stream(STDOUT_LIMIT, self._flooded)
-        self.stderr = Stream(STDERR_LIMIT, lambda: None)
+        try:
+            self.stderr = Stream(STDERR_LIMIT, lambda: None)
+        except OSError:
+            self.stdout.close()
+            raise
 
     def watch(self, stdin: IO[bytes], said: bytes, overflow: Callable[[], None]) -> None:
         """Begin; `overflow` is told when stdout says too much."""
@@ -88,8 +100,17 @@ class ThreadPipes:
         for thread in (self.stdout, self.stderr, feeder):
             thread.start()
 
+    @property
+    def whole(self) -> bool:
+        return self.stdout.whole
+
     def take(self) -> tuple[bytes, bytes]:
-        return self.stdout.take(), self.stderr.take()
+        until = time.monotonic() + PATIENCE
+        try:
+            stdout = self.stdout.take(until)
+        finally:
+            stderr = self.stderr.take(until)
+        return stdout, stderr
 
     def close(self) -> None:
         """Where no process was started."""

@@ -76,6 +76,8 @@ class Turn:
         stdout, stderr = self._pipes.take()
         if self._pipes.over and not self._cause:
             self._cause = f"stdout over {words.STDOUT_LIMIT} bytes"
+        if not self._pipes.whole and not self._cause:
+            self._cause = "what it said could not be read to its end"
         number, cause = (None, self._cause) if self._cause else words.ended(code)
         self._settle(clean=not cause)
         self.result = Result(code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms)
@@ -108,8 +110,8 @@ class Turn:
         # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
         self.abandoned = True
         self._tree.sweep()
-        threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
         stdout, stderr = self._pipes.take()
+        threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
         self.result = Result(
             stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
         )
