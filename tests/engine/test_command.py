@@ -345,6 +345,17 @@ def test_what_was_over_before_a_cancel_keeps_its_result(bench: Bench) -> None:
     assert results[1].cause == "cancelled"
 
 
+def test_a_process_whose_end_is_never_told_delays_nobody(tmp_path: Path) -> None:
+    silent, open_ = socket.socketpair()
+    job = Job(argv=("/bin/sh", "-c", "exec sleep 60"), cwd=str(tmp_path), timeout=0.2)
+
+    with open_:
+        end = time.monotonic() + PATIENCE
+        result = process_posix.run([job], end, None, watcher=lambda child: silent)[0]
+
+    assert (result.code, result.timed_out, result.cause) == (None, True, "timed out after 0.2 s")
+
+
 def test_what_was_over_before_a_cancel_keeps_its_result_though_its_end_was_not_told(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair()
     silent, open_ = socket.socketpair()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tray.engine.runners import process_windows, streams
-from tray.engine.runners.process import Job
+from tray.engine.runners.process import Job, Tree
 from tray.engine.runners.streams import LAST, Stream, ThreadPipes
 
 LONG = 20.0  # seconds
@@ -53,6 +53,26 @@ def held(stream: Stream) -> Iterator[int]:
         yield number
     finally:
         os.close(number)
+
+
+@contextlib.contextmanager
+def spare(count: int) -> Iterator[None]:
+    """So many descriptors are left, and no more."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(int(name) for name in os.listdir("/proc/self/fd"))  # noqa: PTH208 - not on the way to an answer
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 40, limits[1]))
+    taken: list[int] = []
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(count):
+            os.close(taken.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        for number in taken:
+            os.close(number)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, LAST - 1, LAST, LAST + 1, len(SAID), 1 << 16])
@@ -136,17 +156,42 @@ def test_what_was_never_listened_to_is_closed_and_not_whole() -> None:
     assert descriptors() == before
 
 
+def test_a_process_that_cannot_be_watched_is_ended_and_has_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(pid: int, mark: str) -> Tree:
+        raise OSError("no handle is left")
+
+    monkeypatch.setattr(process_windows, "tree", refuse)
+    before = descriptors()
+    job = Job(argv=("/bin/sleep", "60"), cwd=str(tmp_path))
+
+    (result,) = process_windows.run([job], time.monotonic() + LONG, None)
+
+    assert (result.code, result.cause) == (None, "could not be watched: no handle is left")
+    assert descriptors() == before
+
+
+def test_a_hook_whose_words_could_not_be_read_to_their_end_has_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    turn, listen = threading.Event(), Stream._listen
+    monkeypatch.setattr(Stream, "_listen", lambda stream: turn.wait(LONG) and listen(stream))
+    monkeypatch.setattr(streams, "PATIENCE", 0.1)
+    job = Job(argv=("/bin/echo", "no"), cwd=str(tmp_path))
+
+    (result,) = process_windows.run([job], time.monotonic() + LONG, None)
+    turn.set()
+
+    assert (result.code, result.cause) == (None, "what it said could not be read to its end")
+
+
 def test_without_descriptors_a_hook_has_failed_and_the_others_go_on(tmp_path: Path) -> None:
     job = Job(argv=("/bin/true",), cwd=str(tmp_path), environment={"PATH": os.environ["PATH"]})
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    numbers = sorted(int(name) for name in os.listdir("/proc/self/fd"))  # noqa: PTH208 - counts
     causes = set()
-    for spare in range(1, 12):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (numbers[-1] + spare, limits[1]))
-        try:
+    for count in range(20):
+        with spare(count):
             results = process_windows.run([job, job], time.monotonic() + LONG, None)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
         assert [bool(result.cause) for result in results] == [result.code is None for result in results]
         causes |= {result.cause for result in results}

@@ -140,6 +140,8 @@ class Round:
         except (OSError, RuntimeError) as error:  # no handle or no thread left
             child.kill()
             child.wait()
+            if child.stdin is not None:
+                child.stdin.close()
             pipes.take()
             self._places.append(Result(cause=f"could not be watched: {error}"))
             return
