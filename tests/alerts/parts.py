@@ -8,12 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
+from desk.parts import answers
 from desk.sound import COMMAND, Recording, server
 
 from tray.alerts.policy import Alert, AlertClass, Urgency
@@ -118,6 +119,7 @@ def alert(title: str = "claude-code · shop", body: str = "Turn ended", **fields
     return Alert(title=title, body=body, **(base | fields))
 
 
+TRIES = 3
 PULSE = """.fail
 load-module module-null-sink sink_name=desk
 set-default-sink desk
@@ -133,7 +135,24 @@ def sound_server(folder: Path, environment: Mapping[str, str]) -> Iterator[Recor
     quiet = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     output = folder / "recording"
     with process(*server(folder / "pulse.pa"), environment=environment, stdout=subprocess.DEVNULL, **quiet):
-        wait((folder / "pulse.socket").exists, "the sound server's socket")
-        with output.open("wb") as file, process(*COMMAND, environment=environment, stdout=file, **quiet):
-            wait(lambda: output.stat().st_size > 0, "the recording begins")
+        wait(lambda: answers(folder / "pulse.socket"), "the sound server answers")
+        with ExitStack() as recorder:
+            for _ in range(TRIES):
+                file = recorder.enter_context(output.open("wb"))
+                listening = recorder.enter_context(process(*COMMAND, environment=environment, stdout=file, **quiet))
+                if begins(listening, output):
+                    break
+                recorder.close()  # it has ended, or nobody serves it
+            else:
+                raise AssertionError("no recording begins")
             yield Recording(output)
+
+
+def begins(recorder: subprocess.Popen[bytes], output: Path) -> bool:
+    """Whether anything is recorded: a null sink may take 2 s to serve a new one."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end and recorder.poll() is None:
+        if output.stat().st_size > 0:
+            return True
+        time.sleep(0.005)
+    return False
