@@ -15,7 +15,7 @@ from typing import Protocol
 
 from tray.engine.runners.background import Background
 from tray.engine.runners.process import Gone, Job, cancelled, late
-from tray.engine.runners.turn import Turn, spawn
+from tray.engine.runners.turn import Turn, spawn, unwatched
 from tray.model.decision import Result
 
 if sys.platform != "win32":
@@ -101,10 +101,7 @@ class Round:
         try:
             exit_ = self._watcher(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
-            child.kill()
-            child.wait()
-            pipes.take()
-            self._places.append(Result(cause=f"could not be watched: {error}"))
+            self._places.append(unwatched(child, pipes, error))
             return
         self._live[turn] = exit_
         self._places.append(turn)

@@ -20,7 +20,7 @@ from tray.engine.runners import script
 from tray.engine.runners.background import Background
 from tray.engine.runners.process import Gone, Job, Tree, cancelled, late
 from tray.engine.runners.streams import ThreadPipes
-from tray.engine.runners.turn import Turn, spawn
+from tray.engine.runners.turn import Turn, spawn, unwatched
 from tray.model.decision import Result
 
 if sys.platform == "win32":
@@ -138,12 +138,7 @@ class Round:
         try:
             self._watch(job, child, pipes, mark)
         except (OSError, RuntimeError) as error:  # no handle or no thread left
-            child.kill()
-            child.wait()
-            if child.stdin is not None:
-                child.stdin.close()
-            pipes.take()
-            self._places.append(Result(cause=f"could not be watched: {error}"))
+            self._places.append(unwatched(child, pipes, error))
             return
         if spawned is not None:
             spawned(child.pid)

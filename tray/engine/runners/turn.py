@@ -133,6 +133,16 @@ class Turn:
         return (time.perf_counter() - self._started) * 1000
 
 
+def unwatched(child: subprocess.Popen[bytes], pipes: Pipes, error: Exception) -> Result:
+    """Its process was started, and nobody can hear of its end: it is ended, and has failed."""
+    child.kill()
+    child.wait()
+    if child.stdin is not None:
+        child.stdin.close()
+    pipes.take()
+    return Result(cause=f"could not be watched: {error}")
+
+
 def spawn(
     job: Job, mark: str, flags: int = 0, stdout: Output = subprocess.PIPE, stderr: Output = subprocess.PIPE
 ) -> subprocess.Popen[bytes] | Result:
