@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from desk import wait
 from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
+from torture.trays import LONG
 from tray.app import stores
 from tray.engine.runners.table import ticks
 from tray.model.event import Knock
@@ -108,12 +110,13 @@ class Load:
 
     def toggle(self) -> int:
         """Off while hooks run, and on again: how many of them started after it was off."""
-        _wait_for(lambda: self._started.exists() and self._started.stat().st_size > 0)
+        # A turn of the switch that nobody knocked at would show nothing.
+        wait(lambda: self._started.exists() and self._started.stat().st_size > 0, LONG, "a hook starts")
         self._turn(False)
         off = ticks()
         before = list(self._rounds)
         # Each agent's turn from before is over, and one that began later, too.
-        _wait_for(lambda: all(now >= then + 2 for now, then in zip(self._rounds, before, strict=True)))
+        wait(lambda: all(now >= then + 2 for now, then in zip(self._rounds, before, strict=True)), LONG, "two rounds")
         late = _late(self._started, off + 1)
         self._started.unlink(missing_ok=True)
         self._house.decisions.clear()
@@ -141,15 +144,6 @@ class Load:
 def _late(started: Path, moment: float) -> int:
     whole, _, _ = started.read_text().rpartition("\n")
     return sum(float(word) > moment for word in whole.split())
-
-
-def _wait_for(condition: Callable[[], bool]) -> None:
-    """Raises TimeoutError: a turn of the switch that nobody knocked at shows nothing."""
-    end = time.monotonic() + 20
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("nobody knocks")
-        time.sleep(0.002)
 
 
 def _killed(tally: Tally, house: House) -> None:
