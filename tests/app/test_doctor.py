@@ -16,6 +16,7 @@ from desk import wait
 from house import House
 from live import Live
 from plain import Plain
+from store.writing import write
 
 from tray.app.care import Care
 from tray.app.doctor import CHECKS, Finding, Health, broken_hooks, examine, told, troubled
@@ -24,7 +25,6 @@ from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
 from tray.model.event import PROBE
 from tray.model.hook import Match
-from tray.store import rows
 from tray.store.ledger import Act
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
@@ -263,8 +263,7 @@ def test_an_http_hook_is_tried_without_a_look_at_files(house: House) -> None:
 
 def happened(house: House, count: int, **more: Any) -> None:
     found = [replace(RECORD, id=f"{number}{more}", at=9e9, **more) for number in range(count)]
-    with house.stores.database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, found))
+    write(house.stores.database, found)
 
 
 @pytest.mark.parametrize(("count", "hooks", "told_of"), [(25, (), 1), (5, (), 0), (25, ({"name": "guard"},), 0)])

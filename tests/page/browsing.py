@@ -10,9 +10,9 @@ from typing import Any
 from chromium import Page
 from desk import wait
 from page.site import Site
+from store.writing import write
 
 from tray.model.decision import Record
-from tray.store import rows
 
 
 def address(site: Site, path: str) -> str:
@@ -20,8 +20,7 @@ def address(site: Site, path: str) -> str:
 
 
 def keep(site: Site, *records: Record) -> None:
-    with site.house.stores.database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, records))
+    write(site.house.stores.database, records)
 
 
 def kept(site: Site, command: str = "ls") -> str:

@@ -7,11 +7,11 @@ import urllib.parse
 from dataclasses import replace
 
 from chromium import Chromium, Page
+from page.browsing import keep
 from page.hostile import TEXTS, texts
 from page.site import ROW, Site
 
 from tray.model.decision import Record
-from tray.store import rows
 
 LOOK = "!!window.pwned || document.querySelectorAll('main script, main img, main iframe, main [onload]').length > 0"
 
@@ -34,8 +34,7 @@ def ran(page: Page, address: str) -> bool:
 def test_1000_hostile_texts_run_nowhere(site: Site, chromium: Chromium) -> None:
     records = [record(number, text) for number, text in enumerate(texts())]
     assert len(records) == 1000
-    with site.house.stores.database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, records))
+    keep(site, *records)
 
     with chromium.page() as page:
         page.go(site.open())

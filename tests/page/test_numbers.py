@@ -14,6 +14,7 @@ from house import House
 from hypothesis import given
 from hypothesis import strategies as st
 from page.site import ROW
+from store.writing import write
 
 from tray.dialects import DIALECTS
 from tray.model.decision import Record, Verdict
@@ -77,8 +78,7 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
         replace(ROW, id="d", at=0.0, session=""),
         replace(ROW, id="e", at=HOUR, agent="shelley", hooks=(ran,), test=True),
     ]
-    with database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, found))
+    write(database, found)
     statistics = Statistics(database)
 
     assert statistics.hours(HOUR) == [
@@ -94,16 +94,14 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
 
 def test_an_agent_that_only_our_own_events_spoke_for_was_never_heard_of(house: House) -> None:
     ours = replace(ROW, id="a", at=HOUR, agent="x-code", session="hooktray-probe-1")
-    with house.stores.database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, [ours]))
+    write(house.stores.database, [ours])
 
     assert Statistics(house.stores.database).heard(tuple(DIALECTS), 0.0) == []
 
 
 def test_what_came_in_since_is_what_came_after(house: House) -> None:
     found = [replace(ROW, id=f"r{number}") for number in range(4)]
-    with house.stores.database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, found))
+    write(house.stores.database, found)
     journal: Journal = house.stores.journal
 
     assert [one.id for one in journal.recent(after="r1")] == ["r3", "r2"]
