@@ -1,0 +1,64 @@
+"""The counts that one event may take, and what a count outside its budget means."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+
+from counts import python_calls, system_calls
+from counts.scene import ONE_HOOK, ZERO_MATCH
+
+PYTHON = "3.11"  # the CPython that the budgets hold for
+TOLERANCE = 0.03
+ELSEWHERE = 0.25  # above a budget, with any other Python
+
+BUDGETS: Mapping[str, int] = {
+    f"{ZERO_MATCH}: system calls of the relay in C": 22,
+    f"{ZERO_MATCH}: system calls of the relay in Python": 17,
+    f"{ZERO_MATCH}: system calls of the tray": 27,
+    f"{ZERO_MATCH}: calls of Python functions in the tray": 890,
+    f"{ZERO_MATCH}: functions of the tray": 207,
+    f"{ZERO_MATCH}: files of the tray": 50,
+    f"{ONE_HOOK}: system calls of the tray": 92,
+    f"{ONE_HOOK}: calls of Python functions in the tray": 1847,
+    f"{ONE_HOOK}: functions of the tray": 423,
+    f"{ONE_HOOK}: files of the tray": 83,
+}
+
+
+def measure() -> dict[str, int]:
+    """Every count, by the name of its budget."""
+    return dict(_measured())
+
+
+def _measured() -> Iterator[tuple[str, int]]:
+    for relay, count in system_calls.measure_relays().items():
+        yield f"{ZERO_MATCH}: system calls of the relay in {relay}", count
+    for kind, count in system_calls.measure().items():
+        yield f"{kind}: system calls of the tray", count
+    for kind, found in python_calls.measure().items():
+        yield f"{kind}: calls of Python functions in the tray", found.calls
+        yield f"{kind}: functions of the tray", found.functions
+        yield f"{kind}: files of the tray", found.files
+
+
+def problem(name: str, count: int, python: str = "") -> str:
+    """What is wrong with a count, and what to do; "" when it is within its budget."""
+    budget, version = BUDGETS[name], python or running()
+    exact = version == PYTHON
+    above = TOLERANCE if exact else ELSEWHERE
+    if count > budget * (1 + above):
+        return (
+            f"{name}: {count}, the budget is {budget} and {above:.0%} more ({version}): find what the event does"
+            " more than before (`.venv/bin/python tests/counts`), or raise the budget in tests/counts/budgets.py"
+            " and write the reason into the commit."
+        )
+    if exact and count < budget * (1 - TOLERANCE):
+        return f"{name}: {count}, the budget is {budget}: write {count} into tests/counts/budgets.py."
+    return ""
+
+
+def running() -> str:
+    """The version of this CPython; another implementation by its name."""
+    version = ".".join(platform.python_version_tuple()[:2])
+    return version if platform.python_implementation() == "CPython" else platform.python_implementation()
