@@ -106,12 +106,12 @@ def tray(*options: str, tracer: Sequence[str] = ()) -> Iterator[Tray]:
             wait(lambda: process.poll() is not None or headless.is_open(house.paths.socket), LONG, "the tray answers")
             if process.poll() is not None:
                 raise RuntimeError(f"The tray did not start: {' '.join(argv)}: {log.read_text()}")
-            started = Tray(house.root / "home", process, _tray(process))
+            started = Tray(house.root / "home", process, _tray(process, tracer))
             _warm(started)
             yield started
         finally:
             if process.poll() is None:
-                os.kill(_tray(process), signal.SIGTERM)
+                os.kill(_tray(process, tracer), signal.SIGTERM)
             process.communicate(timeout=LONG)
 
 
@@ -126,9 +126,10 @@ def _furnished(folder: Path) -> House:
     return house
 
 
-def _tray(process: subprocess.Popen[str]) -> int:
-    """The tray itself: the only process below a tracer, else the process."""
-    return next((child.pid for child in psutil.Process(process.pid).children()), process.pid)
+def _tray(process: subprocess.Popen[str], tracer: Sequence[str]) -> int:
+    """The tray itself: the only process below its tracer, which may be gone already."""
+    below = psutil.Process(process.pid).children() if tracer else []
+    return below[0].pid if below else process.pid
 
 
 def _warm(started: Tray) -> None:
