@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import rerun
 from desk.fixtures import desk, shared_desk
 from house import House
 from hypothesis import settings
@@ -58,24 +59,26 @@ def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """There is one desk: with several workers, all of its tests go to the same one.
+    """There is one desk: its tests bear its mark, and with several workers all of them go to the same one.
 
     So do those with a sound server of their own: two of them under load at once have left a recorder standing still.
     """
     for item in items:
-        if {"desk", "recording"} & set(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if {"desk", "shared_desk"} & fixtures:
+            item.add_marker(pytest.mark.desktop)
+        if {"desk", "recording"} & fixtures:
             item.add_marker(pytest.mark.xdist_group("desk"))
+    rerun.note(items)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """With NO_SKIPS, as in CI, a skip is a failure, but where somebody else's program could not be fetched."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or not os.environ.get("NO_SKIPS"):
-        return
-    ours = [one for one in reporter.stats.get("skipped", []) if "cannot be fetched" not in str(one.longrepr)]
-    if ours and session.exitstatus == 0:
-        reporter.write_line(f"{len(ours)} tests were skipped, and none may be.", red=True)
+    skipped = rerun.forbidden_skips(reporter)
+    if reporter is not None and skipped and session.exitstatus == 0:
+        reporter.write_line(f"{skipped} tests were skipped, and none may be.", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -1,4 +1,4 @@
-"""What CI holds the speed to: ratios of medians of runs that took turns, never a time."""
+"""What a release holds the speed to: ratios of medians of runs that took turns, never a time."""
 
 from __future__ import annotations
 

@@ -29,8 +29,13 @@ form": the relay started without a shell; docs/connect.md says why agents are no
 
 ## What CI holds
 
-`tests/bench --gate`; the best of at most three tries counts. A ratio at its border is told as missed when a machine
-with something else to do misses its limit, and fails above the second number.
+Counts, which are the same on every machine, however busy it is: the system calls and the calls of Python functions
+that one event takes, in `tests/counts/budgets.py`. `.venv/bin/python tests/counts` prints them.
+
+## What a release holds
+
+`tests/bench --gate`, which `.ci/full` runs on a machine that does nothing else; the best of at most three tries
+counts. A ratio above its limit is printed as missed, and fails above the second number.
 
 """
 MARK = re.compile(r"<!-- speed -->.*?<!-- /speed -->", re.DOTALL)

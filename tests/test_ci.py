@@ -1,0 +1,45 @@
+"""What CI runs is what everybody runs: without the variables of a machine, and without a judgement of time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPTS = (".ci/full", ".ci/run", "tests/all")
+VARIABLES = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONPATH": "/nowhere:/no where",
+    "PYTHONWARNINGS": "a\nPYTHONSECOND=b",
+    "PYTHON": "python3.12",
+    "OTHER": "PYTHONPATH=kept",
+}
+
+
+def test_no_variable_is_left_that_changes_how_python_runs() -> None:
+    done = subprocess.run(
+        ["sh", "-euc", '. tests/environment.sh; env | grep -a "^PYTHON\\|^OTHER"'],
+        cwd=ROOT, env={"PATH": os.environ["PATH"], **VARIABLES},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (done.stderr, sorted(done.stdout.splitlines())) == ("", ["OTHER=PYTHONPATH=kept", "PYTHON=python3.12"])
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_unsets_them_before_anything_else(script: str) -> None:
+    lines = [line for line in (ROOT / script).read_text().splitlines() if not line.startswith("#")]
+
+    assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
+
+
+@pytest.mark.parametrize("script", [".ci/run", "tests/all", "tests/check"])
+def test_ci_judges_no_time(script: str) -> None:
+    assert "tests/bench" not in (ROOT / script).read_text()
+
+
+def test_a_release_judges_times() -> None:
+    assert "tests/bench --gate" in (ROOT / ".ci" / "full").read_text()

@@ -1,0 +1,143 @@
+"""Which failed tests run a second time, in a small project with tests that fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import rerun
+
+CONFTEST = f"""
+import sys
+
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import pytest
+import rerun
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    rerun.note(items)
+"""
+HEAD = """
+import pathlib, pytest
+
+def passes_the_second_time(name):
+    tried = pathlib.Path(f"tried-{name}")
+    if not tried.exists():
+        tried.touch()
+        assert name == "the first try"
+"""
+FLAKY = "passes_the_second_time({name!r})"
+BROKEN = "assert {name!r} == 'right'"
+GOOD = "pass"
+SKIPPED = "pytest.skip('not here')"
+
+
+class Project:
+    """A folder with tests; a name that begins with `desk` has the mark."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "conftest.py").write_text(CONFTEST)
+        (folder / "pytest.ini").write_text("[pytest]\nmarkers = desktop: needs a desktop\n")
+
+    def run(self, bodies: Mapping[str, str], *options: str, **variables: str) -> tuple[int, list[str]]:
+        """Exit code and output of the runner, with these tests."""
+        (self.folder / "desktop").mkdir()  # a folder of that name is not the mark
+        (self.folder / "desktop" / "test_all.py").write_text(HEAD + "".join(map(_test, bodies, bodies.values())))
+        done = subprocess.run(
+            [sys.executable, rerun.__file__, *options],
+            cwd=self.folder, env={**os.environ, **variables},
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout.splitlines()
+
+
+def _test(name: str, body: str) -> str:
+    mark = '@pytest.mark.desktop\n@pytest.mark.xdist_group("a@b")\n' if name.startswith("desk") else ""
+    parameters = '@pytest.mark.parametrize("sign", ["x@y"])\n'
+    return f"\n{parameters}{mark}def test_{name}(sign):\n    {body.format(name=name)}\n"
+
+
+def named(name: str) -> str:
+    return f"desktop/test_all.py::test_{name}[x@y]"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadgroup")])
+def test_a_test_of_the_desktop_that_failed_once_runs_again_and_is_printed(
+    project: Project, options: tuple[str, ...]
+) -> None:
+    code, lines = project.run({"desk": FLAKY, "plain": GOOD}, *options)
+
+    assert code == 0, "\n".join(lines)
+    assert f"Failed once, passed the second time: {named('desk')}" in lines
+    assert "2 passed, 1 rerun in " in lines[-1]
+    assert lines[-1].startswith("=====")
+
+
+def test_a_test_that_fails_twice_fails_the_run(project: Project) -> None:
+    code, lines = project.run({"desk_one": FLAKY, "desk_two": BROKEN})
+
+    assert code == 1
+    assert "1 failed, 1 passed in " in lines[-1]
+
+
+def test_any_other_test_runs_once_and_so_do_those_of_the_desktop_beside_it(project: Project) -> None:
+    code, lines = project.run({"desk": FLAKY, "plain": FLAKY})
+
+    assert code == 1
+    assert "No test runs again: 1 of the tests that failed do not have the mark `desktop`." in lines
+    assert "2 failed in " in lines[-1]
+
+
+@pytest.mark.parametrize(("failing", "expected"), [(rerun.MOST, 0), (rerun.MOST + 1, 1)])
+def test_more_than_three_are_too_many(project: Project, failing: int, expected: int) -> None:
+    code, lines = project.run({f"desk_{number}": FLAKY for number in range(failing)})
+
+    assert code == expected
+    assert (f"No test runs again: {failing} tests of the desktop failed, more than 3." in lines) is bool(expected)
+
+
+def test_a_run_that_stopped_at_its_first_failure_has_not_passed(project: Project) -> None:
+    code, lines = project.run({"desk": FLAKY, "plain": GOOD}, "-x")
+
+    assert code == 1
+    assert "No test runs again: the run stopped before its end." in lines
+
+
+def test_a_skip_that_is_not_allowed_fails_the_run_whatever_else_failed(project: Project) -> None:
+    code, lines = project.run({"desk": FLAKY, "plain": SKIPPED}, NO_SKIPS="1")
+
+    assert code == 1
+    assert "No test runs again: tests were skipped." in lines
+
+
+def test_a_test_that_is_skipped_the_second_time_has_not_passed(project: Project) -> None:
+    code, _ = project.run({"desk": "passes_the_second_time({name!r}); pytest.skip('not now')"})
+
+    assert code == 1
+
+
+def test_without_a_failure_the_last_line_is_that_of_pytest(project: Project) -> None:
+    code, lines = project.run({"desk": GOOD, "plain": GOOD})
+
+    assert (code, "2 passed in " in lines[-1]) == (0, True)
+
+
+def test_a_file_that_cannot_be_imported_fails_the_run(project: Project) -> None:
+    (project.folder / "test_broken.py").write_text("import no_such_module\n")
+
+    code, lines = project.run({"desk": FLAKY})
+
+    assert code != 0
+    assert not any("passed the second time" in line for line in lines)
