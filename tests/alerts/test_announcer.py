@@ -17,11 +17,12 @@ from desk.sound import Recording
 
 from tray.alerts.announcer import WAITING, Announcer, loudest
 from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import TIMEOUT, Notifier
+from tray.alerts.notifier import Notifier
 from tray.alerts.policy import Urgency
 from tray.alerts.sound import Player
 
 pytestmark = pytest.mark.desktop
+LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 
 
 class Stage:
@@ -85,7 +86,7 @@ QUIET = alert(sound="")
 def test_an_announcement_arrives_and_is_told_as_sent(server: Recorder, stage: Stage) -> None:
     stage.announcer.announce((QUIET, alert(body="second", key="b", sound="")), "r1")
 
-    assert stage.told.get(timeout=5) == ("r1", "sent")
+    assert stage.told.get(timeout=LONG) == ("r1", "sent")
     assert [call["body"] for call in server.calls()] == ["Turn ended", "second"]
 
 
@@ -93,14 +94,14 @@ def test_without_a_record_nothing_is_told(server: Recorder, stage: Stage) -> Non
     stage.announcer.announce((QUIET,))
     stage.announcer.announce((QUIET,), "r2")
 
-    assert stage.told.get(timeout=5) == ("r2", "sent")
+    assert stage.told.get(timeout=LONG) == ("r2", "sent")
     assert len(server.calls()) == 2
 
 
 def test_an_alert_that_only_sounds_is_not_shown(server: Recorder, stage: Stage) -> None:
     stage.announcer.announce((alert(notify=False, sound=""),), "r1")
 
-    assert stage.told.get(timeout=5) == ("r1", "sent")
+    assert stage.told.get(timeout=LONG) == ("r1", "sent")
     assert server.calls() == []
 
 
@@ -111,26 +112,26 @@ def test_many_threads_announce_at_once_and_each_gets_its_answer(server: Recorder
     threads = [threading.Thread(target=announce, args=(number,)) for number in range(40)]
     for thread in threads:
         thread.start()
-    told = {stage.told.get(timeout=5) for _ in threads}
+    told = {stage.told.get(timeout=LONG) for _ in threads}
     for thread in threads:
         thread.join()
 
     assert told == {(str(number), "sent") for number in range(40)}
 
 
-def test_a_server_that_hangs_delays_nobody_and_not_everything_waits_for_it(server: Recorder, stage: Stage) -> None:
+def test_a_server_that_hangs_delays_nobody_and_not_everything_waits_for_it(server: Recorder) -> None:
+    stage = Stage(timeout=10 * LONG)  # nobody below waits for even one announcement to be given up
     stage.announcer.announce((QUIET,), "warm")  # what the first one imports holds up the loop
-    stage.told.get(timeout=5)
+    stage.told.get(timeout=LONG)
     server.mode("hang")
-    began = time.monotonic()
     for number in range(WAITING * 3):
         stage.announcer.announce((QUIET,), str(number))
 
-    overflow = [stage.told.get(timeout=2) for _ in range(WAITING * 2 - 1)]
+    overflow = [stage.told.get(timeout=LONG) for _ in range(WAITING * 2 - 1)]
     stage.announcer.close(0.1)
-    rest = [stage.told.get(timeout=2) for _ in range(WAITING + 1)]
+    rest = [stage.told.get(timeout=LONG) for _ in range(WAITING + 1)]
 
-    assert time.monotonic() - began < TIMEOUT  # nobody waited for even one of them to be given up
+    stage.close()
     assert {what for _, what in overflow + rest} == {"failed"}
 
 
@@ -149,17 +150,17 @@ def test_a_listener_that_fails_for_one_announcement_still_hears_of_the_next(serv
     stage.announcer.announce((QUIET,), "r1")
     stage.announcer.announce((QUIET,), "r2")
 
-    assert stage.told.get(timeout=5) == ("r2", "sent")
+    assert stage.told.get(timeout=LONG) == ("r2", "sent")
 
 
 def test_after_closing_and_after_the_loop_an_announcement_fails(server: Recorder, stage: Stage) -> None:
     stage.announcer.close()
     stage.announcer.announce((QUIET,), "late")
-    assert stage.told.get(timeout=5) == ("late", "failed")
+    assert stage.told.get(timeout=LONG) == ("late", "failed")
 
     stage.end_loop()
     stage.announcer.announce((QUIET,), "later")
-    assert stage.told.get(timeout=5) == ("later", "failed")
+    assert stage.told.get(timeout=LONG) == ("later", "failed")
 
 
 def test_the_sound_of_the_most_urgent_alert_is_played(recording: Recording, stage: Stage) -> None:
@@ -173,7 +174,7 @@ def test_muted_means_silence_but_the_notification_comes(server: Recorder, record
     stage.muted = True
     stage.announcer.announce((alert(),), "r1")
 
-    assert stage.told.get(timeout=5) == ("r1", "sent")
+    assert stage.told.get(timeout=LONG) == ("r1", "sent")
     recording.wait_more(1.0)
     assert recording.seconds_heard == 0
     stage.muted = False
@@ -190,12 +191,12 @@ def test_the_loudest_alert_is_the_first_of_the_most_urgent_that_have_a_sound() -
 
 def test_an_alert_arrives_within_a_tenth_of_a_second(server: Recorder, stage: Stage) -> None:
     stage.announcer.announce((QUIET,), "warm")
-    stage.told.get(timeout=5)
+    stage.told.get(timeout=LONG)
     began = []
     for number in range(15):
         began.append(time.monotonic())
         stage.announcer.announce((alert(key=str(number), sound=""),), str(number))
-        stage.told.get(timeout=5)
+        stage.told.get(timeout=LONG)
 
     arrived = [call["at"] for call in wait(lambda: server.calls()[1:], "the calls")]
     delays = sorted(end - start for start, end in zip(began, arrived, strict=True))

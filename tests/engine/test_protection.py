@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from tray.engine.protection.places import Places
 from tray.engine.protection.rule import Protection
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
+
+SHORTEST = 20  # seconds: Starchild's limit for a tool call, the shortest of all agents
 
 PLACES = Places(
     own=("/home/u/.config/hooktray", "/home/u/.local/state/hooktray"), home="/home/u", x_code="/srv/x", port=8123
@@ -252,13 +255,16 @@ def test_an_ordinary_call_costs_next_to_nothing() -> None:
     protection = Protection(places=PLACES)
     ordinary = event("Bash", {"command": "cd src && pytest -q tests/unit | tail -5", "description": "Run the tests"})
 
-    def once() -> float:
-        started = time.perf_counter()
-        for _ in range(100):
-            protection.judge(ordinary)
-        return (time.perf_counter() - started) / 100
+    protection.judge(ordinary)
+    calls: list[str] = []
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        protection.judge(ordinary)
+    finally:
+        sys.setprofile(None)
 
-    assert min(once() for _ in range(20)) < 100e-6  # about 5 us; a loaded machine may take longer
+    assert "judge" in calls
+    assert len(calls) <= 10, calls  # a call that is looked at more closely takes hundreds
 
 
 @pytest.mark.parametrize("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
@@ -267,14 +273,14 @@ def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_wa
     said = verdict(event("Bash", {"command": "hooktray " + unit * (1_000_000 // len(unit))}))
 
     assert said >= Verdict.ASK
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < SHORTEST
 
 
 def test_no_path_takes_long_to_look_at() -> None:
     started = time.process_time()
     verdict(event("Write", {"file_path": "/.claude/plugins/hooks" * 50_000}))
 
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < SHORTEST
 
 
 def test_a_long_text_that_is_only_written_somewhere_is_nobodys_business() -> None:

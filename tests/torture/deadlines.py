@@ -24,8 +24,7 @@ from tray.engine.runners.table import ticks
 assert sys.platform != "win32"
 
 TIMEOUT = 2.0  # seconds that the hook has
-SLACK = 1.0  # seconds that it may have less or more; in the quick form, on a machine that does much else, LOADED more
-LOADED = 3.0
+SLACK = 1.0  # seconds that it may have less or more
 EACH = 4  # hooks at once
 JUMPS = (1, 60, 3600, 86_400, 30 * 86_400, 3650 * 86_400)
 HERTZ = os.sysconf("SC_CLK_TCK")
@@ -75,7 +74,7 @@ class Deadlines:
             times = note.read_text().split()
             begun, last = float(times[0]) / HERTZ, float(times[-1])
             took, least = last - begun, max(TIMEOUT, awake - begun)
-            most = least + (SLACK if self._tally.full else LOADED)
+            most = least + SLACK * self._tally.patience
             self.latest = max(self.latest, took - least)
             self._tally.attack(f"{name}: ended after {took:.2f} of {TIMEOUT} s", TIMEOUT - SLACK < took < most)
             note.unlink()

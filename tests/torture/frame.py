@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
+BUSY = 10  # times as long may anything take in the quick form: CI runs it while the machine does other things
 
 
 @dataclass
@@ -40,6 +41,11 @@ class Tally:
         if not self.full:
             return quick
         return max(quick, round(full * self.share)) if full > quick else full  # a smaller one is a step, not a count
+
+    @property
+    def patience(self) -> int:
+        """How many times as long as on a machine that does nothing else something may take."""
+        return 1 if self.full else BUSY
 
     def attack(self, name: str, held: bool, *, faults: int = 1) -> None:
         """One input with its faults: did the defence hold?"""

@@ -82,7 +82,7 @@ def _tried(tally: Tally, background: Background, name: str, lines: list[str]) ->
     results = run(jobs, time.monotonic() + 60, None, background=background)
     begun = all(len(_pids(folder)) == MANY.get(name, 1) for folder in folders)
     for folder, result in zip(folders, results, strict=True):
-        in_time = result.timed_out and result.ms <= (TIMEOUT + 1 + SLACK) * 1000
+        in_time = result.timed_out and result.ms <= (TIMEOUT + 1 + SLACK * tally.patience) * 1000
         _soon(lambda folder=folder: not _living(folder))  # type: ignore[misc]
         left = _living(folder)
         tally.attack(f"{name}: {result.cause}, {result.ms:.0f} ms, left: {left}", in_time and not left)

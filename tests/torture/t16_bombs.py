@@ -43,7 +43,7 @@ def _read(tally: Tally, name: str, read: Callable[[bytes], object], text: bytes)
         tracemalloc.stop()
     seconds = min(_timed(read, text) for _ in range(2))
     said = f"{name}: {refusal[:80]!r}, {seconds * 1000:.0f} ms, {peak // 1024} KiB"
-    tally.attack(said, refusal != CRASHED and seconds < TIME and peak < SPACE + 12 * len(text))
+    tally.attack(said, refusal != CRASHED and seconds < TIME * tally.patience and peak < SPACE + 12 * len(text))
 
 
 CRASHED = "crashed"

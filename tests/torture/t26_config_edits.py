@@ -76,23 +76,23 @@ def torture(tally: Tally) -> None:
     finally:
         place.close()
     if late > max(2, tally.inputs // 50):  # a loaded machine may be late now and then
-        tally.lost.append(f"{late} of {tally.inputs} were told later than after {SOON:g} s")
+        tally.lost.append(f"{late} of {tally.inputs} were told later than after {SOON * tally.patience:g} s")
 
 
 def _edit(tally: Tally, place: Watched, name: str, write: Write, good: int, bad: str) -> int:
     """A good one that counts, then a bad one: told, and the good one still counts."""
-    late = 0
+    late, soon = 0, SOON * tally.patience
     with contextlib.suppress(FileNotFoundError):
         place.paths.config.unlink()
     _in_place(place.paths.config, f"settle: {good}\n")
-    took = place.within(lambda now: now.settings.settle == good and not now.problem, SOON)
+    took = place.within(lambda now: now.settings.settle == good and not now.problem, soon)
     tally.keep(f"{name}: a good edit counts", took is not None)
-    late += took is not None and took > SOON
+    late += took is not None and took > soon
     write(place.paths.config, bad)
-    took = place.within(lambda now: bool(now.problem), SOON)
+    took = place.within(lambda now: bool(now.problem), soon)
     held = took is not None and place.roster.configuration.settings.settle == good
     tally.attack(f"{name}: {bad!r}", held)
-    return late + (took is not None and took > SOON)
+    return late + (took is not None and took > soon)
 
 
 def _in_place(path: Path, text: str) -> None:
