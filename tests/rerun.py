@@ -124,7 +124,7 @@ def run(argv: Sequence[str]) -> Run:
 
 def closing(first: Run) -> str:
     """The line that pytest ends with, for both runs together."""
-    counts = first.counts | {"passed": first.counts["passed"] + len(first.again)}
+    counts = first.counts | {"passed": first.counts.get("passed", 0) + len(first.again)}
     parts = [f"{count} {word}" for word, count in counts.items() if count]
     return f" {', '.join(parts)}, {len(first.again)} rerun in {first.seconds:.2f}s ".center(80, "=")
 

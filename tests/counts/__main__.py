@@ -16,7 +16,8 @@ def main() -> int:
     for name, count in measure().items():
         print(f"{count:6} of {BUDGETS[name]:6}  {name}")
         problems.append(problem(name, count))
-    print(*filter(None, problems), sep="\n", end="")
+    for text in filter(None, problems):
+        print(text)
     return 1 if any(problems) else 0
 
 
