@@ -27,7 +27,10 @@ def session_bus(environment: Mapping[str, str]) -> str:
     if address := environment.get("DBUS_SESSION_BUS_ADDRESS", ""):
         return address
     runtime = environment.get("XDG_RUNTIME_DIR", "")
-    return f"unix:path={runtime}/bus" if runtime and Path(runtime, "bus").is_socket() else ""
+    try:
+        return f"unix:path={runtime}/bus" if runtime and Path(runtime, "bus").is_socket() else ""
+    except OSError:  # another user's folder
+        return ""
 
 
 def screen(environment: Mapping[str, str]) -> Screen:
