@@ -539,6 +539,7 @@ states = st.builds(
     running=texts,
     trouble=st.integers(0, 10**6),
     problem=texts,
+    incident=texts,
     recent=st.lists(records, max_size=12).map(tuple),
     questions=st.lists(st.builds(Question, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),

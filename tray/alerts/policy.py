@@ -271,6 +271,12 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
     return _ours(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL)
 
 
+def state_folder(text: str) -> Alert:
+    """The folder with the approvals was taken away under the tray: no rule of the user's makes this quieter."""
+    alert = _ours(AlertClass.INFORMATION, text, NO_RULES, about="state_folder", urgency=Urgency.CRITICAL)
+    return replace(alert, sound="alarm", reply=True)
+
+
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
     return replace(_ours(AlertClass.INFORMATION, text, rules, about=text), reply=True)
 

@@ -34,6 +34,8 @@ def face(
     trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],
+    incident: Callable[[], str],
+    show_incident: Callable[[], None],
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
     agents = Agents(
@@ -57,6 +59,8 @@ def face(
         open_page=lambda: open_page(""),
         open_decision=open_page,
         doctor=examine,
+        incident=incident,
+        show_incident=show_incident,
         agents=agents,
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)

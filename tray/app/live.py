@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from filelock import FileLock, Timeout
-
+from tray.alerts.policy import state_folder
 from tray.alerts.untold import told
 from tray.app import engine, limits, llm, relay_conf, roster, stores, welcome
 from tray.app.alerting import Alerting, text_file
@@ -22,11 +21,13 @@ from tray.app.face import face
 from tray.app.news import News
 from tray.app.observers import Observers
 from tray.app.page import page
+from tray.app.recovery import Incident, Recovery
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
 from tray.app.trusting import Trust
 from tray.app.vitals import vitals
-from tray.app.watching import Watch
+from tray.app.watching import FolderWatch, Watch
 from tray.app.wiring import offers
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action, Reason, Review
@@ -47,7 +48,7 @@ from tray.engine.turns import Turns
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.paths import Paths, unwritable
+from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import Chores, Ending, Loop, Seldom, prompt
 
@@ -64,28 +65,26 @@ def run(
     """The tray, until it is told to quit. Returns the exit code."""
     paths.prepare()
     prompt()
-    lock = FileLock(paths.state / "lock")
+    folder = StateFolder(paths)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        say(f"Hooktray is already running for {paths.state}.")
-        return 0
-    except OSError as error:
-        raise unwritable(paths.state, error) from error
-    try:
+        folder.claim()
         adopt()
         widen()
-        with contextlib.closing(App(paths, headless=headless, say=say, trust=trust)) as app:
+        with contextlib.closing(App(paths, folder, headless=headless, say=say, trust=trust)) as app:
             app.run()
+    except AnotherTrayError:
+        say(f"Hooktray is already running for {paths.state}.")
     finally:
-        lock.release()
+        folder.release()
     return 0
 
 
 class App:
     """The running tray: parts, and the wires between them."""
 
-    def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None], trust: type[Trust]) -> None:
+    def __init__(
+        self, paths: Paths, folder: StateFolder, *, headless: bool, say: Callable[[str], None], trust: type[Trust]
+    ) -> None:
         self._paths = paths
         self._say = say
         self._observers = Observers()
@@ -100,6 +99,7 @@ class App:
         self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=lambda: limits(self._roster))
         self._roster = roster(paths, self._kept)
         self._watch = Watch(self._loop.loop, self._changed)
+        self._make_recovery(folder)
         self._care = Care(paths, self._kept, self._roster, self._vitals)
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._news = News(self._chores.do, self._kept.journal, self._turns)
@@ -120,6 +120,24 @@ class App:
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         if self._icon.reason:
             say(self._icon.reason)
+
+    def _make_recovery(self, folder: StateFolder) -> None:
+        paths = self._paths
+        names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name)
+        self._folder_watch = FolderWatch(self._loop.loop, paths.state, names, lambda: self._chores.do(self._recover))
+        self._recovery = Recovery(
+            paths,
+            self._kept,
+            self._roster,
+            folder,
+            listen=lambda: self._listener.rebind(),
+            guide=self._guide,
+            tell=self._tell_of,
+            give_way=self._give_way,
+            retry=self._folder_watch.after,
+            watch=self._folder_watch.again,
+        )
+        self._recovery.hold()
 
     def _make_alerts(self) -> None:
         self._alerting = Alerting(
@@ -163,6 +181,8 @@ class App:
             trouble=lambda: self._care.troubled(self._alerting.trouble),
             spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
+            incident=lambda: self._recovery.incident.brief if self._recovery.incident else "",
+            show_incident=self._show_incident,
         )
         self._news.screen = self._face
         reviews = self._paths.state / "reviews"
@@ -182,8 +202,9 @@ class App:
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
         # Before anybody can rely on us: we may be killed at any moment.
-        relay_conf.write(self._paths, self._roster.when_down())
+        self._guide()
         self._listener.start()
+        self._recovery.start()
         self._chores.do(self._start)
         with ended_by(self._icon.stop):
             self._icon.run()
@@ -197,6 +218,7 @@ class App:
         self._terminals.close()
         self._listener.close()
         self._watch.close()
+        self._folder_watch.close()
         self._turns.close()
         self._ending.close()
         self._observers.join()
@@ -206,6 +228,7 @@ class App:
         self._face.close()
         self._alerting.close()
         self._kept.journal.close()
+        self._recovery.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
 
@@ -228,6 +251,7 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         started, problem = time.monotonic(), self._roster.configuration.problem
+        self._recovery.look()
         self._roster.refresh()
         self._alerting.altered(self._kept)
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
@@ -238,11 +262,44 @@ class App:
             self._herald.broken(self._roster.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._roster.configuration.problem, 1000))
         self._herald.warned(self._roster.configuration.warnings)
-        relay_conf.write(self._paths, self._roster.when_down())
+        with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
+            self._guide()
         self._watch.over((self._paths.config, *self._roster.watched))
         self._care.look()
         self._face.show()
         self._lately.took(time.monotonic() - started)
+
+    def _recover(self) -> None:
+        """Something happened to the state folder."""
+        before = self._recovery.incident
+        self._recovery.look()
+        if self._recovery.incident is not before or not self._paths.relay_conf.exists():
+            self._refresh()
+
+    def _guide(self) -> None:
+        """Relays go by it when we are not there."""
+        relay_conf.write(self._paths, self._roster.when_down())
+
+    def _tell_of(self, incident: Incident) -> None:
+        self._alerting.announce(state_folder(incident.brief))
+        self._face.show()
+
+    def _give_way(self) -> None:
+        text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
+        self._say(text)
+        log.warning("%s", text)
+        self._alerting.announce(state_folder(text))
+        self._icon.stop()
+
+    def _show_incident(self) -> None:
+        """Once it was read, the icon is as usual again."""
+        if incident := self._recovery.incident:
+            if incident.failure:
+                self._alerting.announce(state_folder(incident.text))
+            else:
+                self._alerting.show_text("state-folder", incident.text + "\n")
+            self._recovery.seen()
+            self._face.show()
 
     def _examine(self) -> None:
         path = self._care.report()
@@ -273,7 +330,12 @@ class App:
         self._chores.do(lambda: self._engine.observe(event))
 
     def _vitals(self) -> Mapping[str, object]:
-        told = {**self._alerting.problems, "troubled": sorted(self._care.troubled(self._alerting.trouble))}
+        incident = self._recovery.incident
+        told = {
+            **self._alerting.problems,
+            "problems": [incident.row] if incident else [],
+            "troubled": sorted(self._care.troubled(self._alerting.trouble)),
+        }
         return vitals(self._icon, self._background, self._kept.journal, told)
 
     def _trouble(self, text: str) -> None:

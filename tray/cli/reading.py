@@ -11,7 +11,7 @@ import typer
 
 from tray.cli import Json, app, places
 from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
-from tray.errors import DoorError
+from tray.errors import DoorError, StoreError
 from tray.paths import Paths
 
 
@@ -23,7 +23,11 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     from tray.app.wiring import standing
 
     paths = places(context)
-    kept = stores(paths, migrate=not paths.database.exists())
+    try:
+        kept = stores(paths, migrate=not paths.database.exists())
+    except StoreError as error:  # the running tray may know why
+        reported = [problem["text"] for problem in (vitals(paths) or {}).get("problems", ())]
+        raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
     proposals = roster(paths, kept)
     proposals.refresh()
     state = kept.switch.state()
@@ -46,6 +50,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             for one in standing(paths, kept.journal)
             if one.installed or one.heard
         ],
+        "problems": (answer or {}).get("problems", []),
         "problem": "\n".join(
             filter(
                 None, (proposals.configuration.problem, kept.ledger.book.broken, *proposals.configuration.warnings)

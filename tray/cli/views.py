@@ -83,6 +83,8 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
         state = f"paused until {clock(found['paused_until'])}"
     print(f"Hooks are {state}.")
     print(f"The tray is {'running' if found['running'] else 'not running; `hooktray run` starts it'}.")
+    for problem in found["problems"]:
+        print(f"{clock(problem['at'])}: {printable(problem['text'])}")
     if found["dropped"]:
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:

@@ -54,6 +54,8 @@ class Extras:
     open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
     agents: Agents | None = None
     doctor: Callable[[], object] | None = None
+    incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
+    show_incident: Callable[[], None] = _nothing
 
     def offers(self) -> Offers:
         return Offers(

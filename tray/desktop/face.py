@@ -87,6 +87,7 @@ class Face:
             running=next(reversed(self._running.values()), ""),
             trouble=extras.trouble(),
             problem=self._roster.configuration.problem,
+            incident=extras.incident(),
             recent=tuple(self.recent),
             questions=extras.questions(),
             approvals=tuple(self._approvals()),
@@ -168,7 +169,7 @@ def _look(state: menu.MenuState) -> IconState:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    waits = state.questions or state.approvals or state.requests or state.problem
+    waits = state.questions or state.approvals or state.requests or state.problem or state.incident
     return IconState.ATTENTION if waits else IconState.ON
 
 
@@ -177,6 +178,8 @@ def _tooltip(look: IconState, state: menu.MenuState) -> str:
         words = say("hooks are off")
     elif look is IconState.PAUSED:
         words = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+    elif state.incident:
+        words = sanitise(state.incident, menu.STATUS_LIMIT)
     elif running := sanitise(state.running, menu.STATUS_LIMIT):
         words = running
     else:

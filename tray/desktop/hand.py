@@ -100,6 +100,8 @@ class Hand:
                 self._review(key, digest)
             case menu.Reason(record):
                 self._reason(record)
+            case menu.Incident():
+                self._extras.show_incident()
             case menu.Problem():
                 lines = self._roster.configuration.problem.splitlines()
                 text = "; ".join(line.strip() for line in lines)

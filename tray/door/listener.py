@@ -89,10 +89,27 @@ class Listener:
     def start(self) -> None:
         self._address = address.listen(self._path, loopback=self._loopback)
         self._afterwards.start()
+        self._start_acceptors(self._address)
+
+    def _start_acceptors(self, door: Address) -> None:
         for number in range(1, ACCEPTORS + 1):
-            thread = threading.Thread(target=self._accept, args=(self._address,), name=f"door {number}", daemon=True)
+            thread = threading.Thread(target=self._accept, args=(door,), name=f"door {number}", daemon=True)
             self._acceptors.append(thread)
             thread.start()
+
+    def rebind(self) -> None:
+        """Listen at the path again, where the socket was deleted or replaced; callers that are inside stay."""
+        old = self._address
+        if old is None or self._closing.is_set():
+            return
+        self._address = address.listen(self._path, loopback=self._loopback)
+        try:
+            old.socket.shutdown(socket.SHUT_RDWR)
+            self._acceptors = [one for one in self._acceptors if one.is_alive()]
+        except OSError:  # elsewhere than on Linux the old acceptors wait on, for nobody
+            self._acceptors = []
+        old.socket.close()
+        self._start_acceptors(self._address)
 
     def close(self, timeout: float = 10.0) -> None:
         """No new callers; those inside are cancelled, answered and seen off, at most `timeout` seconds long."""
@@ -121,7 +138,7 @@ class Listener:
 
     def _accept(self, door: Address) -> None:
         greet = partial(self._greet, door.token)
-        while not self._closing.is_set():
+        while not self._closing.is_set() and door is self._address:
             try:
                 connection = address.accept(door)
             except OSError:

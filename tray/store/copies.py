@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tray.errors import HooktrayError
 from tray.files import content
-from tray.model.hook import Hook, digest
+from tray.model.hook import Hook, digest, restore
 
 MANIFEST = "manifest.json"
 FILES = "files"
@@ -118,6 +118,17 @@ class Copies:
         if foreign:
             raise self._damaged(name, "there is a file in it that was not approved")
         return kept.manifest
+
+    def unit(self, name: str) -> Unit:
+        """The unit as it was approved, with its bytes. Raises DamagedError."""
+        manifest = self.check(name)
+        try:
+            contents = {path: content(copy) for path, copy in self.places(name).items()}
+            executable = {path for path, copy in self.places(name).items() if os.lstat(copy).st_mode & 0o100}
+            hook = restore(manifest.definition)
+        except (OSError, ValueError) as error:
+            raise self._damaged(name, str(error)) from error
+        return Unit(hook=hook, contents=contents, executable=frozenset(executable), pinned=manifest.pinned)
 
     def places(self, name: str) -> Mapping[str, str]:
         """Where the copies of a unit's files lie, by their originals."""

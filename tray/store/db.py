@@ -13,10 +13,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tray.errors import StoreError
+from tray.files import Identity, identity
 from tray.paths import WRITABLE
 from tray.store.migrations import MIGRATIONS, VERSION
 
@@ -35,6 +36,17 @@ class Damaged(Exception):  # noqa: N818 - never leaves this module
     """The file is not a database any more."""
 
 
+class MovedError(sqlite3.OperationalError):
+    """The file at the path is not the one that the tray opened."""
+
+
+class Pin:
+    """Which file the running tray opened: it never reads or writes another one that was put in its place."""
+
+    def __init__(self) -> None:
+        self.file: Identity | None = None  # None = whichever is there
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """An opened database. `damaged` is where a broken predecessor was put: whatever it held is gone from here."""
@@ -42,9 +54,12 @@ class Database:
     path: Path
     damaged: Path | None = None
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
+    pin: Pin = field(default_factory=Pin, compare=False, repr=False)
 
     def open(self, *, busy: float = BUSY) -> sqlite3.Connection:
         """A connection for the calling thread, in autocommit; who opens it closes it. Raises sqlite3.Error."""
+        if self.pin.file is not None and identity(self.path) != self.pin.file:
+            raise MovedError("the file was deleted, moved or replaced")
         uri = f"{self.path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, timeout=busy, isolation_level=None)
         connection.row_factory = sqlite3.Row
@@ -276,6 +291,8 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=AGAIN)
+    if isinstance(error, MovedError):
+        return StoreError(f"{path}: {error}", hint="the tray makes it anew; try again in a moment")
     for place in (path.parent, path):
         if os.path.exists(place) and not os.access(place, os.W_OK):  # noqa: PTH110 - Path raises where none may look
             return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
@@ -14,6 +14,8 @@ from tray.store import lost, rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
 from tray.store.writer import Committed, Work, Writer
+
+T = TypeVar("T")
 
 PAGE = 500  # rows
 
@@ -87,6 +89,10 @@ class Journal:
     def alerted(self, ids: Sequence[str], word: str) -> None:
         """Note what became of the alert for these events."""
         self._writer.put(Work((word, json.dumps(ids)), ALERTED))
+
+    def swap(self, work: Callable[[], T]) -> T:
+        """Do this while no row is written; afterwards rows go into the file that is at the path then."""
+        return self._writer.swap(work)
 
     def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""

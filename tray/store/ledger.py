@@ -9,7 +9,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tray.errors import StoreError
@@ -86,6 +86,7 @@ def _want(match: Match) -> object:
 
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
+INSERT = "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 EMPTY = "0 -"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
@@ -118,11 +119,7 @@ class Ledger:
                 self._disown(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
-                connection.execute(
-                    "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*row, _link(last[0] if last else "", row)),
-                )
+                connection.execute(INSERT, (*row, _link(last[0] if last else "", row)))
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}"
                 note(self._head, (head, *self._known))  # until the row is on disk, either may be the last
@@ -161,6 +158,34 @@ class Ledger:
                     "INSERT INTO meta VALUES ('order', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                     (moved,),
                 )
+            self.book = self._load()
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nothing is written meanwhile."""
+        with self._lock:
+            yield
+
+    def sign(self) -> None:
+        """Note beside the database which row is the last, where that note was lost. Raises StoreError."""
+        with self._lock:
+            if self._known:
+                note(self._head, self._known)
+
+    def rewrite(self, way: str) -> None:
+        """Begin the ledger anew with what is in force, in a database that has none. Raises StoreError."""
+        with self._lock:
+            book, now = self.book, self._clock()
+            with self._database.write(durable=True) as connection:
+                connection.execute("DELETE FROM ledger")
+                chain = ""
+                for row in _in_force(book, now, way):
+                    chain = _link(chain, row)
+                    connection.execute(INSERT, (*row, chain))
+                last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
+                head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY
+                note(self._head, (head,))
+            self._known = (head,)
             self.book = self._load()
 
     def in_order(self) -> tuple[Approved, ...]:
@@ -258,6 +283,19 @@ def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) ->
         places=_places(ranked),
         broken=broken,
     )
+
+
+def _in_force(book: Book, now: float, way: str) -> Iterator[tuple[object, ...]]:
+    """The rows, without their links, that make a ledger say what this book says."""
+    nowhere = json.dumps((0, 0))
+    for key, one in sorted(book.approved.items(), key=lambda item: item[1].at):
+        yield one.at, Act.APPROVE.value, key, one.digest, one.hook.definition, json.dumps(one.position), one.way
+    for key, digest in book.settings.items():
+        yield now, Act.APPROVE.value, key, digest, book.texts.get(key, ""), nowhere, way
+    for key, digest in book.revoked.items():
+        yield now, Act.REVOKE.value, key, digest, "", nowhere, way
+    for key, digest in sorted(book.denied):
+        yield now, Act.DENY.value, key, digest, "", nowhere, way
 
 
 def _places(order: Sequence[Approved]) -> dict[tuple[str, str], tuple[int, ...]]:

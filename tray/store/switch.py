@@ -128,6 +128,26 @@ class Switch:
     def mute(self, on: bool, way: str = "") -> None:
         self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", way)
 
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nobody turns it meanwhile."""
+        with self._lock:
+            yield
+
+    def sign(self) -> None:
+        """Note beside the database what we last wrote, where that note was lost. Raises StoreError."""
+        with self._lock:
+            note(self._note, (_digest(self._state),))
+
+    def rewrite(self) -> None:
+        """Write how things stand into a database that does not have it. Raises StoreError."""
+        with self._lock:
+            flags = [("muted", int(self._state.muted)), *((UNTOLD + cls, 1) for cls in self._state.untold)]
+            with self._database.write(durable=True) as connection:
+                _write(connection, self._state)
+                connection.executemany(SET, flags)
+                note(self._note, (_digest(self._state),))
+
     def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, way: str) -> None:
         now = self._clock()
         with self._lock:

@@ -10,12 +10,20 @@ from tray import relays
 from tray.app.doctor.case import Case
 from tray.app.doctor.finding import Finding, attention, broken, ok
 
+ELSEWHERE = "make room there, or make the folder above it writable; the tray tries again by itself"
+
 
 def tray(case: Case) -> Iterator[Finding]:
     if case.tray is None:
         yield attention("tray", "tray", "not running: hooks run, nothing is shown or told", "hooktray run")
     else:
         yield ok("tray", "tray", f"running, process {case.tray.get('pid')}")
+        for problem in case.tray.get("problems", ()):
+            finding = attention if problem["solved"] else broken
+            cure = (
+                "find out what deletes it; the menu's first row shows this, too" if problem["solved"] else ELSEWHERE
+            )
+            yield finding("tray", "state folder", problem["text"], cure)
 
 
 def switch(case: Case) -> Iterator[Finding]:

@@ -42,6 +42,11 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Incident:
+    """Say in full what happened to the state folder."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Answer an open question."""
 
@@ -181,7 +186,7 @@ class Quit:
 
 
 Switching = Toggle | Pause | Resume | TogglePause | Hooking
-Asking = Reason | Problem | Answer | Review | Approve | Deny | Revoke | Grant | Dismiss
+Asking = Reason | Problem | Incident | Answer | Review | Approve | Deny | Revoke | Grant | Dismiss
 Alerting = Mute | Snooze | Wake | HeedQuiet | Tell | Held
 Setting = StartAtLogin | OpenConfiguration | OpenPage | Doctor
 Wiring = ShowAgents | ReviewWiring | Write | Probe

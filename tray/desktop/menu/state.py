@@ -115,6 +115,7 @@ class MenuState:
     trouble: int = 0  # hooks that failed lately
     lost: int = 0  # decisions that could not be written down
     problem: str = ""
+    incident: str = ""  # what happened to the state folder, until a person has read it
     recent: tuple[Record, ...] = ()
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()

@@ -81,6 +81,12 @@ class Roster:
                 one.key: one.digest for one in self.standings if one.waiting and (one.key, one.digest) not in before
             }
 
+    def forget(self) -> None:
+        """The folder of copies is another one: at the next refresh everything is read, and kept, again."""
+        with self._lock:
+            self._units.clear()
+            self._sign = None
+
     def news(self) -> tuple[Standing, ...]:
         """The hooks that newly wait for the user, whoever's refresh found them; each is told once."""
         with self._lock:
