@@ -11,6 +11,7 @@ from desk import Desk
 from desk.viewer import viewer
 from desktop.ink import ink
 from live import Live
+from test_state_folder import at_once, delete
 from test_trouble import DENY, GUARD, approved
 
 from tray.desktop.artwork import IconState
@@ -39,9 +40,9 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
     live.start()
     shows(desk, live, IconState.ON)
 
-    shutil.rmtree(live.home / "state", ignore_errors=True)
+    at_once(live, delete)
 
-    told = desk.wait_notification(lambda one: one.body.startswith(WHAT))
+    told = desk.wait_notification(lambda one: one.body.startswith(WHAT), 30)
     assert told.urgency == "critical"
     assert "made anew with 1 approval" in told.body
     shows(desk, live, IconState.ATTENTION)
