@@ -167,7 +167,7 @@ def test_a_running_tray_notices_again_and_again(plain: Plain, tmp_path: Path) ->
     assert live.states() == {"guard": "approved"}
 
 
-def test_decisions_pauses_and_a_switched_off_hook_outlive_the_folder(plain: Plain, tmp_path: Path) -> None:
+def test_decisions_outlive_the_folder(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path)
     for _ in range(3):
         denies(live)
