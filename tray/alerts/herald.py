@@ -21,6 +21,7 @@ from tray.alerts.policy import (
     question_key,
     source_problems,
     switched,
+    trial_failed,
 )
 from tray.alerts.trouble import Trouble, Troubles
 from tray.alerts.turns import Turns
@@ -129,6 +130,10 @@ class Herald:
 
     def switched(self, what: str, way: str, undo: str = "") -> None:
         self._announce([switched(what, way, self._rules(), undo=undo)])
+
+    def trial(self, hook: str, cause: str, cure: str, undo: str) -> None:
+        """A hook failed when it was tried after its approval; `undo` names the way back."""
+        self._announce([trial_failed(hook, cause, cure, self._rules(), undo=undo)])
 
     def broken(self, problem: str) -> None:
         self._announce([config_broken(problem.split("\n")[0], self._rules())])

@@ -27,7 +27,7 @@ from tray.dialects import spec
 from tray.language import count, phrase, say
 from tray.model.decision import Decision, Target, Verdict
 from tray.model.event import Can, Event, EventKind
-from tray.text import first_line, redact
+from tray.text import first_line, redact, sanitise
 
 __all__ = [
     "APP",
@@ -254,6 +254,14 @@ def switched(what: str, who: str, rules: Rules = NO_RULES, *, undo: str = "") ->
     return replace(
         _ours(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()
     )
+
+
+def trial_failed(hook: str, cause: str, cure: str, rules: Rules = NO_RULES, *, undo: str) -> Alert:
+    """A hook failed on the test event after its approval: the approval can be taken back."""
+    what = say("{hook} is approved and failed its test run", hook=sanitise(hook, 30))
+    body = f"{what} · {sanitise(cause, DETAIL)} · {cure}"
+    alert = _ours(AlertClass.HOOK_FAILED, body, rules, about=f"trial {hook}")
+    return replace(alert, reply=True, about=undo, buttons=(Button.UNDO,))
 
 
 def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:

@@ -23,6 +23,7 @@ from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
 from tray.app import Stores
+from tray.app.trials import Failure
 from tray.engine.approval.controls import Back, tomorrow
 from tray.engine.questions import Ending, Question, Questions
 from tray.engine.telling import explained
@@ -34,6 +35,7 @@ from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds that the button on an alert stands for
 WAY = "notification"
+TRIALS = 20  # failed trials that can be undone
 
 Do = Callable[[Callable[[], None]], None]
 
@@ -60,6 +62,7 @@ class Alerting:
         self._heeds = True
         self._numbers = itertools.count(1)
         self._back: dict[str, Back] = {}  # what the last alert's Undo takes back
+        self._trials: dict[str, Back] = {}  # the same for approvals whose trials failed
         self._wanted = ""  # the decision whose page was asked for last, before its hooks had ended
         self._timer: asyncio.TimerHandle | None = None
         self.review: Callable[[str, str], None] = lambda key, digest: None
@@ -206,9 +209,19 @@ class Alerting:
 
         self._do(work)
 
+    def failed(self, failure: Failure, back: Back) -> None:
+        """From any thread: show that the trial after an approval failed, with the button that takes it back."""
+
+        def work() -> None:
+            number = f"trial-{next(self._numbers)}"
+            self._trials = dict([*self._trials.items(), (number, back)][-TRIALS:])
+            self.herald.trial(failure.hook, failure.cause, failure.cure, number)
+
+        self._do(work)
+
     def _undo(self, number: str) -> None:
-        """Only the last thing that was done: what came before it may be what it rests on."""
-        back = self._back.pop(number, None)
+        """Only the last thing that was done, as what came before may be its base; and any approval that failed."""
+        back = self._back.pop(number, None) or self._trials.pop(number, None)
         try:
             if back is None:
                 raise HooktrayError(say("It can no longer be taken back"))

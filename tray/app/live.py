@@ -24,6 +24,7 @@ from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.trials import Trials
 from tray.app.trusting import Trust
 from tray.app.vitals import vitals
 from tray.app.watching import Watch
@@ -143,12 +144,17 @@ class App:
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
             port=lambda: self._page.port,
         )  # fmt: skip
+        trials = Trials(
+            self._paths, self._kept, self._roster,
+            spawn=self._observers.spawn, failed=self._alerting.failed, changed=self._changed,
+        )  # fmt: skip
         self._controls = Controls(
             switch=self._kept.switch,
             consent=Consent(self._kept.ledger, self._roster),
             roster=self._roster,
             switched=self._alerting.switched,
             changed=self._changed,
+            approved=trials.approved,
         )
 
     def _make_face(self, *, headless: bool) -> None:

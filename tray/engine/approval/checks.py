@@ -13,12 +13,13 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tray.engine.approval.covering import Survey, entries_of
+from tray.engine.approval.covering import Survey, entries_of, examine
 from tray.engine.approval.dependencies import SHELLS, shebang
 from tray.engine.approval.dependencies.reading import Lack, Lacking
 from tray.engine.runners.script import HEAD
+from tray.errors import HooktrayError
 from tray.language import phrase, say
-from tray.model.hook import Command
+from tray.model.hook import Command, Hook
 
 PATIENCE = 5.0  # seconds for a shell to read a script
 READING = {  # how each shell reads a script without running it, and without any file of its own
@@ -59,14 +60,33 @@ def troubles(survey: Survey) -> tuple[Lack, ...]:
 
 def unworkable(survey: Survey) -> str:
     """Why a hook cannot work, and what to do; "" when nothing shows that it cannot."""
-    return next((told(lack) for lack in troubles(survey) if lack.sure), "")
+    return next((describe(lack) for lack in troubles(survey) if lack.sure), "")
 
 
-def told(lack: Lack) -> str:
+def cannot_work(hook: Hook) -> str:
+    """The same for a hook that nobody has surveyed yet; also why it could not be approved."""
+    try:
+        return unworkable(examine(hook))
+    except HooktrayError as error:
+        return ": ".join(filter(None, (error.message, error.hint)))
+    except (OSError, ValueError) as error:
+        return str(error)
+
+
+def describe(lack: Lack) -> str:
     """One finding with its cure, in one line."""
+    return f"{finding(lack)}: {cure(lack)}"
+
+
+def finding(lack: Lack) -> str:
+    """What is wrong, and where."""
     place = f"{lack.script}:{lack.line}" if lack.line else lack.script
-    what = say(FOUND[lack.what], name=lack.name, script=place)
-    return f"{what}: {say(CURES[lack.what], quoted=shlex.quote(lack.script))}"
+    return say(FOUND[lack.what], name=lack.name, script=place)
+
+
+def cure(lack: Lack) -> str:
+    """What to do about it."""
+    return say(CURES[lack.what], quoted=shlex.quote(lack.script))
 
 
 def _started(survey: Survey) -> Iterator[Lack]:

@@ -24,6 +24,8 @@ Back = Callable[[], None]  # takes back what was done; raises HooktrayError when
 class Controls:
     """Does what was decided, then says so: `switched` raises the alert, `changed` redraws the tray.
 
+    `approved` gets each hook that was approved, as it was before, with what takes the approval back.
+
     What loosens or takes something away comes with its way back.
     """
 
@@ -35,12 +37,14 @@ class Controls:
         roster: Roster,
         switched: Callable[[str, str, Back | None], None],
         changed: Callable[[], None],
+        approved: Callable[[Standing, Back], None] = lambda standing, back: None,
     ) -> None:
         self._switch = switch
         self._consent = consent
         self._roster = roster
         self._switched = switched
         self._changed = changed
+        self._approved = approved
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -107,7 +111,10 @@ class Controls:
             said = say("{name} is revoked", name=name)
         else:
             said = say("{name} is approved ({digest})", name=name, digest=digest[:8])
-        self._said(said, way, self._taking_back())
+        undo = self._taking_back()
+        self._said(said, way, undo)
+        if digest != REMOVED:
+            self._approved(standing, self._way_back(said, "", undo))
 
     def deny(self, key: str, digest: str, way: str) -> None:
         if key.startswith("setting:"):

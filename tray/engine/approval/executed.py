@@ -11,7 +11,7 @@ from pathlib import PurePath
 from tray.engine import shell_line
 from tray.engine.approval.dependencies import Entry
 from tray.engine.approval.placeholders import declared
-from tray.engine.approval.supplied import SYSTEM, absolute, programs, takes_code_from_stdin
+from tray.engine.approval.supplied import SCRIPT, SYSTEM, absolute, programs, takes_code_from_stdin
 from tray.engine.runners.script import HEAD, How, told
 from tray.model.hook import Command, Hook
 
@@ -68,7 +68,8 @@ def data(words: Sequence[tuple[str, str]], run: set[str]) -> Iterator[tuple[str,
     for text, path in words:
         if not path or path in run or path.startswith((*SYSTEM, DEVICES)) or "://" in text:
             continue
-        if os.path.isfile(path) or re.search(r"(?:^|=)(?:\.\.?/|~/|/)", text):  # noqa: PTH113
+        written = re.search(r"(?:^|=)[\"']?(?:\.\.?/|~/|/)", text) and not SCRIPT.fullmatch(text)
+        if written or os.path.isfile(path):  # noqa: PTH113
             yield text, path
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tray.engine import shell_line
 from tray.engine.approval.placeholders import declared
 from tray.engine.approval.supplied import (
+    SCRIPT,
     absolute,
     interprets_python,
     line_must_be_here,
@@ -88,7 +89,13 @@ def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
         if first.plain and "/" not in first.text and first.text not in BUILTINS
     }
     unclear = {word.raw: None for word in found if not word.plain and not word.written}
-    return (*names, *unclear, *(f"$({one})" for one in inside))
+    missing = {word.raw: None for word in found if SCRIPT.fullmatch(word.text) and not _there(word, command)}
+    return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
+
+
+def _there(word: shell_line.Word, command: Command) -> bool:
+    """Whether it is a file now; what is written to is no program."""
+    return word.written or not word.plain or os.path.isfile(absolute(word.named, command.folder))  # noqa: PTH113
 
 
 def _open(texts: Iterable[shell_line.Text]) -> Iterator[str]:

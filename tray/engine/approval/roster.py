@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tray.engine.approval import confirming
+from tray.engine.approval.checks import describe
 from tray.engine.approval.confirming import Setting
 from tray.engine.approval.covering import Sign, Survey, examine, signature
 from tray.engine.approval.identity import settled
@@ -174,7 +175,10 @@ class Roster:
             approved=in_force,
             covered=unit.covered,
             survey=found,
-            health=self._damage(in_force) or _health(hook, unit, in_force, book) or self._failed(hook, in_force),
+            health=self._damage(in_force)
+            or _health(hook, unit, in_force, book)
+            or self._failed(hook, in_force)
+            or _lacking(found),
         )
 
     def tidy(self) -> None:
@@ -234,6 +238,11 @@ def _placed(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
     for hook in hooks:
         counts[hook.source.path] = counts.get(hook.source.path, -1) + 1
         yield hook, (list(counts).index(hook.source.path), counts[hook.source.path])
+
+
+def _lacking(found: Survey) -> str:
+    """The first thing that its scripts cannot do without and that is not there; "" when all of it is."""
+    return next((describe(lack) for lack in found.look.lacks if lack.sure), "")
 
 
 def _state(key: str, digest: str, in_force: str, book: Book) -> State:
