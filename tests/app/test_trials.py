@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house import House
@@ -176,14 +177,14 @@ def test_a_second_approval_that_works_ends_what_was_shown_of_the_first(bench: Be
 
 def test_nothing_is_sent_and_nothing_runs_for_hooks_that_are_no_commands(bench: Bench) -> None:
     keys = (
-        {"name": "web", "url": "https://example.com/hook"},
-        {"name": "model", "prompt": "Is this fine? $ARGUMENTS"},
-        {"name": "rule", "deny": "no"},
+        {"name": "web", "type": "http", "url": "https://example.com/hook"},
+        {"name": "model", "type": "prompt", "prompt": "Is this fine? $ARGUMENTS"},
+        {"name": "rule", "type": "rule", "decision": "deny"},
         {"name": "skip", "command": "./skip.sh", "enabled": False},
     )
     bench.house.script("skip.sh", 'touch "$HOOK_SOURCE_DIR/ran"')
     for one in keys:
-        bench.house.hook(on="tool_before", approved=False, **one)  # type: ignore[arg-type]
+        bench.house.hook(on="tool_before", approved=False, **one)
         bench.approve(str(one["name"]))
     bench.house.stores.journal.close()
 
@@ -205,7 +206,7 @@ def test_nothing_is_sent_and_nothing_runs_for_hooks_that_are_no_commands(bench: 
     ],
 )
 def test_the_test_event_meets_the_matchers_of_the_hook(
-    house: House, tmp_path: Path, keys: dict[str, str], expected: tuple[str, str]
+    house: House, tmp_path: Path, keys: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     house.hook("guard", on="tool_before", script="exit 0", **keys)
     (approved,) = house.stores.ledger.in_order()

@@ -118,7 +118,8 @@ def _outcome(kept: Stores, one: Approved, event: Event) -> Failure | None:
     ms = (time.monotonic() - started) * 1000
     kept.journal.append(account(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)
     if tried.word != "failed":
-        return None
+        unread = tried.outcome.reading.warning
+        return Failure(hook=one.hook.name, cause=unread, cure=remedies.SPEAK) if unread else None
     cause = remedies.named(tried.outcome.cause, one, kept.copies)
     stderr = remedies.named(tried.outcome.stderr, one, kept.copies)
     return Failure(hook=one.hook.name, cause=_cause(cause, stderr), cure=_cure(cause, stderr, one.hook, event))

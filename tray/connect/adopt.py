@@ -91,8 +91,8 @@ def adopt(site: Site, agent: str) -> Plan:
     said = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(why).items()]
     hooks = "hook" if moved == 1 else "hooks"
     said.append(
-        f"{moved} {hooks} moved; none runs until you have approved it in the tray's menu. Each then runs once on a test "
-        f"event; `hooktray release {agent}` puts all of them back."
+        f"{moved} {hooks} moved; none runs until you have approved it in the tray's menu. Each then runs once on a "
+        f"test event; `hooktray release {agent}` puts all of them back."
     )
     if not one.wires(site):
         said.append(f"Until `hooktray connect {agent}` no event reaches them.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tray.dialects import DIALECTS, wire
-from tray.dialects.tools import TOOLS, native, translate_input
+from tray.dialects.tools import TOOLS, canonical, native, translate_input
 from tray.engine import trial
 from tray.errors import HooktrayError
 from tray.model.event import Event, Tool
@@ -48,13 +49,11 @@ def fitting(approved: Approved, *, environment: Mapping[str, str], cwd: str) -> 
         return None
     agent, name = found
     folder = match.project or cwd
-    try:
-        for body in _bodies(match, agent, name, folder):
+    for body in _bodies(match, agent, name, folder):
+        with contextlib.suppress(HooktrayError):  # a condition that is not met makes it another hook's event
             event = trial.synthetic(agent, name, body, environment=environment, cwd=folder)
             if trial.asked(approved, event):
                 return event
-    except HooktrayError:
-        return None
     return None
 
 
@@ -68,13 +67,13 @@ def _bodies(match: Match, agent: str, name: str, folder: str) -> Iterator[bytes]
         payload = wire.mapping(body)
         yield from (wire.dumps({**payload, "prompt": text}) for text in texts if text and "prompt" in payload)
         return
-    for tool in list(_tools(match, agent))[:MOST]:
+    for tool in list(dict.fromkeys((canonical(agent, event.tool.name), *_tools(match))))[:MOST]:
         for text in texts:
             given = translate_input(CLAUDE, agent, native(CLAUDE, tool), _input(tool, text, folder))
             yield wire.dumps(_swapped(wire.mapping(body), event.tool, native(agent, tool), given))
 
 
-def _tools(match: Match, agent: str) -> Iterator[str]:
+def _tools(match: Match) -> Iterator[str]:
     """Names of tools that the matcher may mean: those that it lists, those of the table, and a pattern filled in."""
     if match.condition:
         yield match.condition.partition("(")[0]
