@@ -45,7 +45,6 @@ class Bench:
         trials = Trials(
             house.paths,
             house.stores,
-            house.roster,
             spawn=self.spawn,
             failed=self.failed,
             changed=lambda: None,
@@ -120,7 +119,7 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     assert shown.body.startswith("guard is approved and failed its test run · ")
     assert cause in failure.cause
     assert cure in failure.cure
-    assert health == f"its trial failed: {failure.cause}"
+    assert health == f"its test run failed: {failure.cause}"
     assert (state, bench.house.standing("guard").state) == (State.APPROVED, State.PENDING)
     assert bench.house.standing("guard").health == ""
 

@@ -131,8 +131,15 @@ def roster(paths: Paths, kept: Stores) -> Roster:
     """What the sources propose, held against the ledger."""
     from tray.engine.approval.roster import Roster
     from tray.sources import configuration
+    from tray.store.tried import Tried
 
-    return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
+    return Roster(
+        lambda: configuration.load(paths),
+        lambda: configuration.touched(paths),
+        kept.ledger,
+        kept.copies,
+        Tried(paths.state),
+    )
 
 
 def limits(found: Roster) -> Limits:

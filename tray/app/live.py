@@ -145,7 +145,7 @@ class App:
             port=lambda: self._page.port,
         )  # fmt: skip
         trials = Trials(
-            self._paths, self._kept, self._roster,
+            self._paths, self._kept,
             spawn=self._observers.spawn, failed=self._alerting.failed, changed=self._changed,
         )  # fmt: skip
         self._controls = Controls(

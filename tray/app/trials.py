@@ -21,13 +21,14 @@ from tray.app.doctor.samples import fitting
 from tray.engine import trial
 from tray.engine.account import account
 from tray.engine.approval.controls import Back
-from tray.engine.approval.roster import Roster, Standing
+from tray.engine.approval.roster import Standing
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.event import Event
 from tray.model.hook import Command, Hook
 from tray.paths import Paths
 from tray.store.ledger import Approved
+from tray.store.tried import Tried
 from tray.text import first_line
 
 REMARK = "the trial after its approval: no agent was asked"
@@ -61,13 +62,12 @@ class Trials:
         self,
         paths: Paths,
         kept: Stores,
-        roster: Roster,
         *,
         spawn: Callable[[Callable[[], object]], bool],
         failed: Callable[[Failure, Back], None],
         changed: Callable[[], None],
     ) -> None:
-        self._paths, self._kept, self._roster = paths, kept, roster
+        self._paths, self._kept = paths, kept
         self._spawn, self._failed, self._changed = spawn, failed, changed
 
     def approved(self, standing: Standing, back: Back) -> None:
@@ -84,10 +84,9 @@ class Trials:
         failure = attempt(self._paths, self._kept, one)
         if self._kept.ledger.book.approved.get(one.hook.key) != one:
             return  # it was taken back or approved anew meanwhile
-        self._roster.tried(one.hook.key, one.digest, failure.cause if failure else "")
         if failure:
             self._failed(failure, back)
-            self._changed()
+        self._changed()
 
 
 def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
@@ -102,8 +101,9 @@ def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
         if event is None:
             log.info("%s is not tried: no test event meets its matchers", one.hook.name)
             return None
-        event = replace(event, id=os.urandom(16).hex())
-        return _outcome(kept, one, event)
+        failure = _outcome(kept, one, replace(event, id=os.urandom(16).hex()))
+    Tried(paths.state).put(one.hook.key, one.digest, failure.cause if failure else "")
+    return failure
 
 
 def _outcome(kept: Stores, one: Approved, event: Event) -> Failure | None:

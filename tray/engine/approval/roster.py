@@ -18,6 +18,7 @@ from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration, sign
 from tray.store.copies import Copies, DamagedError, Unit
 from tray.store.ledger import Approved, Book, Ledger
+from tray.store.tried import Tried
 
 REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
 
@@ -52,7 +53,12 @@ class Roster:
     """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched."""
 
     def __init__(
-        self, load: Callable[[], Configuration], touched: Callable[[], object], ledger: Ledger, copies: Copies
+        self,
+        load: Callable[[], Configuration],
+        touched: Callable[[], object],
+        ledger: Ledger,
+        copies: Copies,
+        tried: Tried,
     ) -> None:
         self._load = load
         self._touched = touched
@@ -60,7 +66,7 @@ class Roster:
         self._copies = copies
         self._lock = threading.Lock()
         self._units: dict[str, tuple[str, tuple[Sign, ...], Survey | HooktrayError]] = {}
-        self._failures: dict[tuple[str, str], str] = {}  # hooks and digests whose trial failed, with the cause
+        self._tried = tried
         self._sign: object = None
         self._hooks: tuple[Hook, ...] = ()
         self._fresh: dict[str, str] = {}  # hooks that newly wait, with what is proposed
@@ -73,13 +79,14 @@ class Roster:
             look = self._look()
             if look == self._sign:
                 return
+            tried = self._tried.sign
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             declared = self._read()
             self._hooks = settled(self.configuration.hooks, self._ledger.book)
             self.standings = self._survey(self._ledger.book)
             files = self._read_files()
             self._ledger.arrange({one.key: one.position for one in self.standings})
-            self._sign = (*declared, files, self._ledger.book.version)
+            self._sign = (*declared, files, self._ledger.book.version, tried)
             self._fresh |= {
                 one.key: one.digest for one in self.standings if one.waiting and (one.key, one.digest) not in before
             }
@@ -92,7 +99,7 @@ class Roster:
 
     def _look(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        return (*self._declared(), self._files(), self._ledger.book.version)
+        return (*self._declared(), self._files(), self._ledger.book.version, self._tried.sign)
 
     def _read(self) -> tuple[object, ...]:
         """Load what is declared; returns its sign from before, so that an edit meanwhile is seen the next time."""
@@ -194,17 +201,9 @@ class Roster:
             return damage.message
         return ""
 
-    def tried(self, key: str, digest: str, cause: str) -> None:
-        """What came of the trial of an approved copy; "" when it went well."""
-        with self._lock:
-            self._failures = {one: why for one, why in self._failures.items() if one[0] != key}
-            if cause:
-                self._failures[key, digest] = cause
-            self._sign = None
-
     def _failed(self, hook: Hook, in_force: str) -> str:
-        cause = self._failures.get((hook.key, in_force), "")
-        return f"its trial failed: {cause}" if cause else ""
+        cause = self._tried.failures().get((hook.key, in_force), "") if in_force else ""
+        return f"its test run failed: {cause}" if cause else ""
 
     def _surveyed(self, hook: Hook) -> Survey | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
