@@ -11,7 +11,7 @@ from tray.engine.approval.covering import Covering, examine, survey
 from tray.errors import HooktrayError
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source
-from tray.store.copies import Copies
+from tray.store.copies import Copies, DamagedError
 
 
 def hook(folder: Path, line: str, *, shell: bool = True, project: str = "") -> Hook:
@@ -246,3 +246,25 @@ def test_what_a_line_for_a_shell_writes_is_the_users_own_file(tmp_path: Path, li
 
     assert (ours / "audit.log").read_text() == "first\nline\n"
     assert survey(unit.hook).digest == unit.digest
+
+
+@pytest.mark.parametrize(
+    "line", ["./tool -c :", "timeout 5 ./tool -c :", "true && ./tool -c :", "env A=1 ./tool -c :"]
+)
+def test_a_binary_that_a_line_runs_is_bound_to_its_bytes_wherever_it_is_named(tmp_path: Path, line: str) -> None:
+    ours, project = tmp_path / "ours", tmp_path / "project"
+    for folder in (ours, project, tmp_path / "copies"):
+        folder.mkdir()
+    tool = ours / "tool"
+    tool.write_bytes(Path("/bin/sh").read_bytes())
+    tool.chmod(0o755)
+    kept = Copies(tmp_path / "copies")
+    unit = survey(hook(ours, line))
+    kept.keep(unit)
+
+    subprocess.run(Covering(kept).argv(unit.hook, unit.digest), cwd=project, check=True)
+    tool.write_bytes(tool.read_bytes() + b"x")
+
+    assert unit.covered == ()
+    with pytest.raises(DamagedError, match="another program"):
+        Covering(kept).argv(unit.hook, unit.digest)

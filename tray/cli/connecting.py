@@ -105,7 +105,7 @@ def adopt(
     site = here(context, "user", workspace)
     plan = adopting.adopt(site, _known([agent])[0])
     if _carry_out(agent, plan, "adopted", partial(write, site, agent, plan, adopting.notes(site)), dry_run, yes):
-        _try_adopted(site, agent)
+        try_adopted(site, agent)
 
 
 @app.command()
@@ -199,7 +199,7 @@ def _refuse_agents(name: str) -> None:
         )
 
 
-def _try_adopted(site: Site, agent: str) -> None:
+def try_adopted(site: Site, agent: str) -> None:
     """Run each adopted hook that is approved already once on a test event; the others run when they are approved."""
     from tray.app import roster, stores
     from tray.app.trials import adopted_from, attempt
@@ -218,7 +218,8 @@ def _try_adopted(site: Site, agent: str) -> None:
     for failure in failures:
         print(printable(f"{agent}: {failure.hook} failed its test run: {failure.cause}\n  {failure.cure}"))
     if ours and not failures:
-        print(f"{agent}: {len(ours)} of them are approved already and passed a test run.")
+        are = "is" if len(ours) == 1 else "are"
+        print(f"{agent}: {len(ours)} of them {are} approved already and passed a test run.")
 
 
 def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> bool:

@@ -97,7 +97,7 @@ def _started(survey: Survey) -> Iterator[Lack]:
         return
     with contextlib.suppress(ValueError):
         for entry in entries_of(hook, hook.action):
-            if entry.program or entry.path not in survey.unit.contents:
+            if entry.program or not entry.copied or entry.path not in survey.unit.contents:
                 continue
             if entry.path not in survey.unit.executable:
                 yield Lack(what=Lacking.MODE, name=entry.path, script=entry.path)

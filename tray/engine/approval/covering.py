@@ -20,11 +20,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tray.engine.approval import executed, lines
-from tray.engine.approval.dependencies import COUNT, PROGRAMS, SIZE, Entry, Look, Reason, look
+from tray.engine.approval.dependencies import COUNT, SIZE, Entry, Look, Reason, look
 from tray.engine.approval.dependencies.reading import Why
 from tray.engine.approval.placeholders import declared, fill
 from tray.engine.approval.supplied import SYSTEM, MissingError, absolute, must_be_here
-from tray.engine.runners.script import interprets
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError, Manifest, Unit
@@ -79,9 +78,9 @@ class Covering:
             return ()
         manifest = self._whole(hook, name)
         program = program_of(hook, hook.action)
-        pinned = manifest.pinned.get(program)
-        if pinned and pinned != self._sum(program):  # what runs from a copy is not looked for at its old place
-            raise DamagedError(f"{program} is another program than when {hook.name} was approved")
+        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old place
+            if pinned != self._sum(path):
+                raise DamagedError(f"{path} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
             raise DamagedError(f"{program} was not there when {hook.name} was approved")
         known = self._lines.get(name)
@@ -160,9 +159,10 @@ def examine(hook: Hook) -> Survey:
     else:
         _must_be_there(hook, hook.action)
     read = _Contents()
-    entries = tuple(entries_of(hook, hook.action))
+    run_by_it = tuple(entries_of(hook, hook.action))
+    entries = tuple(entry for entry in run_by_it if entry.copied)
     listed = tuple(path for path in _counted(hook, hook.action) if _is_ours(path))
-    run = {entry.path for entry in entries} | set(listed) | {program_of(hook, hook.action)}
+    run = {entry.path for entry in run_by_it} | set(listed) | {program_of(hook, hook.action)}
     named = tuple(executed.data(_pairs(hook, hook.action), run))
     found = look(entries, hook.action.folder, data={path for _, path in named}, content=read.content)
     files = {path: Reason(why=Why.LISTED) for path in listed} | dict(found.files)
@@ -170,10 +170,8 @@ def examine(hook: Hook) -> Survey:
         raise HooktrayError(f"{hook.name}: more than {COUNT} files", hint="move the hook into a folder of its own")
     contents = {path: read.content(path) for path in files}
     executable = frozenset(path for path in contents if os.access(path, os.X_OK))
-    pinned = {}
-    program = program_of(hook, hook.action)
-    if program not in contents and not program.startswith(SYSTEM):
-        pinned[program] = _sum(program)
+    programs = (program_of(hook, hook.action), *(entry.path for entry in run_by_it if not entry.copied))
+    pinned = {path: _sum(path) for path in programs if path not in contents and not path.startswith(SYSTEM)}
     return Survey(
         unit=Unit(hook=hook, contents=contents, executable=executable, pinned=pinned),
         look=replace(found, files=files),
@@ -198,7 +196,7 @@ def signature(hook: Hook, also: Iterable[str] = ()) -> tuple[Sign, ...]:
 
 
 def entries_of(hook: Hook, command: Command) -> Iterator[Entry]:
-    """The scripts that its line runs, each once. An interpreter is none, whatever it is made of."""
+    """The files that its line runs, each once."""
     if command.shell:
         found = executed.in_shell(hook, command)
     else:
@@ -209,8 +207,7 @@ def entries_of(hook: Hook, command: Command) -> Iterator[Entry]:
         found = executed.in_words(argv, command)
     seen: set[str] = set()
     for entry in found:
-        known = interprets(entry.path) or Path(entry.path).name in PROGRAMS
-        if entry.path not in seen and not (known and entry.path == command.interpreter):
+        if entry.path not in seen:
             seen.add(entry.path)
             yield entry
 

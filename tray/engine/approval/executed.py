@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from tray.engine import shell_line
-from tray.engine.approval.dependencies import Entry
+from tray.engine.approval.dependencies import PROGRAMS, Entry
 from tray.engine.approval.placeholders import declared
 from tray.engine.approval.supplied import SCRIPT, SYSTEM, absolute, programs, takes_code_from_stdin
-from tray.engine.runners.script import HEAD, How, told
+from tray.engine.runners.script import HEAD, How, interprets, told
 from tray.model.hook import Command, Hook
 
 BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
@@ -24,9 +24,9 @@ def in_words(argv: Sequence[str], command: Command) -> Iterator[Entry]:
     for place, is_script in programs(argv, 0):
         word = argv[place]
         if is_script or place == 0 or "/" in word or "\\" in word:
-            path = absolute(word, command.folder)
-            if is_copied(path, found_by_name=place == 0 and bool(command.interpreter)):
-                yield Entry(path=path, program=_interpreter(argv, place) if is_script else "")
+            by_name = place == 0 and bool(command.interpreter)
+            program = _interpreter(argv, place) if is_script else ""
+            yield from _entry(absolute(word, command.folder), program, by_name=by_name)
 
 
 def in_shell(hook: Hook, command: Command) -> Iterator[Entry]:
@@ -37,23 +37,27 @@ def in_shell(hook: Hook, command: Command) -> Iterator[Entry]:
         for place, is_script in programs(argv, 0):
             word = group[place]
             if word.plain and (is_script or "/" in word.text):
-                path = absolute(word.text, command.folder)
-                if is_copied(path):
-                    yield Entry(path=path, program=_interpreter(argv, place) if is_script else "")
+                program = _interpreter(argv, place) if is_script else ""
+                yield from _entry(absolute(word.text, command.folder), program)
         plain = [word.text for word in group if not word.redirected]
         if plain and takes_code_from_stdin(plain):
             yield from _read(group, found, command.folder)
 
 
-def is_copied(path: str, *, found_by_name: bool = False) -> bool:
-    """Whether a file that is run is copied: a script of the user's own.
+def _entry(path: str, program: str, *, by_name: bool = False) -> Iterator[Entry]:
+    """A file of the user's own that is run; what the system's package manager owns is none."""
+    if os.path.isfile(path) and not path.startswith(SYSTEM):  # noqa: PTH113
+        yield Entry(path=path, program=program, copied=bool(program) or _is_copied(path, by_name=by_name))
 
-    A binary is bound to its digest instead, and so is a link that a package manager put on the PATH: the script that
-    it leads to finds its own files from there.
+
+def _is_copied(path: str, *, by_name: bool) -> bool:
+    """Whether a program is copied: a script is, a binary or an interpreter is bound to its digest.
+
+    So is a link that a package manager put on the PATH: the script that it leads to finds its own files from there.
     """
-    if not os.path.isfile(path) or path.startswith(SYSTEM):  # noqa: PTH113
+    if interprets(path) or PurePath(path).name in PROGRAMS:
         return False
-    if found_by_name and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
+    if by_name and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
         return False
     try:
         with open(path, "rb") as file:  # noqa: PTH123
@@ -78,9 +82,7 @@ def _read(group: Sequence[shell_line.Word], found: Sequence[shell_line.Word], fo
     others = (word for word in found if word.command != group[0].command)
     for word in (*others, *(word for word in group if word.redirected == "<")):
         if word.plain and not word.written and (word.redirected or "/" in word.text) and "://" not in word.text:
-            path = absolute(word.text, folder)
-            if is_copied(path):
-                yield Entry(path=path, program=group[0].text)
+            yield from _entry(absolute(word.text, folder), group[0].text)
 
 
 def _interpreter(argv: Sequence[str], place: int) -> str:

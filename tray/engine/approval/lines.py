@@ -47,7 +47,7 @@ def covered(hook: Hook, command: Command, copies: Mapping[str, str]) -> str:
         path = _path(word, command)
         if path in copies:
             return shell_line.quoted(word, copies[path])
-        relative = path and not word.leads and not word.named.startswith(("/", "~"))
+        relative = path and not word.named.startswith(("/", "~"))
         return shell_line.quoted(word, path) if relative and os.path.isfile(path) else None  # noqa: PTH113
 
     names = declared(hook, command).keys() | {"CLAUDE_PROJECT_DIR", "cwd"}

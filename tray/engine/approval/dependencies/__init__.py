@@ -52,10 +52,11 @@ ENV = re.compile(r"^env(?:\s+-\S+)*\s+(?:\w+=\S*\s+)*(\S+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A script that the line of a hook runs. `program` is the interpreter in front of it, where there is one."""
+    """A file that the line of a hook runs. `program` is the interpreter in front of it, where there is one."""
 
     path: str
     program: str = ""
+    copied: bool = True  # else it is bound to its digest: a binary, or an interpreter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +176,7 @@ class _Walk:
             files=kept,
             lacks=tuple(self._lacks.values()),
             live=tuple(self._live),
-            left=tuple(dict.fromkeys((*self._left, *(path for path in self._files if path not in kept)))),
+            left=tuple(dict.fromkeys((*self._left, *filter(os.path.isfile, sorted(self._written - kept.keys()))))),
             tried=tuple(self._tried),
         )
 
