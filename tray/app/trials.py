@@ -39,7 +39,7 @@ UNLOADED = re.compile(
     r"ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|cannot load such file"
     r"|Can't locate|No such file or directory|: not found|cannot open"
 )
-LISTING = phrase("name the missing file under `files:` or install the package, then approve the change")
+LISTING = phrase("name the missing file under `files:`, or install the package")
 SHOWING = phrase("`{command}` shows all of it")
 RELEASING = phrase("`hooktray release {agent}` puts the hook back into the agent's settings")
 
