@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
+from pathlib import Path
 
 from tray.app import Stores
 from tray.app.agents import Agents
@@ -15,7 +16,6 @@ from tray.desktop.extras import Extras
 from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.menu import Question, Telling
-from tray.desktop.opener import open_file
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.roster import Roster
 from tray.engine.questions import Question as Asked
@@ -30,6 +30,7 @@ def face(
     alerting: Alerting,
     *,
     soon: Callable[[Callable[[], None]], None],
+    open_file: Callable[[Path], None],
     open_page: Callable[[str], object],
     trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],

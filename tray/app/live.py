@@ -30,7 +30,7 @@ from tray.app.watching import Watch
 from tray.app.wiring import offers
 from tray.desktop.icon import Icon, choose
 from tray.desktop.menu import Action, Reason, Review
-from tray.desktop.opener import open_file
+from tray.desktop.opener import Opener
 from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
@@ -91,7 +91,8 @@ class App:
         self._observers = Observers()
         self._ending = Ending()
         self._agents = Agents(os.getpid())
-        self._trust = trust(self._agents)
+        self._opener = Opener()
+        self._trust = trust(self._agents, self._opener.started)
         self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -108,7 +109,7 @@ class App:
         threads = (self._loop, self._chores)
         self._page = page(
             paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trust.browser,
-            self._ending, lambda: (self._face, self._hand),
+            self._opener.open, self._ending, lambda: (self._face, self._hand),
         )  # fmt: skip
         self._make_face(headless=headless)
         self._terminals = Terminals(self._trust.below)
@@ -159,6 +160,7 @@ class App:
             self._controls,
             self._alerting,
             soon=self._chores.do,
+            open_file=self._opener.open,
             open_page=self._page.open,
             trouble=lambda: self._care.troubled(self._alerting.trouble),
             spawn=self._observers.spawn,
@@ -168,7 +170,7 @@ class App:
         reviews = self._paths.state / "reviews"
         self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
         self._alerting.reason = lambda record: self._hand.act(Reason(record))
-        self._alerting.show_text = lambda name, text: open_file(text_file(reviews, name, text))
+        self._alerting.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
         self._alerting.changed = self._face.show
         self._icon: Icon = choose(
             self._loop.loop,
@@ -246,7 +248,7 @@ class App:
 
     def _examine(self) -> None:
         path = self._care.report()
-        self._chores.do(lambda: open_file(path))
+        self._chores.do(lambda: self._opener.open(path))
 
     def _welcome(self) -> None:
         found = offers(self._paths)

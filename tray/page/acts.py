@@ -15,7 +15,7 @@ from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.page.changes import Change, changes, name
 from tray.page.parts import Parts
-from tray.page.passes import Passes
+from tray.page.passes import Passes, Void
 from tray.page.words import sentence
 
 WAY = "page"
@@ -74,11 +74,8 @@ class Acts:
     def do(self, slip: str) -> Wish:
         """Do what this slip was written for. Raises HooktrayError when it is void."""
         wish = self._slips.take(slip)
-        if wish is None:
-            raise HooktrayError(
-                say("this confirmation was used already, or is too old"),
-                hint=say("go back, read it again and confirm"),
-            )
+        if isinstance(wish, Void):
+            raise HooktrayError(say(VOID[wish]), hint=say("go back, read it again and confirm"))
         PERFORM[wish.act](self._parts.controls, wish)
         return wish
 
@@ -189,6 +186,11 @@ def _asked(request: Request) -> tuple[str, ...]:
     return (say("Asked by {who}. Allow it only if that was you.", who=request.who),)
 
 
+VOID: Mapping[Void, str] = {
+    Void.USED: phrase("this confirmation was used already"),
+    Void.OLD: phrase("this confirmation is too old"),
+    Void.UNKNOWN: phrase("the tray does not know this confirmation"),
+}
 GRAVE = frozenset({"revoke", "deny", "disable", "off", "pause", "allow"})
 HOOKS = {
     "approve": (

@@ -157,9 +157,11 @@ class Views:
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
 
-    def refusal(self, why: str, cure: str) -> str:
-        """Nothing in it comes from the request."""
-        return self._templates.get_template("refusal.html").render(why=say(why), cure=say(cure) if cure else "")
+    def refusal(self, why: str, *, detail: str = "", cure: str = "", leads_back: bool = False) -> str:
+        """Nothing in it comes from the request; `detail` has what the kernel shows of the program that asks."""
+        return self._templates.get_template("refusal.html").render(
+            why=say(why), detail=detail, cure=say(cure) if cure else "", leads_back=leads_back
+        )
 
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
         words: dict[str, Any] = wanted.words
