@@ -101,10 +101,12 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
 @pytest.mark.parametrize(
     ("chain", "objection", "detail"),
     [
-        ((), Objection.UNSEEN, "does not show"),
+        ((), Objection.UNSEEN, ""),
         ((seen(80, 1, "python3.11"), INIT), Objection.NOT_A_BROWSER, "python3.11 (80)"),
         ((seen(80, 1, "curl"), INIT), Objection.NOT_A_BROWSER, "curl (80)"),
         ((seen(80, 1, "chromium", system=False), INIT), Objection.NOT_A_BROWSER, "chromium (80)"),
+        ((seen(80, 1, "chromium (deleted)", system=False), INIT), Objection.UPDATED, "chromium (80) runs a file"),
+        ((seen(80, 1, "python3 (deleted)", system=False), INIT), Objection.NOT_A_BROWSER, "python3 (deleted)"),
         ((replace(NETWORK, system=False), ZYGOTE, CHROMIUM, INIT), Objection.NOT_A_BROWSER, "chromium (52)"),
         ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), Objection.NOT_A_BROWSER, "python3.11 (70)"),
         ((WEBKIT, INIT), Objection.NOT_A_BROWSER, "systemd (1)"),

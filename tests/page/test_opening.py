@@ -105,7 +105,7 @@ def test_a_second_browser_with_the_same_link_is_shown_why_and_what_to_do(site: S
         second.go(link)
 
         second.wait("document.title === 'This link was used already · Hooktray'")
-        assert "Choose Open page in the tray's menu" in second.text()
+        assert "Choose Open page in the tray's menu, or run hooktray open." in second.text()
 
 
 def test_an_address_without_a_pass_leads_a_browser_that_is_signed_in_to_the_decisions(

@@ -39,7 +39,7 @@ class Trust:
         """Why what it asks of the page is no person's click; None when it can be."""
         found = self._judged(pid)
         if found:
-            log.warning("a click by way of process %d does not count: %s", pid, found.detail)
+            log.warning("a click by way of process %d does not count: %s", pid, found.detail or found.objection.value)
         return found
 
     def _judged(self, pid: int) -> Finding | None:

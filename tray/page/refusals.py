@@ -106,6 +106,7 @@ REFUSALS: Mapping[Cause | Objection, Refusal] = {
             "Flatpak is not recognised."
         ),
     ),
+    Objection.UPDATED: Refusal(403, phrase("This browser was updated while it was running"), START_AGAIN),
     Objection.DRIVEN: Refusal(403, phrase("A program can control this browser"), START_WITHOUT),
     Objection.ALTERED: Refusal(403, phrase("This browser may run code that is not its own"), START_WITHOUT),
     Objection.AGENT: Refusal(403, phrase("An agent or a hook started this browser"), START_AGAIN),

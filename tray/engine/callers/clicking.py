@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tray.engine.callers.people import INJECTIONS, Seen, called, from_agent, hidden, names, tampered
@@ -41,6 +41,7 @@ DESKTOPS = names(
 )
 # Interpreters of the system's with the one script that a desktop has them run.
 SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
+DELETED = " (deleted)"  # so the kernel calls a program whose file has another one in its place
 UNSEEN = "the system does not show who asks"
 
 
@@ -49,6 +50,7 @@ class Objection(Enum):
 
     UNSEEN = "unseen"
     NOT_A_BROWSER = "not a browser"
+    UPDATED = "updated"
     DRIVEN = "driven"
     ALTERED = "altered"
     AGENT = "agent"
@@ -58,7 +60,7 @@ class Objection(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An objection to one process; `detail` names the process and what was found, in the reader's language."""
+    """An objection to one process. `detail` names the process and what was found; "" when nothing is seen."""
 
     objection: Objection
     detail: str
@@ -70,8 +72,12 @@ def browser(chain: Sequence[Seen], known: Collection[int], uid: int) -> Finding 
     `chain` is the process and those above it.
     """
     if not chain:
-        return Finding(Objection.UNSEEN, say("the system does not show who asks"))
+        return Finding(Objection.UNSEEN, "")
     one = next((one for one in chain if one.name not in ERRANDS), chain[-1])
+    current = replace(one, name=one.name.removesuffix(DELETED))
+    if current != one and _plain(current.name) in BROWSERS:
+        text = say("{who} runs a file that was replaced or removed", who=called(current))
+        return Finding(Objection.UPDATED, text)
     if _plain(one.name) not in BROWSERS or not all(each.system for each in chain[: chain.index(one) + 1]):
         text = say("{who} is not a browser that your system installed", who=called(one))
         return Finding(Objection.NOT_A_BROWSER, text)
