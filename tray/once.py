@@ -192,7 +192,10 @@ def _answer(call: Call, body: bytes, environment: Mapping[str, str], after: Afte
     judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
     begun = judge.begin(_knock(call, body, environment), spent=call.spent + time.monotonic() - started)
     said = begun(_relay(call)) if callable(begun) else begun
-    return said if isinstance(said, Answer) else said.unasked()  # without the tray nobody can be asked
+    if said is not None and not isinstance(said, Answer):
+        said = said.unasked()  # without the tray nobody can be asked
+    assert said is not None  # only a tray that quits gives no answer
+    return said
 
 
 def _model(paths: Paths, kept: Stores, environment: Mapping[str, str]) -> Llm | None:

@@ -168,7 +168,7 @@ def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(herald: H
     assert len(announced.alerts) == 1
 
 
-@pytest.mark.parametrize("end", [End.ELSEWHERE, End.GONE, End.LATE])
+@pytest.mark.parametrize("end", [End.ELSEWHERE, End.GONE, End.LATE, End.QUIT])
 def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(
     herald: Herald, announced: Announced, end: End
 ) -> None:

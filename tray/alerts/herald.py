@@ -39,6 +39,7 @@ ENDS = {
     End.ELSEWHERE: phrase("answered elsewhere"),
     End.GONE: phrase("the agent no longer waits"),
     End.LATE: phrase("nobody answered in time"),
+    End.QUIT: phrase("Hooktray quit"),
 }
 WAITING = 512  # events whose hooks still run and whose own alert is already out
 

@@ -34,6 +34,7 @@ def face(
     trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],
+    quit: Callable[[], object],
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
     agents = Agents(
@@ -58,6 +59,7 @@ def face(
         open_decision=open_page,
         doctor=examine,
         agents=agents,
+        quit=quit,
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(

@@ -22,6 +22,7 @@ from tray.app.face import face
 from tray.app.news import News
 from tray.app.observers import Observers
 from tray.app.page import page
+from tray.app.quitting import CLOSING, FINISHING, Quitting
 from tray.app.service import Service
 from tray.app.signals import ended_by
 from tray.app.trusting import Trust
@@ -49,9 +50,8 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.paths import Paths, unwritable
 from tray.text import sanitise
-from tray.threads import Chores, Ending, Loop, Seldom, prompt
+from tray.threads import Chores, Ending, Loop, Quit, Seldom, prompt
 
-CLOSING = 12.0  # seconds
 LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 
@@ -59,9 +59,17 @@ log = logging.getLogger(__name__)
 
 
 def run(
-    paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print, trust: type[Trust] = Trust
+    paths: Paths,
+    *,
+    headless: bool = False,
+    say: Callable[[str], None] = print,
+    trust: type[Trust] = Trust,
+    finishing: float = FINISHING,
 ) -> int:
-    """The tray, until it is told to quit. Returns the exit code."""
+    """The tray, until it is told to quit. Returns the exit code.
+
+    `finishing` is how many seconds hooks have then to finish when an agent waits for them.
+    """
     paths.prepare()
     prompt()
     lock = FileLock(paths.state / "lock")
@@ -75,7 +83,7 @@ def run(
     try:
         adopt()
         widen()
-        with contextlib.closing(App(paths, headless=headless, say=say, trust=trust)) as app:
+        with contextlib.closing(App(paths, headless=headless, say=say, trust=trust, finishing=finishing)) as app:
             app.run()
     finally:
         lock.release()
@@ -85,11 +93,13 @@ def run(
 class App:
     """The running tray: parts, and the wires between them."""
 
-    def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None], trust: type[Trust]) -> None:
+    def __init__(
+        self, paths: Paths, *, headless: bool, say: Callable[[str], None], trust: type[Trust], finishing: float
+    ) -> None:
         self._paths = paths
         self._say = say
         self._observers = Observers()
-        self._ending = Ending()
+        self._ending, self._quit = Ending(), Quit()
         self._agents = Agents(os.getpid())
         self._trust = trust(self._agents)
         self._arrives = welcome.arrives(paths)
@@ -118,6 +128,10 @@ class App:
         )
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
+        self._quitting = Quitting(
+            self._listener, self._quit, finishing=finishing, began=self._terminals.close, waits=self._finishing,
+            ended=self._icon.stop,
+        )  # fmt: skip
         if self._icon.reason:
             say(self._icon.reason)
 
@@ -141,7 +155,7 @@ class App:
             self._kept, self._news, self._observers.spawn, self._background, llm=model, ending=self._ending,
             questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
-            port=lambda: self._page.port,
+            port=lambda: self._page.port, quit=self._quit,
         )  # fmt: skip
         self._controls = Controls(
             switch=self._kept.switch,
@@ -163,6 +177,7 @@ class App:
             trouble=lambda: self._care.troubled(self._alerting.trouble),
             spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
+            quit=lambda: self._quitting.ask(),
         )
         self._news.screen = self._face
         reviews = self._paths.state / "reviews"
@@ -185,13 +200,18 @@ class App:
         relay_conf.write(self._paths, self._roster.when_down())
         self._listener.start()
         self._chores.do(self._start)
-        with ended_by(self._icon.stop):
-            self._icon.run()
+        self._quitting.start()
+        with ended_by(self._quitting.ask):
+            try:
+                self._icon.run()
+            finally:
+                self._quitting.ask()  # when the icon ended by itself
+                self._quitting.join()
 
     def close(self) -> None:
-        """In the order of the day: nothing new comes in, what runs ends, what was said is written down.
+        """In order: nothing new comes in, what runs ends, what happened is written down.
 
-        Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
+        `run` has waited for the hooks of events whose agent waits. What hangs now is dumped to stderr, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
         self._terminals.close()
@@ -208,6 +228,11 @@ class App:
         self._kept.journal.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
+
+    def _finishing(self) -> None:
+        text = say("Quitting: waits for running hooks. Quit again to end them")
+        self._chores.do(lambda: self._face.running("quit", text))
+        self._chores.do(lambda: self._say(text))
 
     def _judged(self, event: Event, decision: Decision, record: Record) -> None:
         self._page.heard(record)

@@ -11,7 +11,7 @@ from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
 from tray.engine.ears import After
 from tray.engine.pipeline import Engine
-from tray.engine.questions import Parked
+from tray.engine.questions import Said
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
@@ -28,9 +28,7 @@ class Service:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
         return _patience(agent, event)
 
-    def answer(
-        self, knock: Knock, after: After, slow: Callable[[], object]
-    ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
+    def answer(self, knock: Knock, after: After, slow: Callable[[], object]) -> Said | Callable[[Gone], Said]:
         self._met(knock.parent, knock.pid)
         return self._engine.begin(knock, after=after, slow=slow)
 

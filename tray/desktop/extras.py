@@ -54,6 +54,7 @@ class Extras:
     open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
     agents: Agents | None = None
     doctor: Callable[[], object] | None = None
+    quit: Callable[[], object] = _nothing
 
     def offers(self) -> Offers:
         return Offers(

@@ -104,11 +104,6 @@ class Face:
         if self._extras.agents:
             self._extras.agents.look()
 
-    def stop(self) -> None:
-        """End the tray."""
-        if self._icon:
-            self._icon.stop()
-
     def close(self) -> None:
         if self._resume:
             self._resume.cancel()

@@ -157,7 +157,7 @@ class Hand:
             case menu.Doctor() if extras.doctor:
                 extras.doctor()
             case menu.Quit():
-                self._face.stop()
+                extras.quit()
 
     def _start_at_login(self, on: bool) -> None:
         """Said only after it was read back."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from tray.dialects import Payload, neutral, render
@@ -13,8 +15,10 @@ from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
 from tray.engine.heard import heard
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
-from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Verdict
+from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Outcome, Verdict
 from tray.model.event import Event, Knock
+
+HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +58,21 @@ class Closing:
         else:
             after(tell, soon=True)
         return answer
+
+    def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float) -> None:
+        """Write down that the tray gave no answer. The one-shot engine writes its answer under the event's own id."""
+        row = replace(event, id=os.urandom(16).hex())
+        remark = f"the row of its answer, if there is one, begins with {event.id[:8]}"
+        decision = Decision(reason=HANDED_BACK, outcomes=tuple(outcomes), remarks=(remark,))
+        seconds = time.monotonic() - started
+        try:
+            record = account(
+                row, decision, SILENCE, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
+            )
+            record = replace(record, reason=HANDED_BACK, answer={})
+            self._rows.append(record, commit=False)
+        except Exception:  # our bookkeeping; the relay falls back in any case
+            log.exception("%s of %s could not be written down", event.name, event.agent)
 
     def finish_fast(
         self,

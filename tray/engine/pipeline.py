@@ -24,20 +24,21 @@ from tray.engine.merge import merge
 from tray.engine.plan import plan
 from tray.engine.protection.places import Places
 from tray.engine.protection.rule import Protection
-from tray.engine.questions import Ending, Questions, Said, settled
+from tray.engine.questions import End, Ending, Questions, Said, settled
 from tray.engine.rounds import Rounds
 from tray.engine.runners.command import Background, Gone
-from tray.engine.runners.errand import CANCELLED
+from tray.engine.runners.process import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
+from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
+from tray.threads import Quit
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
@@ -67,7 +68,9 @@ class Engine:
         protection: Protection | None = None,
         answers: Answers = nobody,
         questions: Questions | None = None,
+        quit: Quit | None = None,
     ) -> None:
+        self._quit = quit or Quit()
         self._answers = answers
         self._questions = questions or Questions()
         self._ending = ending
@@ -83,6 +86,7 @@ class Engine:
             late=self._late,
             ears=ears,
             background=background,
+            quit=self._quit,
         )
         self._scopes = Scopes(sessions)
         self._closing = Closing(rows=rows, ears=ears, loops=self._loops, scopes=self._scopes, offline=offline)
@@ -142,7 +146,8 @@ class Engine:
         self._ears.arrived(event, answered=observed)
         if not hooks or switch is not None:
             barred = self._rounds.barred(hooks, switch) if switch is not None else []
-            return self._ask(event, self._decision(event, [own, *barred] if own else barred), started, after)
+            decision = self._decision(event, [own, *barred] if own else barred)
+            return self._ask(event, decision, started, after, lambda: self._hand_back(event, (), (), started))
         if observed:
             after(lambda: self._let_go(event, hooks, started), soon=True)
             return neutral(event.agent, event.name, event.body)
@@ -150,8 +155,17 @@ class Engine:
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Said:
+            began = time.monotonic()
             try:
-                said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+                outcomes = self._rounds.outcomes(event, waited, deadline, gone)
+
+                def hand_back() -> None:
+                    self._hand_back(event, waited, outcomes, started)
+
+                if self._is_interrupted(outcomes):
+                    hand_back()
+                    return None
+                said = self._ask(event, self._decided(event, outcomes, own, began), started, after, hand_back)
             except Exception as error:  # noqa: BLE001 - the same
                 return self._fallen(event, book, started, error)
             if apart:
@@ -205,9 +219,27 @@ class Engine:
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
-        said = self._rounds.outcomes(event, hooks, deadline, gone)
+        return self._decided(event, self._rounds.outcomes(event, hooks, deadline, gone), own, began)
+
+    def _decided(self, event: Event, said: list[Outcome], own: Outcome | None, began: float) -> Decision:
         decision = self._decision(event, [own, *said] if own else said)
         return replace(decision, span=(began, time.monotonic()))
+
+    def _is_interrupted(self, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the end of the tray kept a hook from its verdict: its failure policy must not speak then.
+
+        A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
+        """
+        if any(outcome.cause == CANCELLED for outcome in outcomes):
+            return self._quit.ends_hooks
+        return self._quit.begun and any(outcome.status is Status.FAILED for outcome in outcomes)
+
+    def _hand_back(
+        self, event: Event, hooks: Sequence[Approved], outcomes: Sequence[Outcome], started: float
+    ) -> None:
+        """No answer: the one-shot engine judges this event anew."""
+        self._rounds.take_back(event, hooks, outcomes)
+        self._closing.hand_back(event, outcomes, started)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -225,12 +257,20 @@ class Engine:
             return replace(decision, verdict=Verdict.ASK, open=True)
         return self._loops.heed(event, fit(event, decision) if outcomes else decision)
 
-    def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
-        """The answer, or where it waits for the user's."""
+    def _ask(
+        self, event: Event, decision: Decision, started: float, after: After, hand_back: Callable[[], None]
+    ) -> Said:
+        """The answer, or where it waits for the user's. Nobody can be asked once the tray quits."""
         if not decision.open:
             return self._closing.finish(event, decision, started, after)
+        if self._quit.begun:
+            hand_back()
+            return None
 
-        def finish(ending: Ending) -> Answer:
+        def finish(ending: Ending) -> Answer | None:
+            if ending.end is End.QUIT:
+                hand_back()
+                return None
             return self._closing.finish(
                 event, self._loops.heed(event, fit(event, settled(decision, ending))), started
             )

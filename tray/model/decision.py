@@ -75,6 +75,7 @@ class Result:
     cause: str = ""
     timed_out: bool = False
     ms: float = 0.0
+    signal: int = 0  # the signal that ended it, unless we sent that
 
     @property
     def started(self) -> bool:
