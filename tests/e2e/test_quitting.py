@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,12 @@ class Scene:
     def __init__(self, house: House, place: Desk | Plain, folder: Path, finishing: float) -> None:
         self.house, self.folder = house, folder
         self.live = Live(place, house.root / "home", program=(QUICK, str(finishing)))
+
+    def explain(self) -> str:
+        """What a failed test shows."""
+        paths = [self.folder / name for name in ("output", "started", "home/logs/hooktray.log")]
+        texts = [f"{path.name}: {path.read_text(errors='replace')}" for path in paths if path.exists()]
+        return "\n".join([*map(str, self.rows()), *texts])
 
     def guard(self, failure: str, **keys: Any) -> None:
         keys.setdefault("script", GUARD.format(folder=self.folder))
@@ -119,11 +126,20 @@ def test_a_guard_that_ends_in_time_gives_its_answer_though_the_tray_quits(
     assert relay.poll() is None, "the agent waits"
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert (len(scene.started), scene.overlapped) == (1, False)
     (row,) = scene.rows()
     assert (row.verdict.word, row.offline, row.hooks[0]["status"]) == ("deny", False, "ok")
+
+
+def test_a_signal_with_the_first_event_ends_the_tray_in_order(plain: Plain, tmp_path: Path) -> None:
+    program = Path(__file__).with_name("early_signal_tray.py")
+
+    tray = plain.start([sys.executable, "-I", program, "--home", tmp_path / "h", "run"])
+
+    assert tray.wait(LONG) == 0
+    assert not locate(str(tmp_path / "h")).socket.exists()
 
 
 @pytest.mark.parametrize("failure", ["allow", "block"])
@@ -140,7 +156,7 @@ def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it
     wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert (len(scene.started), scene.overlapped) == (2, False)
     rows = sorted(scene.rows(), key=lambda row: row.offline)
@@ -161,7 +177,7 @@ def test_a_second_signal_ends_the_hooks_at_once(house: House, plain: Plain, tmp_
     wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert not scene.overlapped
 
@@ -181,7 +197,7 @@ def test_a_guard_that_the_session_manager_ends_together_with_the_tray_is_asked_a
     wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
 
 
@@ -197,7 +213,7 @@ def test_a_hook_that_has_one_turn_in_a_session_keeps_it_when_the_tray_quits(
     wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
 
 
@@ -221,7 +237,7 @@ def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
 
         scene.live.process.send_signal(signal.SIGTERM)
 
-        assert denied(relay)
+        assert denied(relay), scene.explain()
         assert scene.live.process.wait(LONG) == 0
         assert len(server.asked) == 2
 
@@ -239,7 +255,7 @@ def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Pla
     scene.shut()
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert (len(scene.started), scene.overlapped) == (1, False)
 
@@ -261,7 +277,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
     scene.shut()
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert (len(scene.started), scene.overlapped) == (1, False)
 
@@ -281,7 +297,7 @@ def test_quit_in_the_menu_waits_for_the_guard_and_says_so(
     desk.wait(lambda: scene.live.menu()[0].label.startswith("Quitting:"), 20, "the menu says what it waits for")
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert (len(scene.started), scene.overlapped) == (1, False)
 
@@ -302,6 +318,6 @@ def test_quit_twice_in_the_menu_ends_the_guard_and_the_one_shot_engine_asks_it_a
     wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
     scene.go()
 
-    assert denied(relay)
+    assert denied(relay), scene.explain()
     assert scene.live.process.wait(LONG) == 0
     assert not scene.overlapped

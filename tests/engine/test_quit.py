@@ -12,6 +12,7 @@ from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.engine import rounds
+from tray.engine.closing import GIVEN_UP
 from tray.engine.questions import Said
 from tray.model.decision import Answer
 
@@ -66,15 +67,18 @@ def test_a_signal_that_reaches_the_hook_before_the_tray_is_no_failure_of_the_hoo
     assert said == [None]
 
 
-def test_a_hook_whose_agent_gives_up_while_the_tray_quits_is_journalled_as_ever(house: House) -> None:
+def test_an_agent_that_gives_up_while_the_tray_quits_gets_no_answer_and_the_row_says_so(house: House) -> None:
     house.hook("guard", on="tool_before", script="sleep 60")
     house.quit.begin()
     ours, theirs = socket.socketpair()
     theirs.close()
     with ours:
-        assert isinstance(answered(house, ours), Answer)
+        assert answered(house, ours) is None
 
-    assert house.last.hooks[0]["cause"] == "cancelled"
+    wait(lambda: house.stores.journal.count() == 1, LONG, "the row")
+    (row,) = house.stores.journal.recent(2)
+    assert row.reason == GIVEN_UP
+    assert row.hooks[0]["cause"] == "cancelled"
 
 
 def test_nothing_of_a_hook_lives_when_its_event_goes_back_to_the_relay(house: House, tmp_path: Path) -> None:

@@ -198,11 +198,11 @@ class App:
         """Open the door, then give the main thread to the icon until someone quits."""
         # Before anybody can rely on us: we may be killed at any moment.
         relay_conf.write(self._paths, self._roster.when_down())
-        self._listener.start()
-        self._chores.do(self._start)
         self._quitting.start()
-        with ended_by(self._quitting.ask):
+        with ended_by(self._quitting.ask):  # before the first event: a signal must find its handler
             try:
+                self._listener.start()
+                self._chores.do(self._start)
                 self._icon.run()
             finally:
                 self._quitting.ask()  # when the icon ended by itself
@@ -214,6 +214,8 @@ class App:
         `run` has waited for the hooks of events whose agent waits. What hangs now is dumped to stderr, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
+        self._quit.begin()
+        self._quit.end_hooks()
         self._terminals.close()
         self._listener.close()
         self._watch.close()

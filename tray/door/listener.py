@@ -101,17 +101,15 @@ class Listener:
         return self._rooms.taken
 
     def shut(self, timeout: float = 3.0) -> None:
-        """Take no new events. Relays without a whole frame and open questions are closed without an answer.
+        """Take no new events; open questions are closed without an answer.
 
-        Whoever has a whole frame here stays until it is answered.
+        Whoever has a whole frame here stays until it is answered. A frame that becomes whole later is not answered.
         """
         if self._address is None or self._closing.is_set():
             return
         self._closing.set()
         self._address.remove()
         self._wake(self._address)
-        for rooms in (self._silent, self._slow, self._requests):
-            rooms.cancel()
         self._parking.clear(time.monotonic() + timeout)
 
     def close(self, timeout: float = 10.0) -> None:

@@ -19,6 +19,7 @@ from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Outcome, Ver
 from tray.model.event import Event, Knock
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
+GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
 
 log = logging.getLogger(__name__)
 
@@ -59,17 +60,21 @@ class Closing:
             after(tell, soon=True)
         return answer
 
-    def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float) -> None:
-        """Write down that the tray gave no answer. The one-shot engine writes its answer under the event's own id."""
+    def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
+        """Write down that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.
+
+        The one-shot engine writes its answer under the event's own id.
+        """
+        reason = GIVEN_UP if is_gone else HANDED_BACK
         row = replace(event, id=os.urandom(16).hex())
         remark = f"the row of its answer, if there is one, begins with {event.id[:8]}"
-        decision = Decision(reason=HANDED_BACK, outcomes=tuple(outcomes), remarks=(remark,))
+        decision = Decision(reason=reason, outcomes=tuple(outcomes), remarks=(remark,))
         seconds = time.monotonic() - started
         try:
             record = account(
                 row, decision, SILENCE, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
             )
-            record = replace(record, reason=HANDED_BACK, answer={})
+            record = replace(record, reason=reason, answer={})
             self._rows.append(record, commit=False)
         except Exception:  # our bookkeeping; the relay falls back in any case
             log.exception("%s of %s could not be written down", event.name, event.agent)

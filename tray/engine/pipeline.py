@@ -230,16 +230,17 @@ class Engine:
 
         A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
         """
-        if any(outcome.cause == CANCELLED for outcome in outcomes):
-            return self._quit.ends_hooks
-        return self._quit.begun and any(outcome.status is Status.FAILED for outcome in outcomes)
+        if not self._quit.begun:
+            return False
+        return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)
 
     def _hand_back(
         self, event: Event, hooks: Sequence[Approved], outcomes: Sequence[Outcome], started: float
     ) -> None:
         """No answer: the one-shot engine judges this event anew."""
+        is_gone = any(outcome.cause == CANCELLED for outcome in outcomes) and not self._quit.ends_hooks
         self._rounds.take_back(event, hooks, outcomes)
-        self._closing.hand_back(event, outcomes, started)
+        self._closing.hand_back(event, outcomes, started, is_gone=is_gone)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
