@@ -138,7 +138,7 @@ def test_a_signal_with_the_first_event_ends_the_tray_in_order(plain: Plain, tmp_
 
     tray = plain.start([sys.executable, "-I", program, "--home", tmp_path / "h", "run"])
 
-    assert tray.wait(LONG) == 0
+    assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
     assert not locate(str(tmp_path / "h")).socket.exists()
 
 

@@ -96,6 +96,8 @@ class Reading:
     retry: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; told to the human
+    remark: str = ""  # what of its output did not count, beside an answer that does
+    plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
     problem: str = ""
 
 
