@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
-from tray.store.noted import note, noted
+from tray.store.noted import LEDGER, note, noted
 
 NAMES = 256  # of events whose hooks are remembered; names come from outside
-HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
+HEAD = LEDGER
 
 
 class Act(enum.StrEnum):
