@@ -11,6 +11,7 @@ from tray.alerts.policy import (
     Alert,
     AlertClass,
     Rules,
+    alarm,
     alerts,
     changed,
     closed,
@@ -21,6 +22,7 @@ from tray.alerts.policy import (
     question_key,
     source_problems,
     switched,
+    unchanged,
 )
 from tray.alerts.trouble import Trouble, Troubles
 from tray.alerts.turns import Turns
@@ -154,6 +156,22 @@ class Herald:
 
     def tell(self, title: str, text: str) -> None:
         self._announce([information(f"{title} · {text}" if title and text else title or text, self._rules())])
+
+    def alarm(self, title: str, text: str, *, about: str = "") -> str:
+        """Tell at once and critically what may have taken guards away; returns the alert's key."""
+        alert = alarm(title, text, about=about)
+        self._announce([alert])
+        return alert.key
+
+    def unchanged(self, text: str, *, about: str) -> str:
+        """Tell that hooks wait which were approved before; returns the alert's key."""
+        alert = unchanged(text, self._rules(), about=about)
+        self._announce([alert])
+        return alert.key
+
+    def withdraw(self, key: str) -> None:
+        """Take an alert back whose cause is gone."""
+        self._announcer.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:
         return rules.rules(self._settings(), project, self._untold())

@@ -40,6 +40,7 @@ __all__ = [
     "Default",
     "Rules",
     "Urgency",
+    "alarm",
     "alerts",
     "changed",
     "closed",
@@ -50,8 +51,10 @@ __all__ = [
     "question_key",
     "refused",
     "switched",
+    "unchanged",
 ]
 
+ALARM = "alarm"  # the sound of what is critical
 URL_LIMIT = 2048
 REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
 DETAIL = 80  # characters of it that are shown
@@ -273,6 +276,21 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
     return replace(_ours(AlertClass.INFORMATION, text, rules, about=text), reply=True)
+
+
+def alarm(title: str, text: str, *, about: str = "") -> Alert:
+    """What may have taken guards away. No rule of the user's makes it quieter; `about` is what Review opens."""
+    key = "|".join((APP, title, AlertClass.INFORMATION))
+    buttons = (Button.REVIEW,) if about else ()
+    made = make(
+        AlertClass.INFORMATION, title, text, key, NO_RULES, urgency=Urgency.CRITICAL, about=about, buttons=buttons
+    )
+    return replace(made, sound=ALARM)
+
+
+def unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """Hooks wait whose content was approved before; one alert for all of them."""
+    return _ours(AlertClass.APPROVAL_PENDING, text, rules, about=about, opens=about)
 
 
 def _about(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:

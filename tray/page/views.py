@@ -29,6 +29,7 @@ DAY = 24 * HOUR
 DONE: Mapping[str, str] = {
     "allow": phrase("Done."),
     "approve": phrase("Approved. These bytes run from now on."),
+    "batch": phrase("Approved. These bytes run from now on."),
     "deny": phrase("Denied."),
     "disable": phrase("Switched off. It stays approved."),
     "dismiss": phrase("Dismissed."),
@@ -112,7 +113,8 @@ class Views:
             "hooks", say("Hooks"),
             hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.standings],
             settings=[(one, name(one.key)) for one in self._acts.settings()],
-            requests=self._parts.controls.requests, problem=roster.configuration.problem,
+            requests=self._parts.controls.requests, batch=self._parts.controls.batch,
+            problem=roster.configuration.problem,
             warnings=roster.configuration.warnings, done=_done(query),
             rows_looked_at=TURN_ROWS,
         )  # fmt: skip

@@ -22,7 +22,7 @@ OFF = "hook off "  # what the switch of a single hook is called, before its key
 UNTOLD = "untold "  # and that of a class of alerts
 SHUT = ("DELETE FROM switch WHERE key GLOB ?", (f"{OFF}*",))
 NOTE = SWITCH
-ALTERED = "somebody else turned the switch or put a pause in: it does not count, hooks are on"
+ALTERED = "the switch or a pause is not as Hooktray last wrote it: that does not count, hooks are on"
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
 
