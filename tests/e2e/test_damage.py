@@ -64,7 +64,7 @@ def test_after_damage_one_review_and_one_click_approve_all_unchanged_hooks_again
     (aside,) = locate(str(live.home)).state.glob("hooktray.db.damaged-*[0-9]")
     assert shown.urgency == "critical"
     assert shown.body == (
-        "All approvals are gone, so no hook runs. 2 hooks are unchanged: one review approves all of them again. "
+        "All approvals are gone, so no hook runs · 2 hooks are unchanged: one review approves all of them again · "
         f"The damaged file is kept: {aside.name}"
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")
@@ -82,7 +82,9 @@ def test_after_damage_one_review_and_one_click_approve_all_unchanged_hooks_again
 
     live.click("Approvals", "2 hooks approved before", "Approve all 2")
     again = {"guard": "approved", "second": "approved"}
-    desk.wait(lambda: live.states() == dict.fromkeys(NAMES, "pending") | again, SLOW, "both are approved, no other is")
+    desk.wait(
+        lambda: live.states() == dict.fromkeys(NAMES, "pending") | again, SLOW, "both are approved, no other is"
+    )
     assert b"guard says no" in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout
     assert not any(row.label.startswith("2 hooks") for row in live.menu("Approvals"))
     live.quit()

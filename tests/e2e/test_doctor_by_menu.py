@@ -8,6 +8,7 @@ import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
+import audited
 import pytest
 from desk import Desk
 from e2e.test_main_job import folder, opened
@@ -39,7 +40,7 @@ def integrity(live: Live) -> str:
 
 
 def test_doctor_from_the_menu_leaves_the_database_whole(desk: Desk, folder: Path, opened: Path) -> None:
-    live = Live.fresh(desk, folder, configuration={"hooks": HOOKS})
+    live = Live.fresh(desk, folder, configuration={"hooks": HOOKS}, program=(audited.__file__,))
     for name in ("guard", "second"):
         live.script(f"{name}.sh", 'cat >/dev/null; echo \'{"decision":"block","reason":"not today"}\'')
     live.approve("guard")
@@ -56,6 +57,7 @@ def test_doctor_from_the_menu_leaves_the_database_whole(desk: Desk, folder: Path
         live.relay("claude-code", "PreToolUse", PAYLOAD)
     rows = live.wait_log(4)
 
+    assert audited.opened(live.home) == []
     assert deleted_files(live.process.pid) == []
     assert integrity(live) == "ok"
     live.click("Quit")

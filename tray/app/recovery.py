@@ -77,26 +77,24 @@ class Recovery:
     def _announce_in_use(self) -> None:
         if not self._announced:
             self._announced = True
-            self._herald.alarm(
-                say("The database is damaged"),
-                say(
-                    "Approved hooks go on until Hooktray ends. Quit it and start it again: it keeps the damaged file "
-                    "and offers the approvals in it again."
-                ),
+            words = (
+                say("Approved hooks go on until Hooktray ends"),
+                say("Quit it, start it again, and approve them in one review"),
             )
+            self._herald.alarm(say("The database is damaged"), " · ".join(words))
 
     def _about(self, found: Batch) -> tuple[str, ...]:
         if self._database.condemned:
-            return (f"{self.headline}.",)
+            return (self.headline,)
         if self._found is None:
-            return (say("These approvals come from a database that was damaged."),)
-        return (f"{self.headline}.", *self._facts(self._found, found))
+            return (say("These approvals come from a database that was damaged"),)
+        return (self.headline, *self._facts(self._found, found))
 
     def _words(self, file: str, found: Batch) -> str:
-        return " ".join(self._facts(file, found))
+        return " · ".join(self._facts(file, found))
 
     def _facts(self, file: str, found: Batch) -> tuple[str, ...]:
-        lines = [say("All approvals are gone, so no hook runs."), _offer(found)]
+        lines = [say("All approvals are gone, so no hook runs"), _offer(found)]
         if file:
             lines.append(say("The damaged file is kept: {file}", file=file))
         return tuple(lines)
@@ -116,9 +114,9 @@ class Recovery:
 
 def _offer(found: Batch) -> str:
     if not found:
-        return say("Each hook waits for you under Approvals.")
+        return say("Each hook waits for you under Approvals")
     return count(
-        "{n} hook is unchanged: one review approves it again.",
-        "{n} hooks are unchanged: one review approves all of them again.",
+        "{n} hook is unchanged: one review approves it again",
+        "{n} hooks are unchanged: one review approves all of them again",
         len(found.hooks),
     )
