@@ -29,6 +29,7 @@ BUSY = 5.0  # seconds that a statement waits for another process's transaction
 BORN = 1.0  # seconds that a new database may take until its tables are there
 PLAUSIBLE = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
 
 # Python cannot say what SQLite complains of when the damaged word itself is in the complaint.
 ILLEGIBLE = "the tables' descriptions cannot be read"
@@ -80,9 +81,9 @@ class Database:
         with self.write() as connection:
             connection.execute("DELETE FROM meta WHERE key = ?", (FOUND,))
 
-    def open(self, *, busy: float = BUSY) -> sqlite3.Connection:
+    def open(self, *, busy: float = BUSY, mode: str = "rw") -> sqlite3.Connection:
         """A connection for the calling thread, in autocommit; who opens it closes it. Raises sqlite3.Error."""
-        uri = f"{self.path.absolute().as_uri()}?mode=rw"
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True, timeout=busy, isolation_level=None)
         connection.row_factory = sqlite3.Row
         try:
@@ -169,7 +170,7 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
 def _existing(path: Path) -> Database:
     database = Database(path)
     try:
-        with _reading(database) as connection:
+        with _reading(database, "ro") as connection:
             version = _settled(path, connection)
             if version != VERSION:
                 raise StoreError(
@@ -189,12 +190,14 @@ def _current(path: Path, found: str | None = None) -> Database:
     """The database, made or brought up to date. `found` is the name of a damaged one that was set aside."""
     _make(path)
     database = Database(path)
+    _look(database)
     try:
         with _reading(database) as connection:
-            if not _version(path, connection) and has_approvals(path.parent):  # the file is gone, or was emptied
-                found = found or ""
-                keep_aside(path.parent, f"{path.name}.gone")
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
+            if not _version(path, connection):
+                if has_approvals(path.parent):  # the file is gone, or was emptied
+                    found = found or ""
+                    keep_aside(path.parent, f"{path.name}.gone")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
             connection.execute("PRAGMA journal_mode = WAL")
             _migrate(path, connection, found)
             _check(connection)
@@ -215,12 +218,23 @@ def _make(path: Path) -> None:
     path.chmod(0o600)
 
 
+def _look(database: Database) -> None:
+    """Raises Damaged. A connection that could write would take the log of a damaged file in and delete it."""
+    try:
+        with _reading(database, "ro") as connection:
+            if _version(database.path, connection):
+                _check(connection)
+    except sqlite3.OperationalError as e:
+        if getattr(e, "sqlite_errorcode", 0) & 0xFF not in NEEDS_WRITING:
+            raise
+
+
 @contextmanager
-def _reading(database: Database) -> Iterator[sqlite3.Connection]:
+def _reading(database: Database, mode: str = "rw") -> Iterator[sqlite3.Connection]:
     if database.condemned:
         raise Damaged("found while it was in use")
     try:
-        with closing(_described(database)) as connection:
+        with closing(_described(database, mode)) as connection:
             yield connection
     except sqlite3.DatabaseError as e:
         if is_damage(e):
@@ -230,7 +244,7 @@ def _reading(database: Database) -> Iterator[sqlite3.Connection]:
         raise Damaged(ILLEGIBLE) from e
 
 
-def _described(database: Database) -> sqlite3.Connection:
+def _described(database: Database, mode: str) -> sqlite3.Connection:
     """A connection that has read what describes the tables.
 
     SQLite has no code of its own for a header that asks for a later format. These statements are correct, so a plain
@@ -238,7 +252,7 @@ def _described(database: Database) -> sqlite3.Connection:
     """
     connection: sqlite3.Connection | None = None
     try:
-        connection = database.open()
+        connection = database.open(mode=mode)
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     except sqlite3.DatabaseError as e:
         if connection is not None:
