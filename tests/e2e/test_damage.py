@@ -16,6 +16,7 @@ from tray.desktop.artwork import IconState
 from tray.engine.approval.consent import Consent
 from tray.model.hook import State
 from tray.paths import Paths, locate
+from tray.store.db import Database
 
 __all__ = ["folder", "opened"]
 
@@ -106,3 +107,24 @@ def test_the_button_of_the_alert_opens_the_review_whatever_the_file_turns_off(
     desk.wait(opened.exists, SLOW, "the review is opened")
     assert "second says no" in Path(opened.read_text()).read_text()
     desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "the review was seen")
+
+
+def test_damage_that_is_found_in_use_is_critical_and_stays_in_the_first_row(desk: Desk, folder: Path) -> None:
+    hooks = [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]
+    live = Live.fresh(desk, folder, configuration={"hooks": hooks})
+    live.script("guard.sh", DENY % "guard")
+    live.approve("guard")
+
+    Database(locate(str(live.home)).database).condemn()
+    live.relay("claude-code", "PreToolUse", PAYLOAD)
+
+    shown = desk.wait_notification(lambda one: one.summary == "The database is damaged", SLOW)
+    assert shown.urgency == "critical"
+    headline = "The database is damaged: quit Hooktray and start it again"
+    desk.wait(lambda: live.menu()[0].label == headline, SLOW, "the first row says it")
+    assert b"guard says no" in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout, "approved hooks go on"
+    live.quit()
+    live.start()
+    desk.wait(lambda: live.menu()[0].label == DAMAGED, SLOW, "the file was set aside")
+    again = "1 hook approved before, unchanged"
+    desk.wait(lambda: live.menu("Approvals")[0].label == again, SLOW, "its approval is offered again")

@@ -13,7 +13,7 @@ from store.test_ledger import command, write
 
 from tray.store import salvage
 from tray.store.db import open_db
-from tray.store.ledger import HEAD, READ, Act, Ledger, linked
+from tray.store.ledger import EMPTY, HEAD, READ, Act, Ledger, linked
 from tray.store.salvage import earlier
 from tray.store.switch import Switch
 
@@ -155,12 +155,25 @@ HOSTILE = {
 def test_a_hostile_file_ends_and_approves_nothing(path: Path, statements: tuple[str, ...]) -> None:
     aside = kept(path, (APPROVE, "guard", "d1"))
     execute(aside, *statements)
-    aside.with_name(f"{aside.name}.{HEAD}").unlink()
-
-    found = earlier(path)
 
     assert approved(path) == {}
-    assert found.partial
+    assert earlier(path).partial
+
+
+@pytest.mark.parametrize("how", ["no notes", "notes of another one", "another first row", "no row was written"])
+def test_a_ledger_that_its_notes_are_not_about_approves_nothing(path: Path, how: str) -> None:
+    aside = kept(path, (APPROVE, "guard", "d1"), (APPROVE, "second", "d2"))
+    notes = aside.with_name(f"{aside.name}.{HEAD}")
+    number, link, first = notes.read_text().split()
+    lines = {
+        "notes of another one": f"{number} {'0' * 64} {first}\n",
+        "another first row": f"{number} {link} {'0' * 64}\n",
+        "no row was written": f"{EMPTY}\n",
+    }
+    notes.unlink() if how == "no notes" else notes.write_text(lines[how])
+
+    assert approved(path) == {}
+    assert earlier(path).partial
 
 
 @pytest.fixture
@@ -175,10 +188,13 @@ def test_a_definition_whose_words_are_none_is_left_out(path: Path, forged: Path,
     with closing(sqlite3.connect(forged)) as connection:
         at, act, key, digest, _, position, way = connection.execute(READ).fetchone()[1:8]
         row = (at, act, key, digest, json.dumps(definition), position, way)
-        connection.execute("UPDATE ledger SET definition = ?, chain = ?", (row[4], linked("", row)))
+        link = linked("", row)
+        connection.execute("UPDATE ledger SET definition = ?, chain = ?", (row[4], link))
         connection.commit()
+    forged.with_name(f"{forged.name}.{HEAD}").write_text(f"1 {link} {link}\n")
 
     assert approved(path) == {}
+    assert not earlier(path).partial
 
 
 def test_without_a_damaged_file_there_is_nothing(path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,27 +132,35 @@ def _row(raw: tuple[object, ...]) -> Row | None:
     return (seq, at, act, key, digest, definition, position, way, chain)  # type: ignore[return-value]
 
 
-def _sound(rows: list[Row], head: tuple[str, ...]) -> tuple[list[Row], bool]:
+def _sound(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
     """The rows without those that are not as they were written, and whether none is missing.
 
-    A row is held against the one before it, as long as that one can be read; and what comes after the row that was
-    noted as the last one was put in by another program.
+    Each row is held against the one before it, as long as that one can be read, and all of them against the notes
+    kept with the file: a ledger that they are not about counts for nothing, nor does a row after their last.
     """
-    ends = [int(word) for word in (line.split(" ")[0] for line in head) if word.isdigit()]
+    heads = [head for line in notes if (head := line.split(" "))[0].isdigit() and line != EMPTY]
+    last = max((int(head[0]) for head in heads), default=0)
+    if not all(_is_noted(row, heads) for row in rows):
+        return [], False
     kept: list[Row] = []
     unbroken = True
     before: Row | None = None
     for row in rows:
-        follows = row[0] == (before[0] if before else 0) + 1
+        is_next = row[0] == (before[0] if before else 0) + 1
         is_link = row[8] == linked(before[8] if before else "", row[1:8])
-        if (follows and not is_link) or (ends and row[0] > max(ends)):
-            unbroken = False
-        else:
+        if (is_link or not is_next) and row[0] <= last:
             kept.append(row)
-            unbroken = unbroken and is_link
+        unbroken = unbroken and is_link and row[0] <= last
         before = row
-    is_last = not head or head == (EMPTY,) or (bool(kept) and kept[-1][0] in ends)
-    return kept, unbroken and is_last and bool(head)
+    is_last = bool(notes) and (kept[-1][0] if kept else 0) in (0, *(int(head[0]) for head in heads))
+    return kept, unbroken and is_last and bool(kept or not heads)
+
+
+def _is_noted(row: Row, heads: Sequence[Sequence[str]]) -> bool:
+    """Whether the notes say nothing else of this row: they name the last one and the link of the first one."""
+    ends = [head[1] for head in heads if int(head[0]) == row[0]]
+    firsts = [head[2] for head in heads if row[0] == 1 and len(head) > 2]
+    return row[8] in (ends or [row[8]]) and row[8] in (firsts or [row[8]])
 
 
 def _off(connection: sqlite3.Connection) -> frozenset[str]:
