@@ -67,6 +67,7 @@ class Foreign:
     """An agent whose protocol is not here yet: how to recognise it, and its neutral answer (always with exit 0)."""
 
     title: str
+    keys: tuple[str, ...] = ()  # `sent` is asked only about payloads with one of these
     sent: Callable[[Payload], bool] = lambda payload: False
     alike: bool = False  # `sent` tells it from Claude Code only by fields that Claude Code may add one day
     variables: tuple[str, ...] = ()  # of its hooks' environment
@@ -104,6 +105,9 @@ def _antigravity(payload: Payload, word: str) -> str:
 # ---- Codex: Claude Code's shape with turn_id and model; its transcripts are called rollout-….jsonl
 
 
+ROLLOUT = "rollout-"  # counts as a key of the payload whose transcript is called so
+
+
 def _is_codex(payload: Payload) -> bool:
     if not wire.text(payload, "hook_event_name"):
         return False
@@ -112,7 +116,7 @@ def _is_codex(payload: Payload) -> bool:
             return True
         if "permission_mode" in payload and "transcript_path" in payload and payload["transcript_path"] is None:
             return True
-    return _path(payload)[-1].startswith("rollout-")
+    return _path(payload)[-1].startswith(ROLLOUT)
 
 
 # ---- Copilot CLI: {"sessionId":…,"timestamp":1795211022915,"cwd":…,"toolName":…,"toolArgs":…} without an event name,
@@ -199,37 +203,69 @@ def _is_hermes(payload: Payload) -> bool:
 AGENTS: Mapping[str, Foreign] = {
     "antigravity": Foreign(
         title="Antigravity",
+        keys=("conversationId", "stepIdx"),
         sent=_is_antigravity,
         event=_antigravity,
         neutral=lambda event: ANTIGRAVITY.get(event, b""),
     ),
-    "codex": Foreign(title="Codex", sent=_is_codex, alike=True),
+    "codex": Foreign(title="Codex", keys=("model", ROLLOUT, "turn_id"), sent=_is_codex, alike=True),
     "copilot-cli": Foreign(
-        title="Copilot CLI", sent=_is_copilot, alike=True, variables=("COPILOT_CLI",), event=_copilot
+        title="Copilot CLI",
+        keys=("timestamp",),
+        sent=_is_copilot,
+        alike=True,
+        variables=("COPILOT_CLI",),
+        event=_copilot,
     ),
-    "cursor": Foreign(title="Cursor", sent=_is_cursor, variables=("CURSOR_VERSION",), neutral=_cursor),
+    "cursor": Foreign(
+        title="Cursor",
+        keys=("conversation_id", "cursor_version"),
+        sent=_is_cursor,
+        variables=("CURSOR_VERSION",),
+        neutral=_cursor,
+    ),
     "devin": Foreign(title="Devin", variables=("DEVIN_PROJECT_DIR",)),
-    "gemini-cli": Foreign(title="Gemini CLI", sent=_is_gemini, alike=True, variables=("GEMINI_SESSION_ID",)),
+    "gemini-cli": Foreign(
+        title="Gemini CLI",
+        keys=("timestamp",),
+        sent=_is_gemini,
+        alike=True,
+        variables=("GEMINI_SESSION_ID",),
+    ),
     "grok": Foreign(
         title="Grok CLI",
-        sent=lambda payload: "workspaceRoot" in payload and not payload.keys().isdisjoint({"toolInput", "toolName"}),
+        keys=("workspaceRoot",),
+        sent=lambda payload: not payload.keys().isdisjoint({"toolInput", "toolName"}),
         variables=("GROK_WORKSPACE_ROOT",),
         event=lambda payload, word: wire.name(payload, "hookEventName") or word,
     ),
-    "hermes": Foreign(title="Hermes", sent=_is_hermes),
-    "kimi-code": Foreign(title="Kimi Code", sent=lambda payload: payload.get("client_type") == "kimi_code_cli"),
-    "qwen-code": Foreign(title="Qwen Code", sent=_is_qwen, alike=True, variables=("QWEN_CODE_SESSION_ID",)),
+    "hermes": Foreign(title="Hermes", keys=("extra",), sent=_is_hermes),
+    "kimi-code": Foreign(
+        title="Kimi Code", keys=("client_type",), sent=lambda payload: payload["client_type"] == "kimi_code_cli"
+    ),
+    "qwen-code": Foreign(
+        title="Qwen Code",
+        keys=("timestamp",),
+        sent=_is_qwen,
+        alike=True,
+        variables=("QWEN_CODE_SESSION_ID",),
+    ),
     "windsurf": Foreign(
         title="Windsurf",
-        sent=lambda payload: bool(wire.text(payload, "agent_action_name")) and "trajectory_id" in payload,
+        keys=("agent_action_name",),
+        sent=lambda payload: "trajectory_id" in payload,
         event=lambda payload, word: wire.name(payload, "agent_action_name") or word,
     ),
+}
+
+KEYS = {
+    key: tuple(name for name, one in AGENTS.items() if key in one.keys) for one in AGENTS.values() for key in one.keys
 }
 
 
 def recognise(line: str, event: str, payload: Payload, environment: Variables) -> Caller | None:
     """Who ran `line` for `event`; None when it is the line's own agent. Never raises, whatever the payload holds."""
-    name = next((name for name, one in AGENTS.items() if one.sent(payload)), "")
+    name = _sender(payload)
     if name and not (AGENTS[name].alike and _is_certain(payload, environment)):
         return _foreign(name, line, event, payload)
     if line not in SHAPES or SHAPES[line](payload):
@@ -254,6 +290,15 @@ def neutral(line: str, event: str, body: bytes, environment: Variables) -> Answe
 def title(agent: str) -> str:
     """What people call an agent."""
     return AGENTS[agent].title if agent in AGENTS else TITLES.get(agent, agent)
+
+
+def _sender(payload: Payload) -> str:
+    """The agent whose marks the payload has; of most payloads, which have no such key, nothing more is asked."""
+    keys = payload.keys() & KEYS.keys()
+    if ROLLOUT in str(payload.get("transcript_path")):
+        keys.add(ROLLOUT)
+    names = sorted({name for key in keys for name in KEYS[key]})
+    return next((name for name in names if AGENTS[name].sent(payload)), "")
 
 
 def _foreign(name: str, line: str, word: str, payload: Payload) -> Caller:
