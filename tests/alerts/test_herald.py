@@ -167,14 +167,12 @@ def test_the_user_is_not_notified_of_a_test(herald: Herald, announced: Announced
     assert announced.alerts == []
 
 
-def test_the_user_is_notified_of_a_payload_that_nobody_understands(herald: Herald, announced: Announced) -> None:
+def test_the_user_is_notified_of_a_payload_that_no_protocol_understands(herald: Herald, announced: Announced) -> None:
     one = event(EventKind.OTHER, agent="unknown")
 
     herald.decided(one, Decision(), record(one, **UNASKED | {"reason": "not understood"}))
 
-    assert announced.alerts[0].body.startswith(
-        "An event of Hooktray's Claude Code hooks was not understood"
-    )
+    assert announced.alerts[0].body.startswith("An event of Hooktray's Claude Code hooks was not understood")
 
 
 def test_what_is_wrong_in_a_source_is_told_once(herald: Herald, announced: Announced) -> None:

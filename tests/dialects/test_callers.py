@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from dialects.foreign_payloads import Sent, named, sent
 from dialects.recordings import FOLDER, address
-from dialects.strangers import Sent, named, sent
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,7 +124,7 @@ alike = st.sampled_from(["timestamp", "turn_id", "model", "prompt_id", "extra", 
     more=st.dictionaries(unheard | alike, values, max_size=4),
     event=st.sampled_from(list(DIALECTS["claude-code"].EVENTS)),
 )
-def test_claude_code_with_fields_that_nobody_knows_yet_stays_claude_code(more: dict[str, Any], event: str) -> None:
+def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: dict[str, Any], event: str) -> None:
     payload = {**more, **CLAUDE, "hook_event_name": event}
     if isinstance(more.get("timestamp"), int):
         more.pop("sessionId", None)  # these two are an envelope of Copilot CLI's own
@@ -152,7 +152,7 @@ def test_no_payload_makes_it_fail(agent: str, payload: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("agent", "variable"), [(name, word) for name, one in AGENTS.items() for word in one.variables]
 )
-def test_an_environment_mark_counts_where_the_payload_is_in_nobodys_shape(agent: str, variable: str) -> None:
+def test_an_environment_mark_counts_where_the_payload_has_no_known_shape(agent: str, variable: str) -> None:
     caller = recognise("claude-code", "PreToolUse", PLAIN, {variable: "x"})
 
     assert caller is not None
@@ -161,7 +161,7 @@ def test_an_environment_mark_counts_where_the_payload_is_in_nobodys_shape(agent:
     assert recognise("claude-code", "PreToolUse", CLAUDE, {variable: "x"}) is None
 
 
-def test_marks_of_two_agents_say_nothing() -> None:
+def test_marks_of_two_agents_do_not_count() -> None:
     assert recognise("claude-code", "PreToolUse", PLAIN, {"COPILOT_CLI": "1", "CURSOR_VERSION": "3"}) is None
 
 
@@ -169,15 +169,15 @@ def test_what_our_own_commands_send_has_the_terminals_environment_and_not_the_ag
     assert recognise("claude-code", "PreToolUse", PLAIN, {"COPILOT_CLI": "1", TEST: "1"}) is None
 
 
-NOBODYS = [
+NOT_UNDERSTOOD = [
     {"hook": "tool.execute.before", "input": {"tool": "bash"}},
     {"hook_event_name": "preToolUse", "cwd": "/p", "tool_name": "execute_bash", "tool_input": {"command": "ls"}},
     {"hookEventName": "PreToolUse", "toolCall": "x"},
 ]
 
 
-@pytest.mark.parametrize("payload", NOBODYS, ids=["hook", "other style", "camel case"])
-def test_a_payload_that_no_protocol_here_understands_is_nobodys(payload: dict[str, Any]) -> None:
+@pytest.mark.parametrize("payload", NOT_UNDERSTOOD, ids=["hook", "other style", "camel case"])
+def test_a_payload_that_no_protocol_here_understands_has_an_unknown_sender(payload: dict[str, Any]) -> None:
     caller = recognise("claude-code", "PreToolUse", payload, {})
 
     assert caller is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from desk import Desk
-from dialects.strangers import Sent, before_tool
+from dialects.foreign_payloads import Sent, before_tool
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
@@ -19,7 +19,7 @@ from tray.dialects.callers import AGENTS
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 NEEDS_YOU = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "The last one"}
 NEUTRAL = {"antigravity": b'{"decision":"ask"}', "cursor": b'{"permission":"allow"}'}
-STRANGERS = [before_tool(name) for name in AGENTS if name != "devin"]
+FOREIGN = [before_tool(name) for name in AGENTS if name != "devin"]
 
 
 @pytest.fixture
@@ -58,19 +58,19 @@ def test_each_agent_gets_its_own_neutral_answer_with_and_without_the_tray(
     live = Live(plain, tmp_path / "home")
     live.start()
 
-    for one in STRANGERS:
+    for one in FOREIGN:
         assert runs_our_line(live, one) == (0, NEUTRAL.get(one.agent, b""), b""), one.agent
     assert denied(live)
-    rows = live.wait_log(len(STRANGERS) + 1)[::-1]
-    assert all(is_unasked(row, one) for row, one in zip(rows, STRANGERS, strict=False))
+    rows = live.wait_log(len(FOREIGN) + 1)[::-1]
+    assert all(is_unasked(row, one) for row, one in zip(rows, FOREIGN, strict=False))
     assert not any(row["offline"] for row in rows)
 
     live.kill()
-    for one in STRANGERS:
+    for one in FOREIGN:
         assert runs_our_line(live, one) == (0, NEUTRAL.get(one.agent, b""), b""), one.agent
     assert denied(live)
-    rows = live.wait_log(2 * len(STRANGERS) + 2)[::-1][len(STRANGERS) + 1 :]
-    assert all(is_unasked(row, one) for row, one in zip(rows, STRANGERS, strict=False))
+    rows = live.wait_log(2 * len(FOREIGN) + 2)[::-1][len(FOREIGN) + 1 :]
+    assert all(is_unasked(row, one) for row, one in zip(rows, FOREIGN, strict=False))
     assert all(row["offline"] for row in rows)
 
 

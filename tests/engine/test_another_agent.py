@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
-from dialects.strangers import Sent, before_tool, named, sent
+from dialects.foreign_payloads import Sent, before_tool, named, sent
 from house import PRE_TOOL_USE, House
 
 from tray.cli.why import account
@@ -19,7 +19,7 @@ from tray.model.decision import Answer, Record, Unasked, Verdict
 from tray.page.words import why
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
-NOBODYS = {"hook": "tool.before", "token": "ghp_" + "a1B2" * 9, "text": "x" * 400}
+NOT_UNDERSTOOD = {"hook": "tool.before", "token": "ghp_" + "a1B2" * 9, "text": "x" * 400}
 
 
 def test_no_hook_is_asked_about_an_agent_without_support(house: House, tmp_path: Path) -> None:
@@ -58,17 +58,17 @@ def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_diff
     assert [record.unasked for _, _, record in house.decisions] == [Unasked.NOT_SUPPORTED] * 2
 
 
-def test_a_payload_that_nobody_understands_is_written_down_as_such_and_shortened(house: House) -> None:
+def test_a_payload_that_no_protocol_understands_is_written_down_as_such_and_shortened(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY, failure="block")
 
-    answer = house.knock("claude-code", "PreToolUse", NOBODYS)
+    answer = house.knock("claude-code", "PreToolUse", NOT_UNDERSTOOD)
 
     found = house.last
     assert answer == Answer()
     assert (found.agent, found.reason, found.line) == ("unknown", "not understood", "claude-code")
     assert "ghp_" not in found.payload
     assert found.payload.startswith('{"hook": "tool.before"')
-    assert found.payload.endswith(f"… (the first 200 characters of {len(json.dumps(NOBODYS))} bytes)")
+    assert found.payload.endswith(f"… (the first 200 characters of {len(json.dumps(NOT_UNDERSTOOD))} bytes)")
     assert len(found.payload.partition("…")[0]) <= 200
 
 

@@ -266,14 +266,15 @@ def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
 def unsupported(agent: str, line: str, cause: Unasked, rules: Rules = NO_RULES) -> Alert:
     """`agent` runs the hooks of `line`, and Hooktray does not have its protocol; both as people call them."""
     if cause is Unasked.NOT_UNDERSTOOD:
-        parts = (say("An event of Hooktray's {line} hooks was not understood: no hook was asked", line=line),)
+        body = say("An event of Hooktray's {line} hooks was not understood: no hook was asked", line=line)
     else:
-        parts = (
-            say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
-            say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
-            say("`hooktray connections` shows where"),
+        body = " · ".join(
+            (
+                say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
+                say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
+                say("`hooktray connections` shows where"),
+            )
         )
-    body = " · ".join(parts)
     return _ours(AlertClass.INFORMATION, body, rules, about=agent, urgency=Urgency.NORMAL)
 
 

@@ -32,7 +32,7 @@ class Unsupported:
     supported: bool = False
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """What that means for the user."""
         what = f"runs Hooktray's hooks for {self.line}, and is not supported yet: its tool calls are not guarded"
         return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.heard))})"

@@ -203,7 +203,7 @@ def print_connections(found: Sequence[Connection], foreign: Sequence[Unsupported
     places = {one.agent: one.places for one in found}
     for other in foreign:
         where = ", ".join(places.get(other.line, ()))
-        print(printable(f"{other.agent}: {other.said}" + (f"; they are in {where}" if where else "")))
+        print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
 
 
 def _trusted(one: Connection) -> str:

@@ -13,7 +13,7 @@ Cursor, Copilot CLI and others read Claude Code's settings and run the hooks tha
    Copilot CLI, Gemini CLI and Qwen Code set it too.
 6. The word in the line, unless its protocol knows nothing of what the payload holds.
 
-Only keys at the top of a payload count: below them stands what a model or a user wrote.
+Only keys at the top of a payload count: what is below them was written by a model or a user.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tray.model.value import value
 Payload = Mapping[str, Any]
 Variables = Mapping[str, str]
 
-UNKNOWN = "unknown"  # the agent of a payload that nobody here understands
+UNKNOWN = "unknown"  # the agent of a payload that no protocol here understands
 TITLES = {"claude-code": "Claude Code", "shelley": "Shelley", "starchild": "Starchild", "x-code": "X-Code CLI"}
 NAMES = {  # how its events are called, also those that its table does not know yet
     "claude-code": re.compile(r"[A-Z]\w*"),
@@ -279,7 +279,7 @@ def recognise(line: str, event: str, payload: Payload, environment: Variables) -
 
 
 def neutral(line: str, event: str, body: bytes, environment: Variables) -> Answer:
-    """The answer after our own failure: that of whoever called, as far as the payload can still be read."""
+    """The answer after our own failure: that of the caller, as far as the payload can still be read."""
     try:
         caller = None if spec(line, event).plain else recognise(line, event, wire.mapping(body), environment)
     except ValueError:
@@ -368,8 +368,8 @@ SHAPES: Mapping[str, Callable[[Payload], bool]] = {
 
 def _event(agent: str, payload: Payload, word: str) -> str:
     """The name of a supported agent's event; of Shelley's only some payloads say it."""
-    if said := DIALECTS[agent].title(payload):
-        return said
+    if name := DIALECTS[agent].title(payload):
+        return name
     if agent != "shelley":
         return word
     if "raw_message" in payload:
@@ -388,9 +388,9 @@ def _marked(environment: Variables) -> str:
 
 def _is_understood(line: str, payload: Payload) -> bool:
     """Whether the line's agent may have sent it: a name in the style of its events, else mostly fields of its own."""
-    said = DIALECTS[line].title(payload)
-    if said and line in NAMES:
-        return NAMES[line].fullmatch(said) is not None
+    name = DIALECTS[line].title(payload)
+    if name and line in NAMES:
+        return NAMES[line].fullmatch(name) is not None
     return 2 * len(_fields(line) & payload.keys()) > len(payload) or not payload
 
 

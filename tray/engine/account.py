@@ -13,7 +13,7 @@ from tray.model.event import Event
 from tray.text import printable, sanitise
 
 PAYLOAD = 64 * 1024  # characters of a payload that are kept
-GLANCE = 200  # characters of one that nobody here understands
+EXCERPT = 200  # characters of one that no protocol here understands
 NAME = 200  # characters of a name
 PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
@@ -23,7 +23,7 @@ OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secr
 def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
     """One row: what came in, what the hooks said, what the agent was told."""
     masks = Masks()
-    payload = _payload(event.body, masks, GLANCE if event.unasked is Unasked.NOT_UNDERSTOOD else PAYLOAD)
+    payload = _payload(event.body, masks, EXCERPT if event.unasked is Unasked.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
     return Record(
         id=event.id,

@@ -11,7 +11,7 @@ from tray.dialects import Payload, neutral, render
 from tray.dialects.callers import Caller
 from tray.engine.account import account, timed
 from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
-from tray.engine.heard import heard, of_another
+from tray.engine.heard import heard, of_foreign
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
 from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Verdict
@@ -82,7 +82,7 @@ class Closing:
         after: After,
     ) -> Answer:
         """Another agent's line was run by one whose protocol is not here: its neutral answer, and why in the row."""
-        event = of_another(knock, caller, ledger, payload or {})
+        event = of_foreign(knock, caller, ledger, payload or {})
         decision = Decision(reason=caller.unasked or "")
         what = f"{event.name} of {event.agent}"
         after(self._telling(what, lambda: event, lambda _: decision, caller.answer, started, commit=False), soon=True)

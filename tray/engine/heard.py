@@ -21,7 +21,7 @@ def heard(knock: Knock, version: int, payload: Payload | None = None) -> Event:
     return tried(parse(knock, version, payload), knock)
 
 
-def of_another(knock: Knock, caller: Caller, version: int, payload: Payload) -> Event:
+def of_foreign(knock: Knock, caller: Caller, version: int, payload: Payload) -> Event:
     """The event of an agent whose protocol is not here, under its own name: nothing more than that it happened."""
     event = Event(
         id=knock.id,

@@ -20,7 +20,7 @@ def check(case: Case) -> Iterator[Finding]:
     found = connections(case.site(), heard(journal), seen)
     yield from (_finding(one) for one in found if one.installed or one.problem)
     for foreign in unsupported(journal):
-        yield attention("agent", foreign.agent, foreign.said, REMEDY)
+        yield attention("agent", foreign.agent, foreign.text, REMEDY)
     if not any(one.connected for one in found):
         yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
 
