@@ -25,7 +25,7 @@ from tray.alerts.alert import (
 from tray.alerts.trouble import Kind, Trouble, told, trouble
 from tray.dialects import spec
 from tray.language import count, phrase, say
-from tray.model.decision import Decision, Target, Verdict
+from tray.model.decision import Decision, Target, Unasked, Verdict
 from tray.model.event import Can, Event, EventKind
 from tray.text import first_line, redact
 
@@ -52,6 +52,7 @@ __all__ = [
     "refused",
     "switched",
     "unchanged",
+    "unsupported",
 ]
 
 ALARM = "alarm"  # the sound of what is critical
@@ -263,6 +264,21 @@ def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
     """A configuration cannot be read; the last good one stays in force."""
     body = f"{say('The last good configuration stays in force')} · {message}"
     return _ours(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+
+
+def unsupported(agent: str, line: str, cause: Unasked, rules: Rules = NO_RULES) -> Alert:
+    """`agent` runs the hooks of `line`, and Hooktray does not have its protocol; both as people call them."""
+    if cause is Unasked.NOT_UNDERSTOOD:
+        body = say("An event of Hooktray's {line} hooks was not understood: no hook was asked", line=line)
+    else:
+        body = " · ".join(
+            (
+                say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
+                say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
+                say("`hooktray connections` shows where"),
+            )
+        )
+    return _ours(AlertClass.INFORMATION, body, rules, about=agent, urgency=Urgency.NORMAL)
 
 
 def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:

@@ -53,6 +53,7 @@ class Alerting:
         heard: Callable[[tuple[str, ...], str], None],
         seen: Callable[[], bool],
         trusts: Callable[[int], bool],
+        first: Callable[[str], bool] = lambda what: True,
     ) -> None:
         self._altered: set[str] = set()
         self._loop = loop
@@ -73,7 +74,7 @@ class Alerting:
         self._announcer = Announcer(loop, self._notifier, self._player, muted=muted, heard=heard)
         pace = Pace(time.time, lambda now: ends(settings().quiet if self._heeds else None, now))
         self._pacing = Pacing(pace, self._announcer, self._later, heard)
-        self.herald = Herald(self._pacing, settings)
+        self.herald = Herald(self._pacing, settings, first=first)
         self.questions = Questions(
             agents=lambda: asking() if seen() or self._notifier.working else (),  # an unseen question helps nobody
             seconds=lambda: settings().ask.seconds,

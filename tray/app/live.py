@@ -134,6 +134,7 @@ class App:
             heard=self._news.alerted,
             seen=lambda: self._icon.visible,
             trusts=self._trust.host,
+            first=self._kept.journal.first,
         )
         self._herald = self._alerting.herald
         self._news.told, self._news.judged = self._herald.arrived, self._judged

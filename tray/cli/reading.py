@@ -21,7 +21,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import roster, stores
     from tray.app.doctor import broken_hooks
-    from tray.app.wiring import standing
+    from tray.app.wiring import standing, unsupported
 
     paths = places(context)
     kept = stores(paths, migrate=not paths.database.exists())
@@ -47,6 +47,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             for one in standing(paths, kept.journal)
             if one.installed or one.heard
         ],
+        "unsupported": [asdict(one) for one in unsupported(kept.journal)],
         "problem": "\n".join(
             filter(
                 None,
