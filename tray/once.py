@@ -125,7 +125,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
     `environment` is the agent's, which hooks get; our own process has little of it.
     """
-    from tray.dialects import neutral
+    from tray.dialects.callers import neutral
 
     call, body, after = parse(argv), b"", Afterwards()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # hooks that run are ended, too
@@ -135,13 +135,13 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         answer = _answer(call, body, environment, after)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
-        answer = neutral(call.agent, call.event, body)
+        answer = neutral(call.agent, call.event, body, environment)
     except SystemExit:  # told to end, maybe while a hook was being started: nobody else knows of it yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
-        answer = neutral(call.agent, call.event, body)
+        answer = neutral(call.agent, call.event, body, environment)
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     after.write_rows()

@@ -135,8 +135,12 @@ def roster(paths: Paths, kept: Stores) -> Roster:
     """What the sources propose, held against the ledger."""
     from tray.engine.approval.roster import Roster
     from tray.sources import configuration
+    from tray.store import salvage
 
-    return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
+    return Roster(
+        lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies,
+        salvage.earlier(paths.database),
+    )  # fmt: skip
 
 
 def limits(found: Roster) -> Limits:

@@ -23,6 +23,7 @@ from tray.app.news import News
 from tray.app.observers import Observers
 from tray.app.page import page
 from tray.app.quitting import CLOSING, FINISHING, Quitting
+from tray.app.recovery import Recovery
 from tray.app.service import Service
 from tray.app.signals import ended_by
 from tray.app.trusting import Trust
@@ -30,13 +31,14 @@ from tray.app.vitals import vitals
 from tray.app.watching import Watch
 from tray.app.wiring import offers
 from tray.desktop.icon import Icon, choose
-from tray.desktop.menu import Action, Reason, Review
+from tray.desktop.menu import Action, Reason, Review, ReviewBatch
 from tray.desktop.opener import open_file
 from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine.approval import confirming
+from tray.engine.approval.batch import written as written_batch
 from tray.engine.approval.consent import Consent
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.review import written
@@ -124,8 +126,9 @@ class App:
         self._terminals = Terminals(self._trust.below)
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
         requests = Requests(
-            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals, self._trust.opens
-        )
+            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals, self._trust.opens,
+            lambda found: written_batch(found, (), self._kept.copies, os.environ, paths.state / "reviews"),
+        )  # fmt: skip
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
         self._quitting = Quitting(
@@ -145,6 +148,7 @@ class App:
             heard=self._news.alerted,
             seen=lambda: self._icon.visible,
             trusts=self._trust.host,
+            first=self._kept.journal.first,
         )
         self._herald = self._alerting.herald
         self._news.told, self._news.judged = self._herald.arrived, self._judged
@@ -166,6 +170,8 @@ class App:
         )
 
     def _make_face(self, *, headless: bool) -> None:
+        reviews = self._paths.state / "reviews"
+        self._recovery = Recovery(self._kept, self._controls, reviews, self._herald, open_file)
         self._face, self._hand = face(
             self._paths,
             self._kept,
@@ -178,10 +184,11 @@ class App:
             spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
             quit=lambda: self._quitting.ask(),
+            recovery=self._recovery,
         )
         self._news.screen = self._face
-        reviews = self._paths.state / "reviews"
         self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
+        self._alerting.recover = lambda: self._hand.act(ReviewBatch())
         self._alerting.reason = lambda record: self._hand.act(Reason(record))
         self._alerting.show_text = lambda name, text: open_file(text_file(reviews, name, text))
         self._alerting.changed = self._face.show
@@ -257,9 +264,12 @@ class App:
         started, problem = time.monotonic(), self._roster.configuration.problem
         self._roster.refresh()
         self._alerting.altered(self._kept)
+        self._recovery.look()
+        together = {one.key for one in self._controls.batch.hooks}
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
-            self._herald.waiting(standing)
+            if standing.key not in together:  # those have one alert for all of them
+                self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
@@ -305,4 +315,7 @@ class App:
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
-        self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))
+        if self._kept.database.condemned:
+            self._changed()  # which raises the alert of a damaged database
+        else:
+            self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))

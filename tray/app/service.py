@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tray.dialects import NAMES, neutral, spec
+from tray.dialects import NAMES, spec
+from tray.dialects.callers import neutral
 from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
 from tray.engine.ears import After
@@ -36,7 +37,7 @@ class Service:
         return self._engine.busy(knock)
 
     def neutral(self, agent: str, event: str, body: bytes) -> Answer:
-        return neutral(agent, event, body)
+        return neutral(agent, event, body, {})
 
     def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)

@@ -55,6 +55,8 @@ class Extras:
     agents: Agents | None = None
     doctor: Callable[[], object] | None = None
     quit: Callable[[], object] = _nothing
+    damage: Callable[[], str] = str  # what happened to the database, in a few words; "" when nothing did
+    review_batch: Callable[[], None] = _nothing
 
     def offers(self) -> Offers:
         return Offers(

@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import partial
 
 from tray.dialects import Payload, neutral, render
+from tray.dialects.callers import Caller
 from tray.engine.account import account, timed
 from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
-from tray.engine.heard import heard
+from tray.engine.heard import heard, of_foreign
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
 from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Outcome, Verdict
@@ -94,6 +95,22 @@ class Closing:
         event = partial(heard, knock, ledger, payload)
         after(self._telling(what, event, told or (lambda _: NOTHING), answer, started, commit=False))
         return answer
+
+    def finish_unasked(
+        self,
+        knock: Knock,
+        caller: Caller,
+        payload: Payload | None,
+        ledger: int,
+        started: float,
+        after: After,
+    ) -> Answer:
+        """Another agent's line was run by one whose protocol is not here: its neutral answer, and why in the row."""
+        event = of_foreign(knock, caller, ledger, payload or {})
+        decision = Decision(reason=caller.unasked or "")
+        what = f"{event.name} of {event.agent}"
+        after(self._telling(what, lambda: event, lambda _: decision, caller.answer, started, commit=False), soon=True)
+        return caller.answer
 
     def _telling(
         self,

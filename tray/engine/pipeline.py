@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.dialects import fit, neutral, spec
+from tray.dialects import Payload, fit, neutral, payload_of, spec
+from tray.dialects.callers import Caller, recognise
 from tray.engine.approval.covering import Covering
 from tray.engine.callers.ancestry import Lineage
 from tray.engine.closing import Closing
 from tray.engine.duplicates import beside
 from tray.engine.ears import OFTEN, After, Ears, Later, Rows, at_once
-from tray.engine.fast_path import FastPath, Seen
+from tray.engine.fast_path import FastPath
 from tray.engine.gates import switched, takes_time
 from tray.engine.heard import heard
 from tray.engine.late import Late
@@ -112,20 +113,19 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        seen = self._fast_path.look(knock, book)
+        knock, payload, caller = _called(knock)
+        if caller is not None:
+            return self._closing.finish_unasked(knock, caller, payload, book.version, started, after)
+        seen = self._fast_path.look(knock, book, payload)
         if seen.fast:
-            return self._answered_fast(knock, book, seen, started, after)
-        event = heard(knock, book.version, seen.payload)
+            told = None if seen.gate is None else self._kept(book, seen.gate)  # whoever a gate keeps from being asked
+            return self._closing.finish_fast(knock, payload, book.version, started, after, told)
+        event = heard(knock, book.version, payload)
         self._loops.began(event)
         try:
             return self._begun(event, book, started, after, slow)
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
             return self._fallen(event, book, started, error)
-
-    def _answered_fast(self, knock: Knock, book: Book, seen: Seen, started: float, after: After) -> Answer:
-        """Silence; if a gate keeps whoever would have been asked, that is told."""
-        told = None if seen.gate is None else self._kept(book, seen.gate)
-        return self._closing.finish_fast(knock, seen.payload, book.version, started, after, told)
 
     def _begun(
         self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
@@ -295,7 +295,10 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = heard(knock, book.version)
+        knock, payload, caller = _called(knock)
+        if caller is not None:
+            return self._closing.finish_unasked(knock, caller, payload, book.version, started, at_once)
+        event = heard(knock, book.version, payload)
         self._loops.began(event)
         own = self._own(event)
         return self._closing.finish(
@@ -314,3 +317,22 @@ class Engine:
         """Who is asked; `slow` is called first when that takes more than a look."""
         hooks = plan(event, book, self._scopes.skills, slow)
         return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
+
+
+def _called(knock: Knock) -> tuple[Knock, Payload | None, Caller | None]:
+    """The knock under its sender's own name, the payload if it can be read, and a sender for which no hook is asked.
+
+    A plain event's text is a person's or a model's own: nothing in it counts as a mark.
+    """
+    if knock.problem:
+        return knock, None, None
+    try:
+        payload = payload_of(knock)
+    except ValueError:
+        return knock, None, None
+    if spec(knock.agent, knock.event).plain:
+        return knock, payload, None
+    caller = recognise(knock.agent, knock.event, payload, knock.environment)
+    if caller is not None and caller.unasked is None:
+        return replace(knock, agent=caller.agent, event=caller.event), payload, None
+    return knock, payload, caller

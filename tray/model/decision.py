@@ -43,6 +43,13 @@ class Gate(enum.StrEnum):
     BUSY = "busy"
 
 
+class Unasked(enum.StrEnum):
+    """Why no hook was asked about an event that another agent sent by this line; the value is its row's reason."""
+
+    NOT_SUPPORTED = "not supported yet"
+    NOT_UNDERSTOOD = "not understood"
+
+
 class Target(enum.StrEnum):
     """What a rewrite replaces, as a whole."""
 
@@ -189,6 +196,17 @@ class Record:
     queued: float = 0.0  # of `ms`, until the first hook could start
     asked: float = 0.0  # of `ms`, while hooks ran
     masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload
+
+    @property
+    def unasked(self) -> Unasked | None:
+        """Why no hook was asked, where the caller is the reason."""
+        is_ours = self.verdict is Verdict.ABSTAIN and not self.hooks and self.reason in Unasked.__members__.values()
+        return Unasked(self.reason) if is_ours else None
+
+    @property
+    def line(self) -> str:
+        """The agent whose line was run, where another one ran it."""
+        return str(self.answer.get("line", ""))
 
     @property
     def mark(self) -> str:
