@@ -10,6 +10,7 @@ from tray.app import Stores
 from tray.app.agents import Agents
 from tray.app.alerting import Alerting
 from tray.app.offering import Wiring
+from tray.app.recovery import Recovery
 from tray.app.wiring import heard
 from tray.desktop.autostart import autostart
 from tray.desktop.extras import Extras
@@ -35,6 +36,8 @@ def face(
     trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],
+    quit: Callable[[], object],
+    recovery: Recovery,
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
     agents = Agents(
@@ -58,7 +61,10 @@ def face(
         open_page=lambda: open_page(""),
         open_decision=open_page,
         doctor=examine,
+        damage=lambda: recovery.headline,
+        review_batch=recovery.show,
         agents=agents,
+        quit=quit,
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def give_own_connection(icon: Any) -> Callable[[], None]:
     python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
     one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
     """
-    from Xlib import X, display
+    from Xlib import X, display, error
     from Xlib.protocol import event  # type: ignore[import-untyped]
 
     ours = display.Display(icon._display.get_display_name())
@@ -96,5 +97,9 @@ def give_own_connection(icon: Any) -> Callable[[], None]:
 
     icon._send_message = send
     icon._display.flush = lambda: flush() if on_loop() else None
-    close: Callable[[], None] = ours.close
+
+    def close() -> None:
+        with contextlib.suppress(error.ConnectionClosedError):  # the X server may have ended before
+            ours.close()
+
     return close

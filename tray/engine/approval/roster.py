@@ -17,6 +17,7 @@ from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration, sign
 from tray.store.copies import Copies, DamagedError, Unit
 from tray.store.ledger import Approved, Book, Ledger
+from tray.store.salvage import Earlier
 
 REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
 
@@ -46,12 +47,24 @@ class Standing:
         return "; ".join(filter(None, (self.health, self.cure)))
 
 
+NOTHING = Earlier()
+
+
 class Roster:
-    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched."""
+    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched.
+
+    `earlier` are approvals from outside the ledger, which approve nothing: batch.py offers them again.
+    """
 
     def __init__(
-        self, load: Callable[[], Configuration], touched: Callable[[], object], ledger: Ledger, copies: Copies
+        self,
+        load: Callable[[], Configuration],
+        touched: Callable[[], object],
+        ledger: Ledger,
+        copies: Copies,
+        earlier: Earlier = NOTHING,
     ) -> None:
+        self.earlier = earlier
         self._load = load
         self._touched = touched
         self._ledger = ledger
@@ -72,7 +85,7 @@ class Roster:
                 return
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             declared = self._read()
-            self._hooks = settled(self.configuration.hooks, self._ledger.book)
+            self._hooks = settled(self.configuration.hooks, self._ledger.book, self.earlier.approved)
             files = self._files()
             self.standings = self._survey(self._ledger.book)
             self._ledger.arrange({one.key: one.position for one in self.standings})
