@@ -350,7 +350,10 @@ def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: Hou
 
     damaged = list(examine(house.paths, None, static=True))
 
-    assert found.remedy == f"approve what you still want, then remove {aside}"
+    assert found.remedy == (
+        "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
+        f"then remove {aside}"
+    )
     assert [(one.check, one.health) for one in damaged] == [("database", Health.BROKEN)]
     assert "hooktray run" in damaged[0].remedy
 

@@ -130,19 +130,21 @@ def list_connections(
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.app import stores
-    from tray.app.wiring import heard
+    from tray.app.wiring import heard, unsupported
     from tray.connect.connections import connections
 
     site = here(context, workspace=workspace)
     journal = stores(site.paths, migrate=not site.paths.database.exists()).journal
     seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
-    found = connections(site, heard(journal), seen)
+    found, foreign = connections(site, heard(journal), seen), unsupported(journal)
     journal.close()
     if as_json:
         for one in found:
             print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+        for other in foreign:
+            print(json.dumps(asdict(other), ensure_ascii=False))
         return
-    print_connections(found)
+    print_connections(found, foreign)
 
 
 def here(context: typer.Context, scope: str = "", workspace: str = "") -> Site:

@@ -54,6 +54,9 @@ class Extras:
     open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
     agents: Agents | None = None
     doctor: Callable[[], object] | None = None
+    quit: Callable[[], object] = _nothing
+    damage: Callable[[], str] = str  # what happened to the database, in a few words; "" when nothing did
+    review_batch: Callable[[], None] = _nothing
 
     def offers(self) -> Offers:
         return Offers(

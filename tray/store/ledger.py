@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
-from tray.store.noted import note, noted
+from tray.store.noted import LEDGER, note, noted
 
 NAMES = 256  # of events whose hooks are remembered; names come from outside
-HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
+HEAD = LEDGER
 
 
 class Act(enum.StrEnum):
@@ -121,7 +121,7 @@ class Ledger:
                 connection.execute(
                     "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*row, _link(last[0] if last else "", row)),
+                    (*row, linked(last[0] if last else "", row)),
                 )
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}"
@@ -174,29 +174,34 @@ class Ledger:
         sound, broken = _sound(rows)
         sound, foreign = _ours(sound, self._known)
         broken = broken or foreign
-        return _fold(sound, json.loads(order[0]) if order else {}, broken)
+        return fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
 def _rows(connection: sqlite3.Connection) -> list[Row]:
     return [tuple(row) for row in connection.execute(READ).fetchall()]
 
 
-def _link(previous: str, row: tuple[object, ...]) -> str:
+def linked(previous: str, row: tuple[object, ...]) -> str:
     """Each row's chain value covers the one before it, so that a row cannot be taken out or put in between."""
     return hashlib.sha256(json.dumps([previous, *row]).encode()).hexdigest()
+
+
+def _not_as_written(seq: int) -> str:
+    why = "the disk or another program changed it"
+    return f"row {seq} of the ledger is not as it was written ({why}): it and all after it do not count"
 
 
 def _sound(rows: list[Row]) -> tuple[list[Row], str]:
     """The rows up to the first one whose link does not hold, and what is wrong there."""
     chain = ""
     for index, (seq, *row, link) in enumerate(rows):
-        chain = _link(chain, tuple(row))
+        chain = linked(chain, tuple(row))
         if link != chain:
-            return rows[:index], f"row {seq} of the ledger was altered or removed: it and all after it do not count"
+            return rows[:index], _not_as_written(seq)
     return rows, ""
 
 
-def _standing(rows: list[Row]) -> list[Row]:
+def _standing(rows: Sequence[Row]) -> list[Row]:
     """The rows without those that were taken back, and without the rows that did so."""
     undone = {row[5] for row in rows if row[2] == Act.UNDO}
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
@@ -215,14 +220,15 @@ def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
     if not ends:
         if not rows and EMPTY.split() in heads:
             return rows, ""
-        return rows, "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+        return rows, "the ledger is older than it was: its last decisions are missing; look through `hooktray list`"
     if ends[-1] < len(rows):
         place = rows[ends[-1]][0]
         return rows[: ends[-1]], f"row {place} of the ledger was put in: it and all after it do not count"
     return rows, ""
 
 
-def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
+def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
+    """What these rows come to."""
     approved: dict[str, Approved] = {}
     settings: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -276,7 +282,7 @@ def _approved(definition: str, digest: str, place: Sequence[int], at: float, way
     """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
         hook = restore(definition)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     first, second = place
     return Approved(hook=hook, digest=digest, position=(first, second), at=at, way=way)

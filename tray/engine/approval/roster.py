@@ -18,6 +18,7 @@ from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration, sign
 from tray.store.copies import Copies, DamagedError, Unit
 from tray.store.ledger import Approved, Book, Ledger
+from tray.store.salvage import Earlier
 from tray.store.tried import Tried
 
 REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
@@ -49,8 +50,14 @@ class Standing:
         return "; ".join(filter(None, (self.health, self.cure)))
 
 
+NOTHING = Earlier()
+
+
 class Roster:
-    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched."""
+    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched.
+
+    `earlier` are approvals from outside the ledger, which approve nothing: batch.py offers them again.
+    """
 
     def __init__(
         self,
@@ -59,7 +66,9 @@ class Roster:
         ledger: Ledger,
         copies: Copies,
         tried: Tried,
+        earlier: Earlier = NOTHING,
     ) -> None:
+        self.earlier = earlier
         self._load = load
         self._touched = touched
         self._ledger = ledger
@@ -82,7 +91,7 @@ class Roster:
             tried = self._tried.sign
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             declared = self._read()
-            self._hooks = settled(self.configuration.hooks, self._ledger.book)
+            self._hooks = settled(self.configuration.hooks, self._ledger.book, self.earlier.approved)
             self.standings = self._survey(self._ledger.book)
             files = self._read_files()
             self._ledger.arrange({one.key: one.position for one in self.standings})
