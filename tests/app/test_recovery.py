@@ -1,191 +1,147 @@
-"""What is made anew when the tray's own connection to the old database cannot be read any more either."""
+"""Damage as the tray tells it: critical, once, never as a tampered ledger, and shown until a person has looked."""
 
 from __future__ import annotations
 
-import shutil
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from desk import wait
+from app.test_alerting import Bench
+from damage import damage_table
+from engine.test_batch import begin_again, forget
 from house import House
 
-from tray.app.recovery import Cause, Incident, Recovery
-from tray.app.state_folder import AnotherTrayError, StateFolder
-from tray.app.watching import FolderWatch
-from tray.errors import StoreError
-from tray.store.copies import DamagedError
-from tray.threads import Loop
+from tray.alerts.alert import Button, Urgency
+from tray.app.recovery import ABOUT, Recovery
+from tray.model.hook import State
 
 
-class Tray:
-    """The parts that a recovery needs, and what it asked of the others."""
+class Tray(Bench):
+    """Remembers which alerts were taken back."""
 
     def __init__(self, house: House) -> None:
-        self.incidents: list[Incident] = []
-        self.gave_way = 0
-        self.gaps: list[float] = []
-        self.folder = StateFolder(house.paths)
-        self.folder.claim()
-        house.paths.socket.touch()
+        super().__init__(house)
+        self.withdrawn: list[str] = []
+        self.files: list[str] = []
         self.recovery = Recovery(
-            house.paths,
-            house.stores,
-            house.roster,
-            self.folder,
-            listen=house.paths.socket.touch,
-            guide=house.paths.relay_conf.touch,
-            tell=self.incidents.append,
-            give_way=self._give_way,
-            retry=self.gaps.append,
-            watch=lambda: None,
+            house.stores, self.controls, house.paths.state / "reviews", self.alerting.herald, self.open_file
         )
-        self.recovery.hold()
-        self.recovery.start()
+        self.alerting.recover = self.recovery.show
 
-    def _give_way(self) -> None:
-        self.gave_way += 1
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        self.withdrawn += keys
 
-    def close(self) -> None:
-        self.recovery.close()
-        self.folder.release()
+    def open_file(self, path: Path) -> None:
+        self.files.append(path.read_text())
+
+    def look(self) -> None:
+        """As the tray does when something may have changed."""
+        self.house.roster.refresh()
+        self.alerting.altered(self.house.stores)
+        self.recovery.look()
+
+    @property
+    def told(self) -> list[str]:
+        return [alert.title if alert.title != "Hooktray" else alert.body for alert in self.alerts]
 
 
 @pytest.fixture
-def tray(house: House) -> Iterator[Tray]:
-    tray = Tray(house)
-    yield tray
-    tray.close()
+def trays(house: House) -> Iterator[list[Tray]]:
+    made: list[Tray] = []
+    yield made
+    for one in made:
+        one.close()
 
 
-def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_read(house: House) -> None:
+def tray(house: House, trays: list[Tray]) -> Tray:
+    trays.append(Tray(house))
+    trays[-1].look()
+    return trays[-1]
+
+
+def test_damage_is_critical_and_its_review_is_opened_by_the_button(house: House, trays: list[Tray]) -> None:
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
-    house.hook("late", on="turn_end", script="exit 0")
-    late = house.standing("late")
-    house.consent.revoke(late.key, "test")
-    house.stores.switch.pause(time.time() + 600, agent="x-code", way="test")
-    tray = Tray(house)
-    tray.recovery.look()
-    tray.recovery.close()  # as when its disk is gone
+    forget(house)
 
-    shutil.rmtree(house.paths.state)
-    tray.recovery.look()
+    one = tray(house, trays)
+    (alert,) = one.alerts
+    before = one.recovery.headline
+    one.alerting.press(alert, Button.REVIEW)
 
-    (incident,) = tray.incidents
-    assert incident.lost == ("the journal", "what was remembered of sessions")
-    assert (incident.cause, incident.approvals, incident.decisions) == (Cause.DELETED, 1, 0)
-    fresh = House(house.root)  # as the one-shot engine and the next tray read it
-    assert {one.hook.name: one.state.value for one in fresh.roster.standings} == {}
-    fresh.roster.refresh()
-    fresh.configure(house.paths.config.read_text())
-    assert {one.hook.name: one.state.value for one in fresh.roster.standings} == {
-        "guard": "approved",
-        "late": "revoked",
-    }
-    assert [(one.agent, one.session) for one in fresh.stores.switch.state().pauses] == [("x-code", "")]
-    assert fresh.stores.ledger.book.broken == fresh.stores.switch.altered == ""
-    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
-    fresh.close()
-    tray.close()
+    assert (alert.urgency, alert.notify, alert.buttons, alert.about) == (
+        Urgency.CRITICAL, True, (Button.REVIEW,), ABOUT,
+    )  # fmt: skip
+    assert "1 hook is unchanged" in alert.body
+    assert "echo no" in one.files[0]
+    assert (before, one.recovery.headline) == ("The database was damaged", "")
+    assert house.standing("guard").state is State.PENDING
 
 
-def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: House, tray: Tray) -> None:
-    house.paths.database.rename(house.root / "ours")
-    shutil.copy(house.root / "ours", house.paths.database)
+def test_it_is_told_again_at_each_start_until_a_person_has_looked(house: House, trays: list[Tray]) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    forget(house)
+    heard = [tray(house, trays).told, tray(house, trays).told]
+    trays[-1].recovery.show()
 
-    with pytest.raises(StoreError, match="deleted, moved or replaced"):
-        house.stores.switch.turn(False, "test")
+    heard.append(tray(house, trays).told)
 
-    tray.recovery.look()
-    house.stores.switch.turn(False, "test")
-    assert [one.cause for one in tray.incidents] == [Cause.DATABASE]
-
-
-def test_a_copy_with_other_bytes_is_not_held(house: House, tray: Tray) -> None:
-    one = house.hook("guard", on="tool_before", script="exit 2")
-    copy = next(iter(house.stores.copies.places(one.approved).values()))
-    Path(copy).chmod(0o700)
-    Path(copy).write_text("#!/bin/sh\nexit 0\n")
-
-    with pytest.raises(DamagedError):
-        house.stores.copies.unit(one.approved)
-    tray.recovery.look()
-    shutil.rmtree(house.paths.copies)
-    tray.recovery.look()
-
-    assert tray.incidents[0].lost == ()  # its own file still holds what was approved
-    assert "exit 2" in Path(next(iter(house.stores.copies.places(one.approved).values()))).read_text()
+    assert heard == [["The database was damaged"]] * 2 + [["1 hook is unchanged: one review approves it again"]]
 
 
-def test_the_tray_gives_way_once_to_another_one_that_has_the_new_folders_lock(house: House, tray: Tray) -> None:
-    shutil.rmtree(house.paths.state)
-    tray.folder.beside.unlink()
-    other = StateFolder(house.paths)
-    other.claim()
+def test_the_alert_goes_with_its_cause(house: House, trays: list[Tray]) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    forget(house)
+    one = tray(house, trays)
+    (alert,) = one.alerts
 
-    tray.recovery.look()
-    tray.recovery.look()
+    one.controls.approve_batch(one.controls.batch.digest, "tray")
+    one.look()
 
-    assert (tray.gave_way, tray.incidents) == (1, [])
-    other.release()
-
-
-def test_a_second_claim_of_the_same_folder_is_refused_until_it_is_released(house: House, tray: Tray) -> None:
-    with pytest.raises(AnotherTrayError):
-        StateFolder(house.paths).claim()
-
-    tray.folder.release()
-    second = StateFolder(house.paths)
-    second.claim()
-    second.release()
+    assert one.withdrawn == [alert.key]
+    assert one.recovery.headline == ""
+    assert house.stores.database.damage() is None
 
 
-def test_tries_that_fail_are_told_once_and_come_further_and_further_apart(house: House, tray: Tray) -> None:
-    shutil.rmtree(house.paths.state)
-    house.paths.state.symlink_to(house.root)
+def test_a_database_without_a_file_to_keep_is_lost_and_nobody_is_accused(house: House, trays: list[Tray]) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.stores.journal.close()
+    house.paths.database.unlink()
+    begin_again(house)
 
-    tray.recovery.look()
-    tray.recovery.look()  # too soon: it is not even tried
+    one = tray(house, trays)
 
-    assert [one.failure != "" for one in tray.incidents] == [True]
-    assert tray.gaps[0] == 1.0
-    assert tray.gaps[1] <= 1.0
-    house.paths.state.unlink()
-    wait(lambda: solved(tray), 20, "it is made anew")
-    assert tray.incidents[1].failure == ""
-
-
-def solved(tray: Tray) -> bool:
-    tray.recovery.look()
-    return len(tray.incidents) == 2
+    assert one.told == ["The database was lost"]
+    assert one.alerts[0].urgency is Urgency.CRITICAL
+    assert "Each hook waits for you under Approvals" in one.alerts[0].body
+    assert house.stores.ledger.book.broken == ""
 
 
-@pytest.fixture
-def loop() -> Iterator[Loop]:
-    loop = Loop()
-    yield loop
-    loop.close()
+def test_while_the_file_is_damaged_nothing_is_called_tampering(house: House, trays: list[Tray]) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    one = tray(house, trays)
+    house.stores.journal.close()
+    damage_table(house.paths.database, "ledger_key")
+    house.stores.switch.altered = "the switch is not as Hooktray last wrote it"
+
+    one.look()
+    one.look()
+
+    assert one.told == ["The database is damaged"]
+    assert one.alerts[0].urgency is Urgency.CRITICAL
+    assert one.recovery.headline == "The database is damaged: quit Hooktray and start it again"
+    assert {approved.hook.name for approved in house.stores.ledger.in_order()} == {"guard"}
 
 
-def test_a_folder_is_watched_again_after_it_was_made_anew(loop: Loop, tmp_path: Path) -> None:
-    folder = tmp_path / "above" / "state"
-    folder.mkdir(parents=True)
-    signs = threading.Semaphore(0)
-    watch = FolderWatch(loop.loop, folder, ("lock",), lambda: signs.release())
-    watch.again()
-    assert signs.acquire(timeout=20), "the first look"
+def test_a_row_put_into_a_whole_database_is_told_critically(house: House, trays: list[Tray]) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    with house.stores.database.write() as connection:
+        connection.execute("UPDATE ledger SET digest = 'evil'")
+    house.stores.ledger.load()
 
-    (folder / "lock").touch()
-    assert signs.acquire(timeout=20), "a name in it"
-    shutil.rmtree(folder)
-    assert signs.acquire(timeout=20), "its end"
-    folder.mkdir()
-    assert signs.acquire(timeout=20), "its return"
-    watch.again()
-    assert signs.acquire(timeout=20), "the look after that"
-    folder.parent.rename(tmp_path / "elsewhere")
-    assert signs.acquire(timeout=20), "a folder above it"
+    one = tray(house, trays)
+    one.look()
 
-    watch.close()
+    assert one.told == ["The ledger is not as Hooktray left it"]
+    assert one.alerts[0].urgency is Urgency.CRITICAL
+    assert "row 1 of the ledger is not as it was written" in one.alerts[0].body
+    assert not house.stores.database.condemned

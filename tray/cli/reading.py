@@ -13,6 +13,7 @@ from tray.cli import Json, app, places
 from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
 from tray.errors import DoorError, StoreError
 from tray.paths import Paths
+from tray.store.db import Database
 
 
 @app.command()
@@ -20,7 +21,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import roster, stores
     from tray.app.doctor import broken_hooks
-    from tray.app.wiring import standing
+    from tray.app.wiring import standing, unsupported
 
     paths = places(context)
     try:
@@ -51,9 +52,16 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             if one.installed or one.heard
         ],
         "problems": (answer or {}).get("problems", []),
+        "unsupported": [asdict(one) for one in unsupported(kept.journal)],
         "problem": "\n".join(
             filter(
-                None, (proposals.configuration.problem, kept.ledger.book.broken, *proposals.configuration.warnings)
+                None,
+                (
+                    proposals.configuration.problem,
+                    lost_approvals(kept.database),
+                    kept.ledger.book.broken,
+                    *proposals.configuration.warnings,
+                ),
             )
         )
         or None,
@@ -98,6 +106,15 @@ def schema() -> None:
     from tray.sources import schema as whole
 
     print(whole.text(), end="")
+
+
+def lost_approvals(database: Database) -> str:
+    """What no person has seen yet of a damaged database; "" when nothing is."""
+    found = database.damage()
+    if found is None:
+        return ""
+    what = f"the database was damaged and set aside as {found}" if found else "the database was lost"
+    return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"
 
 
 def vitals(paths: Paths) -> Any:

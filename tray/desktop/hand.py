@@ -96,6 +96,11 @@ class Hand:
                 controls.answer(request, yes=True)
             case menu.Dismiss(request):
                 controls.answer(request, yes=False)
+            case menu.ReviewBatch():
+                self._extras.review_batch()
+                self._face.show()
+            case menu.ApproveBatch(digest):
+                controls.approve_batch(digest, WAY)
             case menu.Review(key, digest):
                 self._review(key, digest)
             case menu.Reason(record):
@@ -159,7 +164,7 @@ class Hand:
             case menu.Doctor() if extras.doctor:
                 extras.doctor()
             case menu.Quit():
-                self._face.stop()
+                extras.quit()
 
     def _start_at_login(self, on: bool) -> None:
         """Said only after it was read back."""

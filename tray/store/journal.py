@@ -22,6 +22,7 @@ PAGE = 500  # rows
 log = logging.getLogger(__name__)
 
 ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
+FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
 SEEN = "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -167,6 +168,15 @@ class Journal:
             found = connection.execute(sql, span).fetchall()
             connection.execute(SEEN, (last,))
         return [rows.record(row) for row in found]
+
+    def first(self, what: str) -> bool:
+        """Whether this is the first call ever for `what`, of which a person is notified once. In doubt it is."""
+        try:
+            with self._database.write() as connection:
+                return connection.execute(FIRST, (f"notified {what}",)).rowcount == 1
+        except StoreError as e:
+            self._trouble(e.message)
+            return True
 
     def tidy(self) -> None:
         """Begin to delete what is too old or too much; it is also done after every so many rows."""

@@ -67,6 +67,16 @@ class Approve:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewBatch:
+    """Show together all hooks that were approved before with the same content."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveBatch:
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Deny:
     key: str
     digest: str
@@ -186,7 +196,20 @@ class Quit:
 
 
 Switching = Toggle | Pause | Resume | TogglePause | Hooking
-Asking = Reason | Problem | Incident | Answer | Review | Approve | Deny | Revoke | Grant | Dismiss
+Asking = (
+    Reason
+    | Problem
+    | Incident
+    | Answer
+    | Review
+    | ReviewBatch
+    | Approve
+    | ApproveBatch
+    | Deny
+    | Revoke
+    | Grant
+    | Dismiss
+)
 Alerting = Mute | Snooze | Wake | HeedQuiet | Tell | Held
 Setting = StartAtLogin | OpenConfiguration | OpenPage | Doctor
 Wiring = ShowAgents | ReviewWiring | Write | Probe
