@@ -29,12 +29,14 @@ ELSEWHERE = {  # modules whose tests bear another name, or live in another room
     "cli/following.py": "cli/test_history",
     "cli/views.py": "cli/test_history connect/test_connecting test_trouble",
     "connect/adopt_claude.py": "connect/test_adopt",
+    "desktop/launcher.py": "desktop/test_opener page/test_browsers",
     "dialects/claude_rules.py": "engine/test_conditions",
     "engine/approval/controls.py": "engine/test_undo door/test_typed desktop/test_face",
     "engine/replay.py": "cli/test_history",
     "engine/telling.py": "desktop/test_menu engine/test_questions",
     "errors.py": "sources/test_configuration",
     "page/guard.py": "page/test_guard page/test_attacks",
+    "page/refusals.py": "page/test_opening",
     "settings.py": "sources/test_configuration sources/test_schema",
     "sources/claude_places.py": "sources/test_frontmatter engine/test_foreign_hooks",
     "store/copies.py": "store/test_copies store/test_copies_keeping engine/test_covering engine/test_roster",
@@ -53,8 +55,8 @@ when a module is imported counts for everybody.
 
 What stays low, and why: `tray/desktop/windows.py` and the other systems' half of `tray/desktop/opener.py` (no
 such system here), `tray/desktop/linux.py` (a thread of pystray's that is ended with its panel), `tray/relay.py`
-(started without `site`) and `tray/__main__.py` with `tray/cli/run.py` (trays that are ended by a signal, as
-they are meant to be).
+and `tray/desktop/launcher.py` (started without `site`) and `tray/__main__.py` with `tray/cli/run.py` (trays that
+are ended by a signal, as they are meant to be).
 
 """
 

@@ -19,6 +19,7 @@ from tray.engine.runners.command import Background
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import Event, Knock
 from tray.paths import Paths, locate
+from tray.threads import Quit
 
 PRE_TOOL_USE = {
     "session_id": "s-1",
@@ -46,6 +47,7 @@ class House:
     endings: list[Ending] = field(default_factory=list)
     asks: tuple[str, ...] = ()  # agents whose questions are put to the user
     user: Callable[[Parked], object] = Parked.late
+    quit: Quit = field(default_factory=Quit)
     full: bool = False  # no more hooks can run after their agent was let go
 
     def __post_init__(self) -> None:
@@ -62,7 +64,7 @@ class House:
             ended=lambda question, ending: self.endings.append(ending),
         )
         self.engine: Engine = engine(
-            self.stores, self, self._later, self.background, llm=model, questions=self.questions
+            self.stores, self, self._later, self.background, llm=model, questions=self.questions, quit=self.quit
         )
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
@@ -112,7 +114,9 @@ class House:
         begun = self.engine.begin(self.knocking(agent, payload, event=event, **more))
         said = begun(None) if callable(begun) else begun
         self.join()
-        return self._wait_for_user(said) if isinstance(said, Parked) else said
+        said = self._wait_for_user(said) if isinstance(said, Parked) else said
+        assert said is not None, "only a tray that quits gives no answer"
+        return said
 
     def knocking(
         self, agent: str, payload: Mapping[str, Any] | bytes, *, event: str = "", id: str = "", **more: Any
@@ -121,9 +125,9 @@ class House:
         number = id or f"{len(self.decisions):032x}"
         return Knock(agent=agent, event=event, id=number, body=body, cwd=str(self.root), **more)
 
-    def _wait_for_user(self, parked: Parked) -> Answer:
+    def _wait_for_user(self, parked: Parked) -> Answer | None:
         """As the door does it, but in this thread: `user` says at once what he thinks of it."""
-        answers: list[Answer] = []
+        answers: list[Answer | None] = []
         if not parked.wait(lambda work: answers.append(work())):
             return parked.unasked()
         self.user(parked)

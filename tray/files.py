@@ -1,4 +1,4 @@
-"""Files as bytes, where every call of the system counts: on the way to an answer."""
+"""Files as bytes and by identity, where every call of the system counts: on the way to an answer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import os
 
 CHUNK = 64 * 1024
 FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+
+
+Identity = tuple[int, int]  # device and inode
+
+
+def identity(path: str | os.PathLike[str]) -> Identity | None:
+    """Which file, folder or socket is at the path; None when nothing is, or nothing that we may look at."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def content(path: str) -> bytes:

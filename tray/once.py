@@ -125,7 +125,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
     `environment` is the agent's, which hooks get; our own process has little of it.
     """
-    from tray.dialects import neutral
+    from tray.dialects.callers import neutral
 
     call, body, after = parse(argv), b"", Afterwards()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # hooks that run are ended, too
@@ -135,13 +135,13 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         answer = _answer(call, body, environment, after)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
-        answer = neutral(call.agent, call.event, body)
+        answer = neutral(call.agent, call.event, body, environment)
     except SystemExit:  # told to end, maybe while a hook was being started: nobody else knows of it yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
-        answer = neutral(call.agent, call.event, body)
+        answer = neutral(call.agent, call.event, body, environment)
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     after.write_rows()
@@ -192,7 +192,10 @@ def _answer(call: Call, body: bytes, environment: Mapping[str, str], after: Afte
     judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
     begun = judge.begin(_knock(call, body, environment), spent=call.spent + time.monotonic() - started)
     said = begun(_relay(call)) if callable(begun) else begun
-    return said if isinstance(said, Answer) else said.unasked()  # without the tray nobody can be asked
+    if said is not None and not isinstance(said, Answer):
+        said = said.unasked()  # without the tray nobody can be asked
+    assert said is not None  # only a tray that quits gives no answer
+    return said
 
 
 def _model(paths: Paths, kept: Stores, environment: Mapping[str, str]) -> Llm | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tray.errors import HooktrayError
 
 NAME = "hooktray"
+RUNTIME = "XDG_RUNTIME_DIR"
 WRITABLE = "make it writable for you, or choose another place with --home DIR"
 
 
@@ -70,6 +72,49 @@ def locate(home: str | None = None) -> Paths:
 def unwritable(folder: Path, error: OSError) -> HooktrayError:
     """For a folder of ours that is there, and in which nothing can be made."""
     return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=WRITABLE)
+
+
+def drop_foreign_runtime(environment: MutableMapping[str, str]) -> str:
+    """Take out an $XDG_RUNTIME_DIR that is not ours, as after `su`; returns why, "" when it stays or is not set.
+
+    The libraries for D-Bus and sound look there by themselves, and so do the programs that we start. Our own places,
+    the socket among them, never depend on it.
+    """
+    why = _runtime_problem(environment)
+    if not why:
+        return ""
+    from tray.language import say
+
+    folder = environment.pop(RUNTIME)
+    return say(
+        "Ignoring {variable}={folder}: {why}. The icon, notifications and sounds need the desktop session of the user"
+        " who runs Hooktray.",
+        variable=RUNTIME,
+        folder=folder,
+        why=why,
+    )
+
+
+def _runtime_problem(environment: Mapping[str, str]) -> str:
+    """What the XDG Base Directory Specification demands of the folder, and this one does not meet."""
+    from tray.language import say  # the one-shot engine imports this module, and no catalogues
+
+    folder = environment.get(RUNTIME, "")
+    if not folder or sys.platform == "win32":
+        return ""
+    if not os.path.isabs(folder):  # noqa: PTH117 - the words of the environment, as they are
+        return say("the path is relative")
+    try:
+        found = os.stat(folder)  # noqa: PTH116 - Path() refuses some words
+    except (OSError, ValueError) as error:
+        return say("it cannot be read ({why})", why=getattr(error, "strerror", None) or str(error))
+    if not stat.S_ISDIR(found.st_mode):
+        return say("it is not a folder")
+    if found.st_uid != os.getuid():
+        return say("it belongs to user {uid}, not to user {own}", uid=found.st_uid, own=os.getuid())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return say("it is not writable")
+    return ""
 
 
 def real(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The threads that others share, an asyncio loop and a queue for chores, and the sign that all shall end."""
+"""The threads that others share, an asyncio loop and a queue for chores, and the signals that the tray ends."""
 
 from __future__ import annotations
 
@@ -115,6 +115,28 @@ class Ending:
 
     def close(self) -> None:
         self._ours.close()
+
+
+class Quit:
+    """How far the end of the tray has come. It begins once, and hooks that take too long are ended later."""
+
+    def __init__(self) -> None:
+        self._begun = threading.Event()
+        self.ends_hooks = False  # hooks that still run are ended from now on
+
+    @property
+    def begun(self) -> bool:
+        return self._begun.is_set()
+
+    def begin(self) -> None:
+        self._begun.set()
+
+    def end_hooks(self) -> None:
+        self.ends_hooks = True
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it has begun, at most that long."""
+        return self._begun.wait(seconds)
 
 
 async def _cancel_all() -> None:

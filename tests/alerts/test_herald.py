@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from house import House
 
 from tray.alerts.alert import Alert, AlertClass, Button, Urgency
 from tray.alerts.herald import Herald
@@ -116,6 +117,64 @@ def test_events_of_the_time_without_a_tray_are_summed_up(herald: Herald, announc
     ]
 
 
+UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
+
+
+def test_the_user_is_notified_once_of_an_agent_without_support(herald: Herald, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="cursor")
+
+    herald.decided(one, Decision(), record(one, **UNASKED))
+    herald.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
+
+    (alert,) = announced.alerts
+    assert (alert.cls, alert.urgency) == (AlertClass.INFORMATION, Urgency.NORMAL)
+    assert alert.body == (
+        "Cursor runs Hooktray's Claude Code hooks · Cursor is not supported yet: its tool calls are not guarded · "
+        "`hooktray connections` shows where"
+    )
+
+
+def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="cursor")
+    other = replace(one, agent="codex")
+
+    for _ in range(2):
+        herald = Herald(announced, Settings, first=house.stores.journal.first)
+        herald.decided(one, Decision(), record(one, **UNASKED))
+        herald.decided(other, Decision(), record(other, **UNASKED))
+
+    assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Cursor", "Codex"]
+
+
+def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
+    herald: Herald, announced: Announced
+) -> None:
+    one = event(EventKind.OTHER, agent="gemini-cli")
+
+    herald.offline([record(one, **UNASKED), record(one, **UNASKED)])
+
+    assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
+        "Gemini CLI runs Hooktray's Claude Code hooks",
+        "2 events were answered while the tray was not running, 0 denied",
+    ]
+
+
+def test_the_user_is_not_notified_of_a_test(herald: Herald, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="cursor")
+
+    herald.decided(one, Decision(), record(one, **UNASKED, test=True))
+
+    assert announced.alerts == []
+
+
+def test_the_user_is_notified_of_a_payload_that_no_protocol_understands(herald: Herald, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="unknown")
+
+    herald.decided(one, Decision(), record(one, **UNASKED | {"reason": "not understood"}))
+
+    assert announced.alerts[0].body.startswith("An event of Hooktray's Claude Code hooks was not understood")
+
+
 def test_what_is_wrong_in_a_source_is_told_once(herald: Herald, announced: Announced) -> None:
     first, second = "/p/settings.json:6:5: unknown event `Stopp`\n  did you mean `Stop`?", "/q.json:1:1: bad"
 
@@ -168,7 +227,7 @@ def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(herald: H
     assert len(announced.alerts) == 1
 
 
-@pytest.mark.parametrize("end", [End.ELSEWHERE, End.GONE, End.LATE])
+@pytest.mark.parametrize("end", [End.ELSEWHERE, End.GONE, End.LATE, End.QUIT])
 def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(
     herald: Herald, announced: Announced, end: End
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from alerts.parts import alert
 
+from tray.alerts import policy
 from tray.alerts.alert import Alert, AlertClass, Urgency
 from tray.alerts.hours import ends
 from tray.alerts.pace import APART, AT_ONCE, MINUTE, RATE, Pace
@@ -109,6 +110,23 @@ def test_two_summaries_do_not_replace_each_other(pace: Pace, clock: Clock) -> No
         keys |= {one.key for one in pace.release()}
 
     assert len(keys) == 3
+
+
+def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(pace: Pace, clock: Clock) -> None:
+    for number in range(50):
+        pace.offer([ended(f"p{number}")])
+    alarm = policy.alarm("The database was damaged", "All approvals are gone")
+
+    shown = pace.offer([alarm])
+
+    assert shown == (alarm,)
+    assert "message" not in "".join(one.body for one in drained(pace, clock))
+
+
+def drained(pace: Pace, clock: Clock) -> list[Alert]:
+    """What was held back, once it may be told."""
+    clock.now += 1000.0
+    return list(pace.release())
 
 
 def test_snoozing_holds_back_all_but_what_is_critical_and_waking_tells_it(pace: Pace, clock: Clock) -> None:

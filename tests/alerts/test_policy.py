@@ -9,7 +9,7 @@ import pytest
 
 from tray import settings
 from tray.alerts import policy
-from tray.alerts.policy import Alert, AlertClass, Urgency, alerts
+from tray.alerts.policy import Alert, AlertClass, Button, Urgency, alerts
 from tray.engine.approval.controls import TERMINAL
 from tray.model.decision import Decision, Outcome, Reading, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -293,6 +293,14 @@ def test_alerts_about_hooktray_itself_say_what_happened() -> None:
     assert policy.switched("Hooks off", "the tray menu").body == "Hooks off, by the tray menu"
     assert policy.config_broken("a.yaml:3:1: bad").body.endswith("a.yaml:3:1: bad")
     assert policy.information("hello").urgency is Urgency.LOW
+
+
+def test_what_may_have_taken_guards_away_is_critical_and_has_its_review() -> None:
+    alert = policy.alarm("The database was damaged", "All approvals are gone", about="x")
+
+    assert (alert.title, alert.urgency, alert.notify) == ("The database was damaged", Urgency.CRITICAL, True)
+    assert (alert.sound, alert.buttons) == ("alarm", (Button.REVIEW,))
+    assert policy.alarm("The ledger is not as Hooktray left it", "row 3").buttons == ()
 
 
 def test_the_classes_are_those_that_the_settings_take() -> None:

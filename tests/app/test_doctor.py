@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,6 +26,7 @@ from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
 from tray.model.event import PROBE
 from tray.model.hook import Match
+from tray.store.copies import SPARE
 from tray.store.ledger import Act
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
@@ -149,6 +151,7 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     standing = house.hook("guard", on="tool_before", script="exit 0")
     copy = house.stores.copies.path(standing.digest, str(house.paths.config.parent / "guard.sh"))
     house.script("guard.sh", "exit 3")  # it cannot be mended from the file
+    shutil.rmtree(house.stores.copies.folder / standing.digest / SPARE)  # nor from its spare bytes
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\nexit 2\n")
 
@@ -347,7 +350,10 @@ def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: Hou
 
     damaged = list(examine(house.paths, None, static=True))
 
-    assert found.remedy == f"approve what you still want, then remove {aside}"
+    assert found.remedy == (
+        "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
+        f"then remove {aside}"
+    )
     assert [(one.check, one.health) for one in damaged] == [("database", Health.BROKEN)]
     assert "hooktray run" in damaged[0].remedy
 

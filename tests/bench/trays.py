@@ -19,7 +19,7 @@ from tray.model.decision import Record, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Hook, Match, Rule, Source
 from tray.store import rows
-from tray.store.ledger import _link
+from tray.store.ledger import linked
 
 HOOK = "#!/bin/sh\ncat >/dev/null\necho '{}'\n"
 AGENT = "claude-code"
@@ -101,7 +101,7 @@ def fill_ledger(house: House, rules: int, approvals: int) -> None:
         hook = a_rule(number % rules)
         place = json.dumps((1, number))
         row = (float(number), "approve", hook.key, "", hook.definition, place, "bench")
-        chain = _link(chain, row)
+        chain = linked(chain, row)
         book.append((*row, chain))
     with house.stores.database.write() as connection:
         connection.execute("DELETE FROM ledger")

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from connect.sites import Person, tree
 
+from tray.app import roster, stores
+from tray.cli.connecting import try_adopted
 from tray.connect import adopt as adopting
 from tray.connect.plan import Plan, Site
+from tray.engine.approval.consent import Consent
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
@@ -188,3 +191,82 @@ def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: P
 
     with pytest.raises(HooktrayError, match="adopted before"):
         person.adopt()
+
+
+def settings(file: Path, *commands: str) -> None:
+    groups = [{"hooks": [{"type": "command", "command": command}]} for command in commands]
+    file.write_text(json.dumps({"hooks": {"PreToolUse": groups}}))
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("{home}/gone.sh", "there is no such program"),
+        ("{home}/lacking.sh", "words.sh` is not there"),
+        ("{home}/plain", "is not executable"),
+        ("python3 {home}/lacking.py", "the import `wordz`"),
+        ('"$CLAUDE_PROJECT_DIR"/x.sh', "each project would bring its own program"),
+    ],
+)
+def test_a_hook_that_cannot_work_stays_where_it_is_and_the_others_move(
+    person: Person, file: Path, command: str, why: str
+) -> None:
+    script(person.home / "lacking.sh", '. "$(dirname "$0")/words.sh"')
+    (person.home / "lacking.py").write_text("from .wordz import x\n")
+    (person.home / "plain").write_text("#!/bin/sh\n")
+    stays = command.format(home=person.home)
+    settings(file, stays, str(script(person.home / "good.sh", "exit 0")))
+
+    notes = person.adopt()
+
+    (left,) = json.loads(file.read_text())["hooks"]["PreToolUse"]
+    assert left["hooks"][0]["command"] == stays
+    assert notes[0].startswith("1 of your hooks stay: ")
+    assert why in notes[0]
+    assert notes[1].startswith("1 hook moved; ")
+
+
+def test_adopt_and_release_leave_every_other_file_of_the_user_as_it_is(person: Person, file: Path) -> None:
+    settings(file, str(script(person.home / ".claude" / "hooks" / "good.sh", '. "$(dirname "$0")/lib/words.sh"')))
+    script(person.home / ".claude" / "hooks" / "lib" / "words.sh", "WORD=x")
+    before = tree(person.home)
+
+    person.adopt()
+    adopted = tree(person.home)
+    person.release()
+
+    assert {name: one for name, one in adopted.items() if name != ".claude/settings.json"} == {
+        name: one for name, one in before.items() if name != ".claude/settings.json"
+    }
+    assert tree(person.home) == before
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_hooks_that_were_approved_before_run_once_after_adopt_and_a_failure_names_the_way_back(
+    person: Person, file: Path, capsys: pytest.CaptureFixture[str], works: bool
+) -> None:
+    settings(file, str(script(person.home / "guard.sh", "exit 0" if works else "echo no such thing >&2; exit 7")))
+    person.adopt()
+    kept = stores(person.site.paths, migrate=True)
+    found = roster(person.site.paths, kept)
+    found.refresh()
+    Consent(kept.ledger, found).approve(found.standings[0].key, found.standings[0].digest, "test")
+    kept.journal.close()
+    person.release()
+    person.adopt()
+
+    try_adopted(person.site, "claude-code")
+
+    said = capsys.readouterr().out
+    if works:
+        assert said == "claude-code: 1 of them is approved already and passed a test run.\n"
+    else:
+        assert "guard failed its test run: exit 7: no such thing" in said
+        assert "`hooktray release claude-code`" in said

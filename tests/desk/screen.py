@@ -61,6 +61,19 @@ class Screen:
         """The windows of this class on the screen, without those that only hold something."""
         return [box for window in self._root.query_tree().children if (box := self._of(window, name))]
 
+    def titles(self) -> list[str]:
+        """What the managed windows are called, oldest first."""
+        listed = self._root.get_full_property(self._display.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+        return [self._title(number) for number in (listed.value if listed else ())]
+
+    def _title(self, number: int) -> str:
+        try:
+            window = self._display.create_resource_object("window", number)
+            found = window.get_full_property(self._display.intern_atom("_NET_WM_NAME"), X.AnyPropertyType)
+        except (BadDrawable, BadWindow):  # it was closed meanwhile
+            return ""
+        return bytes(found.value).decode("utf-8", "replace") if found else ""
+
     def tray(self) -> Box | None:
         """The panel's tray; None as long as it has no place."""
         found = [box for window in self._windows(self._root, 5) if (box := self._tray(window))]

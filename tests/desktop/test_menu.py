@@ -17,6 +17,8 @@ from tray.desktop.menu import (
     Answer,
     Approval,
     Approve,
+    ApproveBatch,
+    Batch,
     Deny,
     Dismiss,
     Grant,
@@ -35,6 +37,7 @@ from tray.desktop.menu import (
     Request,
     Resume,
     Review,
+    ReviewBatch,
     ReviewWiring,
     Revoke,
     Running,
@@ -238,6 +241,33 @@ def approval(one: Approval) -> Item:
 
 def choices(one: Approval) -> list[tuple[str, Action | None]]:
     return [(child.label, child.action) for child in approval(one).children]
+
+
+def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
+    batch = Batch(number=2, digest="9f8e7d6c5b", click="Approve all 2 (9f8e7d6c)")
+    other = replace(PENDING, key="hooktray:/h.yaml#new", name="new")
+    state = MenuState(now=NOON, approvals=(replace(PENDING, before=True), other), batch=batch)
+
+    assert labels(find(state, "approvals")) == [
+        "2 hooks approved before, unchanged",
+        "guard · tool_before · approved before",
+        "new · tool_before · new",
+    ]
+    assert [row.action for row in find(state, "approvals/batch").children] == [
+        ReviewBatch(),
+        ApproveBatch("9f8e7d6c5b"),
+    ]
+    ids = [
+        find(replace(state, batch=one), "approvals/batch").children[1].id
+        for one in (batch, replace(batch, digest="1a"))
+    ]
+    assert len(set(ids)) == 2, "an old click cannot approve another batch"
+
+
+def test_damage_of_the_database_is_the_first_row_and_opens_the_review() -> None:
+    row = find(MenuState(now=NOON, problem="h.yaml:1:1: bad", damage="The database was damaged"), "status")
+
+    assert (row.label, row.action) == ("The database was damaged", ReviewBatch())
 
 
 def test_a_changed_hook_offers_to_keep_the_approved_copy() -> None:
@@ -539,6 +569,7 @@ states = st.builds(
     running=texts,
     trouble=st.integers(0, 10**6),
     problem=texts,
+    incident=texts,
     recent=st.lists(records, max_size=12).map(tuple),
     questions=st.lists(st.builds(Question, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import pytest
 from desk import wait
 
 from tray.desktop import linux
-from tray.desktop.opener import open_file
+from tray.desktop.opener import Opener
+from tray.engine.callers.ancestry import ancestors
 from tray.errors import HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="xdg-open")
@@ -26,20 +26,43 @@ def test_the_desktops_program_is_given_the_file(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     file = tmp_path / "a review.txt"
 
-    open_file(file)
+    Opener().open(file)
 
     assert wait((tmp_path / "opened").exists, 20, "the file is opened")
     assert (tmp_path / "opened").read_text() == str(file)
 
 
+def test_what_was_opened_is_known_by_the_process_that_stays_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever becomes of the opener, and whatever the program does to its session and environment."""
+    note = tmp_path / "note"
+    program = tmp_path / "xdg-open"
+    program.write_text(
+        f"#!/bin/sh\nsetsid --fork env -i PATH=/usr/bin:/bin "
+        f"sh -c 'echo $$ >{note}.part; mv {note}.part {note}; read line <{tmp_path}/end'\n"
+    )
+    program.chmod(0o755)
+    os.mkfifo(tmp_path / "end")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    opener = Opener()
+
+    opener.open(tmp_path / "a.txt")
+
+    pid = int(str(wait(lambda: note.exists() and note.read_text(), 20, "the viewer is there")))
+    wait(lambda: any(opener.started(one.pid) for one in ancestors(pid)), 20, "what was opened is known")
+    above = next(one.pid for one in ancestors(pid) if opener.started(one.pid))
+    assert not opener.started(pid)
+    assert not opener.started(os.getpid())
+    (tmp_path / "end").write_text("\n")
+    wait(lambda: not opener.started(above), 20, "it ends with what was opened")
+
+
 def test_without_such_a_program_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setsid = shutil.which("setsid")
-    assert setsid is not None
-    (tmp_path / "setsid").symlink_to(setsid)
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(HooktrayError) as caught:
-        open_file(tmp_path / "a.txt")
+        Opener().open(tmp_path / "a.txt")
 
     assert str(tmp_path / "a.txt") in caught.value.hint
 

@@ -82,7 +82,7 @@ def answered(agent: str, name: str, dialect: str, said: dict[str, Any]) -> dict[
 
 def _filled(value: Any, empty: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields that say something, as JSON holds them."""
-    names = [field.name for field in dataclasses.fields(value) if field.name not in without]
+    names = [field.name for field in dataclasses.fields(value) if field.compare and field.name not in without]
     said = {name: getattr(value, name) for name in names if getattr(value, name) != getattr(empty, name)}
     plain = {
         name: dataclasses.asdict(each) if dataclasses.is_dataclass(each) and not isinstance(each, type) else each

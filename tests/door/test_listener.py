@@ -277,3 +277,13 @@ def test_a_door_without_threads_left_behind_can_be_opened_again(tmp_path: Path) 
             assert answer(connection).stdout == b"inline"
         porch.listener.close()
     assert until(lambda: set(threading.enumerate()) <= before)
+
+
+def test_a_door_whose_socket_was_deleted_listens_at_its_path_again_and_sees_its_callers_off(porch: Porch) -> None:
+    with porch.knock("e") as before:
+        porch.path.unlink()
+        porch.listener.rebind()
+        assert answer(before).stdout == b"inline"
+
+    with porch.knock("e") as after:
+        assert answer(after).stdout == b"inline"

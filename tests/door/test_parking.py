@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from door.porch import LONG, Porch, answer, inside, opened, until
+from door.porch import LONG, Porch, answer, exactly, inside, is_sent_away, opened, until
 
+from tray.door import frames
 from tray.door.parking import Work
 from tray.model.decision import Answer
 
@@ -43,6 +44,12 @@ class Parked:
 
     def late(self) -> None:
         self.end("late")
+
+    def quit(self) -> None:
+        with self._lock:
+            resume, self.resume = self.resume, None
+        if resume is not None:
+            resume(lambda: None)
 
     def unasked(self) -> Answer:
         return Answer(stdout=b"unasked")
@@ -120,7 +127,7 @@ def test_who_cannot_be_asked_is_answered_at_once(tmp_path: Path) -> None:
         assert heard(porch.knock("park")) == b"unasked"
 
 
-def test_at_the_trays_end_everyone_is_told_that_it_is_too_late(tmp_path: Path) -> None:
+def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_path: Path) -> None:
     with opened(tmp_path) as porch:
         crowd = [Parked() for _ in range(5)]
         for one in crowd:
@@ -130,7 +137,10 @@ def test_at_the_trays_end_everyone_is_told_that_it_is_too_late(tmp_path: Path) -
 
         porch.listener.close()
 
-        assert [heard(caller) for caller in callers] == [b"late"] * 5
+        for caller in callers:
+            with caller:
+                exactly(caller, frames.ACK_SIZE)
+                assert is_sent_away(caller)
 
 
 def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: Path) -> None:

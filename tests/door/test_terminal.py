@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from damage import damage_table
 from desk import wait
 from live import Live
 from plain import Plain
+from test_trouble import approved
 
 from tray.app import stores
 from tray.engine.approval.controls import TERMINAL
@@ -120,6 +122,28 @@ def test_a_person_approves_at_a_terminal_where_there_is_no_icon(live: Live, pers
     assert live.states() == {"guard": "approved"}
     (approved,) = stores(locate(str(live.home)), migrate=False).ledger.in_order()
     assert approved.way == TERMINAL
+
+
+def test_a_person_approves_all_unchanged_hooks_at_a_terminal_where_there_is_no_icon(
+    live: Live, person: Person
+) -> None:
+    approved(live)
+    live.quit()
+    damage_table(locate(str(live.home)).database, "journal")
+    live.start()
+    assert live.states() == {"guard": "pending"}
+    assert "all approvals are gone" in live.cli_json("status")[0]["problem"]
+
+    person.opens("approve", "unchanged")
+    shown = person.reads()
+    assert "1 hook waits with exactly the content that was approved before" in shown
+    person.types(_challenge(shown))
+
+    assert person.said()[0] == 0
+    assert live.states() == {"guard": "approved"}
+    assert live.cli_json("status")[0]["problem"] is None
+    nothing = live.cli("approve", "unchanged")
+    assert (nothing.returncode, "no hook waits whose content" in nothing.stderr.decode()) == (1, True)
 
 
 def test_a_person_confirms_a_setting_at_a_terminal_where_there_is_no_icon(live: Live, person: Person) -> None:

@@ -140,6 +140,21 @@ def test_when_the_agent_ends_its_relay_the_question_goes(asked: Asked) -> None:
     asked.taken_back(number)
 
 
+def test_when_the_tray_quits_the_agent_gets_the_one_shot_engines_answer_and_the_question_goes(asked: Asked) -> None:
+    relay = asked.request()
+    number = asked.question()
+
+    assert asked.live.quit() == 0
+
+    assert decision(relay) == {}
+    asked.taken_back(number)
+    rows = [row for row in asked.live.log() if row["event"] == "PermissionRequest"]
+    assert sorted((row["verdict"], "the tray quit" in row["reason"]) for row in rows) == [
+        ("abstain", False),  # of the one-shot engine
+        ("abstain", True),
+    ]
+
+
 def test_an_event_is_at_the_notification_server_within_ten_milliseconds(asked: Asked) -> None:
     taken = []
     for number in range(20):

@@ -139,3 +139,37 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
         desk.wait(lambda: live.log()[0]["alerted"] == "held", SLOW, "the next one is held back")
         live.click("Alerts", "Snoozed until", "End the snooze")
         desk.wait(lambda: live.log()[0]["alerted"] == "sent", SLOW, "it is shown after all")
+
+
+FORGETFUL = """#!/usr/bin/env python3
+import importlib, pathlib, sys, time
+while not pathlib.Path({go!r}).exists():
+    time.sleep(0.05)
+importlib.import_module("wor" + "ds")
+"""
+
+
+def test_a_guard_that_fails_its_first_run_is_shown_and_undo_takes_the_approval_back(
+    desk: Desk, tmp_path: Path
+) -> None:
+    guard, go = tmp_path / "guard.py", tmp_path / "go"
+    guard.write_text(FORGETFUL.format(go=str(go)))  # no look at the file finds what it lacks
+    guard.chmod(0o755)
+    hooks = {"hooks": [{"event": "tool_before", "tool": "Write", "command": str(guard), "timeout": 60}]}
+    live = Live.fresh(desk, tmp_path, configuration=hooks)
+    bubbles = DunstBubbles(desk.folder, desk.screen)
+
+    live.approve("guard")  # the click does not wait for the run
+    desk.wait_notification(lambda one: "guard is approved (" in one.body, SLOW)
+    desk.clear_notifications()
+    go.touch()
+    shown = desk.wait_notification(lambda one: "failed its test run" in one.body, SLOW)
+    (row,) = live.wait_log(1)
+    health = live.cli_json("list")[0]["health"]
+    bubbles.press("Undo")
+    desk.wait(lambda: live.states() == {"guard": "pending"}, SLOW, "the approval is taken back")
+
+    assert shown.body.startswith("guard is approved and failed its test run · ")
+    assert "No module named 'words'" in health
+    assert (row["event"], row["test"], row["hooks"][0]["status"]) == ("PreToolUse", True, "failed")
+    desk.wait_notification(lambda one: one.body.startswith("Taken back: guard is approved"), SLOW)

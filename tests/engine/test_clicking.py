@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tray.engine.callers.clicking import browser, host
+from tray.engine.callers.clicking import Objection, browser, host
 from tray.engine.callers.people import Seen
 
 ME = 1000
@@ -40,37 +40,105 @@ CAGE = seen(71, 70, "bwrap")
     ],
 )
 def test_a_browser_that_a_person_uses_is_heard(chain: tuple[Seen, ...]) -> None:
-    assert browser(chain, (), ME) == ""
+    assert browser(chain, (), ME) is None
+
+
+def started(*words: str) -> tuple[Seen, ...]:
+    """Debian's Chromium; it shows its words as one, joined by blanks."""
+    line = " ".join(("/usr/lib/chromium/chromium", "--disable-pings", *words))
+    return NETWORK, ZYGOTE, replace(CHROMIUM, words=(line,)), INIT
+
+
+EXTENSIONS = "/usr/share/chromium/extensions"
 
 
 @pytest.mark.parametrize(
-    ("chain", "reason"),
+    "words",
     [
-        ((), "does not show"),
-        ((seen(80, 1, "python3.11"), INIT), "is no browser"),
-        ((seen(80, 1, "curl"), INIT), "is no browser"),
-        ((seen(80, 1, "chromium", system=False), INIT), "is no browser"),
-        ((replace(NETWORK, system=False), ZYGOTE, CHROMIUM, INIT), "is no browser"),
-        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), "is no browser"),
-        ((WEBKIT, INIT), "is no browser"),
-        ((NETWORK, ZYGOTE, replace(CHROMIUM, words=("chromium", "--headless=new")), INIT), "driven"),
-        ((NETWORK, ZYGOTE, replace(CHROMIUM, words=("chromium", "--remote-debugging-port=0")), INIT), "driven"),
-        ((NETWORK, ZYGOTE, replace(CHROMIUM, words=("chromium", "--load-extension=/tmp/x")), INIT), "driven"),
-        ((replace(FIREFOX, words=("firefox", "-marionette")), PANEL, INIT), "driven"),
-        ((replace(FIREFOX, environment=frozenset({"MOZ_HEADLESS"})), PANEL, INIT), "driven"),
-        ((NETWORK, ZYGOTE, replace(CHROMIUM, environment=frozenset({"LD_PRELOAD"})), INIT), "not its own"),
-        ((NETWORK, ZYGOTE, replace(CHROMIUM, environment=None), INIT), "not its own"),
-        ((replace(FIREFOX, environment=frozenset({"CLAUDECODE"})), INIT), "CLAUDECODE is set"),
-        ((FIREFOX, seen(61, 1, "node", words=("node", "/usr/bin/claude")), INIT), "is an agent"),
-        ((FIREFOX, seen(61, 1, "sh", environment=None), INIT), "hides what it is"),
+        ("--load-extension", "--no-sandbox", "file:///home/me/open-x.html"),
+        (f"--load-extension={EXTENSIONS}/ublock-origin", "file:///home/me/open-x.html"),
+        (f"--load-extension={EXTENSIONS}/one,", "--no-first-run", f"{EXTENSIONS}/two"),
+        (f"--load-extension={EXTENSIONS}/one,", f"{EXTENSIONS}/two", "file:///home/me/open-x.html"),
+        ("--disable-extensions-except=", "--load-extension=/usr/share/webext/ublock-origin"),
+        ("--no-sandbox", "--user-data-dir=/home/me/other", "https://example.com/?a=--headless"),
     ],
 )
-def test_another_program_is_not(chain: tuple[Seen, ...], reason: str) -> None:
-    assert reason in browser(chain, (), ME)
+def test_what_the_distribution_gives_its_browser_is_no_program_that_drives_it(words: tuple[str, ...]) -> None:
+    assert browser(started(*words), (), ME) is None
+
+
+def test_an_empty_switch_before_an_address_loads_nothing() -> None:
+    words = ("/usr/lib/chromium/chromium", "--load-extension=", "file:///tmp/open-x.html")
+
+    assert browser((NETWORK, ZYGOTE, replace(CHROMIUM, words=words), INIT), (), ME) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "switch"),
+    [
+        (("--load-extension=/home/me/x",), "--load-extension"),
+        (("--load-extension=x", "file:///home/me/open-x.html"), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/one,/tmp/x",), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/one", "x,/tmp/x"), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/../../../../tmp/x",), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/one", "-load-extension=/tmp/x"), "-load-extension"),
+        ((f"--load-extension={EXTENSIONS}",), "--load-extension"),
+        (("--disable-extensions-except=/tmp/x",), "--disable-extensions-except"),
+        (("--headless=new",), "--headless"),
+        (("--remote-debugging-port=0",), "--remote-debugging-port"),
+        (("--remote-debugging-pipe",), "--remote-debugging-pipe"),
+        (("--enable-automation", "--load-extension"), "--enable-automation"),
+    ],
+)
+def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: str) -> None:
+    found = browser(started(*words), (), ME)
+
+    assert found is not None
+    assert found.objection is Objection.DRIVEN
+    assert found.detail == f"chromium (50) was started with {switch}"
+
+
+@pytest.mark.parametrize(
+    ("chain", "objection", "detail"),
+    [
+        ((), Objection.UNSEEN, ""),
+        ((seen(80, 1, "python3.11"), INIT), Objection.NOT_A_BROWSER, "python3.11 (80)"),
+        ((seen(80, 1, "curl"), INIT), Objection.NOT_A_BROWSER, "curl (80)"),
+        ((seen(80, 1, "chromium", system=False), INIT), Objection.NOT_A_BROWSER, "chromium (80)"),
+        ((seen(80, 1, "chromium (deleted)", system=False), INIT), Objection.UPDATED, "chromium (80) runs a file"),
+        ((seen(80, 1, "python3 (deleted)", system=False), INIT), Objection.NOT_A_BROWSER, "python3 (deleted)"),
+        ((replace(NETWORK, system=False), ZYGOTE, CHROMIUM, INIT), Objection.NOT_A_BROWSER, "chromium (52)"),
+        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), Objection.NOT_A_BROWSER, "python3.11 (70)"),
+        ((WEBKIT, INIT), Objection.NOT_A_BROWSER, "systemd (1)"),
+        ((replace(FIREFOX, words=("firefox", "-marionette")), PANEL, INIT), Objection.DRIVEN, "-marionette"),
+        ((replace(FIREFOX, environment=frozenset({"MOZ_HEADLESS"})), PANEL, INIT), Objection.DRIVEN, "MOZ_HEADLESS"),
+        (
+            (NETWORK, ZYGOTE, replace(CHROMIUM, environment=frozenset({"LD_PRELOAD"})), INIT),
+            Objection.ALTERED,
+            "LD_PRELOAD",
+        ),
+        ((NETWORK, ZYGOTE, replace(CHROMIUM, environment=None), INIT), Objection.HIDDEN, "hides what it is"),
+        (
+            (replace(FIREFOX, environment=frozenset({"CLAUDECODE"})), INIT),
+            Objection.AGENT,
+            "CLAUDECODE is set",
+        ),
+        ((FIREFOX, seen(61, 1, "node", words=("node", "/usr/bin/claude")), INIT), Objection.AGENT, "is an agent"),
+        ((FIREFOX, seen(61, 1, "sh", environment=None), INIT), Objection.HIDDEN, "hides what it is"),
+    ],
+)
+def test_another_program_is_not(chain: tuple[Seen, ...], objection: Objection, detail: str) -> None:
+    found = browser(chain, (), ME)
+
+    assert found is not None
+    assert (found.objection, detail in found.detail) == (objection, True)
 
 
 def test_a_browser_that_belongs_to_an_agent_is_not() -> None:
-    assert "belongs to an agent" in browser((FIREFOX, PANEL, INIT), {FIREFOX.pid}, ME)
+    found = browser((FIREFOX, PANEL, INIT), {FIREFOX.pid}, ME)
+
+    assert found is not None
+    assert found.objection is Objection.AGENT
 
 
 NOTIFICATIONS = seen(

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tray.engine.approval import covering as module
-from tray.engine.approval.covering import Covering, signature, survey
+from tray.engine.approval.covering import Covering, examine, signature, survey
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source
-from tray.store.copies import MANIFEST, Copies, DamagedError, Unit
+from tray.store.copies import MANIFEST, SPARE, Copies, DamagedError, Unit
 
 
 def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: str = "") -> Hook:
@@ -141,11 +141,32 @@ def ruin(kept: Copies, unit: Unit, folder: Path, damage: str) -> None:
         manifest.unlink()
 
 
+def ruin_spare(kept: Copies, unit: Unit) -> None:
+    for spare in (kept.folder / unit.digest / SPARE).iterdir():
+        spare.chmod(0o700)
+        spare.write_text("#!/bin/sh\necho evil\n")
+
+
 DAMAGES = ["edit", "delete", "manifest", "folder", "guest", "link"]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
+@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder"])
+def test_a_copy_that_cannot_be_restored_is_refused_and_nothing_else_runs_in_its_place(
+    folder: Path, kept: Copies, damage: str
+) -> None:
+    guard = script(folder / "guard.sh")
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+    ruin(kept, unit, folder, damage)
+    ruin_spare(kept, unit)
+    guard.write_text("#!/bin/sh\necho edited\n")
+
+    with pytest.raises(DamagedError, match=unit.digest[:8]):
+        Covering(kept).argv(unit.hook, unit.digest)
+
+
+@pytest.mark.parametrize("damage", ["edit", "delete", "guest", "link"])
+def test_what_was_altered_in_a_copy_is_restored_before_the_next_start(
     folder: Path, kept: Copies, damage: str
 ) -> None:
     guard = script(folder / "guard.sh")
@@ -154,8 +175,41 @@ def test_a_damaged_copy_is_refused_and_nothing_else_runs_in_its_place(
     ruin(kept, unit, folder, damage)
     guard.write_text("#!/bin/sh\necho edited\n")
 
-    with pytest.raises(DamagedError, match=unit.digest[:8]):
-        Covering(kept).argv(unit.hook, unit.digest)
+    assert printed(kept, unit, folder) == ["original"]
+    assert [path.name for path in kept.path(unit.digest, str(guard)).parent.iterdir()] == ["guard.sh"]
+
+
+def test_data_that_a_hook_writes_beside_itself_stays_and_what_a_language_would_load_does_not(
+    folder: Path, kept: Copies
+) -> None:
+    script(
+        folder / "guard.sh",
+        '#!/bin/sh\ncd "$(dirname "$0")" || exit 1\n'
+        "echo line >> seen.log\necho {} > state.json\necho {} > package.json\necho > json.py\nwc -l < seen.log\n",
+    )
+    unit = survey(hook(folder, "./guard.sh"))
+    kept.keep(unit)
+
+    lines = [printed(kept, unit, folder) for _ in range(3)]
+    Covering(kept).argv(unit.hook, unit.digest)
+
+    assert lines == [["1"], ["2"], ["3"]]
+    assert [Path(guest).name for guest in kept.guests(unit.digest)] == ["seen.log", "state.json"]
+    assert not list((kept.folder / unit.digest).rglob("json.py"))
+
+
+def test_data_that_a_hook_wrote_goes_along_to_its_next_approved_copy(folder: Path, kept: Copies) -> None:
+    guard = script(folder / "guard.sh", '#!/bin/sh\necho line >> "$(dirname "$0")/seen.log"\n')
+    before = survey(hook(folder, "./guard.sh"))
+    kept.keep(before)
+    printed(kept, before, folder)
+    guard.write_text('#!/bin/sh\ncat "$(dirname "$0")/seen.log"\n')
+    after = survey(before.hook)
+    kept.keep(after)
+
+    kept.carry(before.digest, after.digest)
+
+    assert printed(kept, after, folder) == ["line"]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -166,6 +220,7 @@ def test_a_damaged_copy_is_made_anew_while_the_files_hold_what_was_approved(
     unit = survey(hook(folder, "./guard.sh"))
     kept.keep(unit)
     ruin(kept, unit, folder, damage)
+    ruin_spare(kept, unit)
 
     argv = Covering(kept).argv(unit.hook, unit.digest)
 
@@ -243,16 +298,123 @@ def test_an_interpreter_of_the_users_own_is_bound_to_its_bytes(folder: Path, kep
         Covering(kept).argv(unit.hook, unit.digest)
 
 
-def test_a_file_named_behind_an_equals_sign_is_covered(folder: Path, kept: Copies) -> None:
+ECHO = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
+
+
+def printed(kept: Copies, unit: Unit, cwd: Path) -> list[str]:
+    """What the script of this unit is given, started in another folder."""
+    argv, quiet = Covering(kept).argv(unit.hook, unit.digest), {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(argv, cwd=cwd, env=quiet, capture_output=True, check=True)
+    return done.stdout.decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ("--rules=./rules.json", "--rules={folder}/rules.json"),
+        ("--log={folder}/audit.log", "--log={folder}/audit.log"),
+        ("./audit.log", "{folder}/audit.log"),
+        ("../audit.log", "{above}/audit.log"),
+        ("audit.log", "{folder}/audit.log"),
+        ("~/audit.log", "{home}/audit.log"),
+        ("--log=~/audit.log", "--log={home}/audit.log"),
+        ("./not/there/yet.log", "{folder}/not/there/yet.log"),
+        ("Bash", "Bash"),
+    ],
+)
+def test_a_word_that_names_data_keeps_the_users_own_path(
+    folder: Path, kept: Copies, tmp_path: Path, own_home: Path, words: str, given: str
+) -> None:
+    script(folder / "guard.sh", ECHO)
+    for place in (folder / "rules.json", folder / "audit.log", tmp_path / "audit.log", own_home / "audit.log"):
+        place.write_text("[]")
+    places = {"folder": folder, "above": tmp_path, "home": own_home}
+    unit = survey(hook(folder, f"./guard.sh {words.format(**places)}"))
+    kept.keep(unit)
+
+    assert printed(kept, unit, tmp_path) == [given.format(**places)]
+    assert [Path(path).name for path in unit.covered] == ["guard.sh"]
+
+
+def test_a_log_named_as_an_argument_grows_where_the_user_keeps_it(folder: Path, kept: Copies, tmp_path: Path) -> None:
+    script(folder / "audit.sh", '#!/bin/sh\necho line >> "$1"\n')
+    log = folder / "audit.log"
+    log.write_text("first\n")
+    unit = survey(hook(folder, "./audit.sh ./audit.log"))
+    kept.keep(unit)
+
+    for _ in range(2):
+        subprocess.run(Covering(kept).argv(unit.hook, unit.digest), cwd=tmp_path, check=True)
+
+    assert log.read_text() == "first\nline\nline\n"
+    assert survey(unit.hook).digest == unit.digest  # and the log is no change of the hook
+
+
+def test_a_file_that_the_user_lists_is_covered_also_where_a_word_names_it(folder: Path, kept: Copies) -> None:
     script(folder / "guard.sh", '#!/bin/sh\ncat "${1#--rules=}"\n')
     script(folder / "rules.json", "[1]")
-    unit = survey(hook(folder, "./guard.sh --rules=./rules.json"))
+    unit = survey(hook(folder, "./guard.sh --rules=./rules.json", files=("rules.json",)))
     kept.keep(unit)
     script(folder / "rules.json", "[]")
 
     done = subprocess.run(Covering(kept).argv(unit.hook, unit.digest), capture_output=True, check=True)
 
     assert done.stdout == b"[1]"
+
+
+def test_a_copy_from_before_goes_on_with_the_data_that_was_approved_with_it(folder: Path, kept: Copies) -> None:
+    guard, rules = script(folder / "guard.sh", '#!/bin/sh\ncat "$1"\n'), script(folder / "rules.json", "[1]")
+    old = Unit(
+        hook=hook(folder, "./guard.sh ./rules.json"),
+        contents={str(path): path.read_bytes() for path in (guard, rules)},
+        executable=frozenset({str(guard)}),
+    )
+    kept.keep(old)
+    rules.write_text("[]")
+
+    assert printed(kept, old, folder) == ["[1]"]
+    assert survey(old.hook).digest != old.digest
+
+
+def test_a_binary_is_bound_to_its_bytes_and_not_copied(folder: Path, kept: Copies) -> None:
+    tool = folder / "bin" / "guardtool"
+    tool.parent.mkdir()
+    tool.write_bytes(Path("/bin/sh").read_bytes())
+    tool.chmod(0o755)
+    unit = survey(hook(folder, "guardtool -c :", interpreter=str(tool)))
+    kept.keep(unit)
+
+    assert unit.covered == ()
+    assert Covering(kept).argv(unit.hook, unit.digest)[0] == str(tool)
+    tool.write_bytes(tool.read_bytes() + b"x")
+    with pytest.raises(DamagedError, match="another program"):
+        Covering(kept).argv(unit.hook, unit.digest)
+
+
+def test_a_module_beside_the_script_runs_as_approved_whatever_becomes_of_it(folder: Path, kept: Copies) -> None:
+    script(folder / "guard.py", "#!/usr/bin/env python3\nfrom words import WORD\nprint(WORD)\n")
+    words = script(folder / "words.py", "WORD = 'approved'\n")
+    unit = survey(hook(folder, "./guard.py"))
+    kept.keep(unit)
+    seen = []
+    for change in ("edit", "delete"):
+        words.write_text("WORD = 'edited'\n") if change == "edit" else words.unlink()
+        seen += printed(kept, unit, folder)
+        assert survey(unit.hook).digest != unit.digest
+
+    assert seen == ["approved", "approved"]
+
+
+def test_the_signature_sees_a_change_of_what_a_script_imports(folder: Path) -> None:
+    script(folder / "guard.py", "from words import WORD\n")
+    words = script(folder / "words.py", "WORD = 1\n")
+    one = hook(folder, "python3 guard.py", interpreter="/usr/bin/python3")
+    places = examine(one).places
+    before = signature(one, places)
+
+    words.write_text("WORD = 2\n")
+
+    assert signature(one, places) != before
 
 
 def test_tidying_keeps_what_is_wanted_and_nothing_else(folder: Path, kept: Copies) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from house import PRE_TOOL_USE, House
 from tray.alerts.policy import AlertClass, alerts
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
+from tray.store.copies import SPARE
 
 WAITED: dict[str, Any] = {"async": False}
 COMMON = {"session_id": "s-1", "cwd": "/"}
@@ -181,6 +183,7 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, way: str) ->
         copy.parent.chmod(0o700)
         copy.unlink()
         (house.root / "c" / f"{NAME}.sh").write_text("exit 1")  # else the copy would be made anew
+        shutil.rmtree(house.stores.copies.folder / standing.digest / SPARE)  # else it would be restored
 
     house.tool()
 

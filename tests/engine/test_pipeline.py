@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tray.errors import HooktrayError
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
 from tray.model.hook import State
+from tray.store.copies import SPARE
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
@@ -358,10 +360,21 @@ def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: H
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\nexit 0\n")
     house.script("guard.sh", f"touch {tmp_path}/ran; exit 0")
+    shutil.rmtree(house.stores.copies.folder / standing.digest / SPARE)
 
     assert house.tool() == {}
     assert not (tmp_path / "ran").exists()
     assert "altered" in house.last.hooks[0]["cause"]
+
+
+def test_a_damaged_copy_is_restored_and_denies_whatever_became_of_its_file(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script=DENY)
+    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\nexit 0\n")
+    house.script("guard.sh", "exit 0")
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_a_damaged_copy_switches_no_guard_off_whose_file_is_still_there(house: House) -> None:

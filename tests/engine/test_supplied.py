@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tray.engine.approval.covering import Covering, survey
+from tray.engine.approval.covering import Covering, examine, survey
 from tray.errors import HooktrayError
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source
-from tray.store.copies import Copies
+from tray.store.copies import Copies, DamagedError
 
 
 def hook(folder: Path, line: str, *, shell: bool = True, project: str = "") -> Hook:
@@ -189,3 +189,82 @@ def test_a_projects_own_settings_may_name_its_files_by_the_project(tmp_path: Pat
     found = [survey(hook(tmp_path, line, project=str(tmp_path))).covered for line in lines]
 
     assert found == [(str(script),)] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "run", "data"),
+    [
+        ("tee -a ~/tee.log", [], ["~/tee.log"]),
+        ("tee -a ./audit.log < /dev/null", [], ["./audit.log"]),
+        ("./check ./audit.log", ["check"], ["./audit.log"]),
+        ("./check --log=audit.log", ["check"], ["--log=audit.log"]),
+        ("./check >> ~/out.log 2>&1", ["check"], ["~/out.log"]),
+        ("env X=1 python3 ./tool.py audit.log", ["tool.py"], ["audit.log"]),
+        ("timeout 5 ./check audit.log", ["check"], ["audit.log"]),
+        ("cat audit.log | sh ./check", ["check"], ["audit.log"]),
+        ("sh < check", ["check"], []),
+        ("python3 -I -m json.tool audit.log", [], ["audit.log"]),
+        ("jq . audit.log && ./check", ["check"], ["audit.log"]),
+        ("sh -c 'cat \"$1\"' x audit.log", [], ["audit.log"]),
+    ],
+)
+def test_only_what_a_line_runs_is_copied_and_every_other_word_is_data(
+    tmp_path: Path, own_home: Path, line: str, run: list[str], data: list[str]
+) -> None:
+    for name in ("check", "audit.log", "tool.py"):
+        (tmp_path / name).write_text("#!/bin/sh\n" if name == "check" else "")
+    (own_home / "tee.log").write_text("")
+
+    found = examine(hook(tmp_path, line))
+
+    assert [Path(path).name for path in found.unit.covered] == run
+    assert list(found.data) == data
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tee -a ./audit.log",
+        "tee -a {}/audit.log",
+        "cat >> {}/audit.log",
+        "./keep audit.log",
+        "cat > /dev/null; ./keep ./audit.log",
+    ],
+)
+def test_what_a_line_for_a_shell_writes_is_the_users_own_file(tmp_path: Path, line: str) -> None:
+    ours, project = tmp_path / "ours", tmp_path / "project"
+    for folder in (ours, project, tmp_path / "copies"):
+        folder.mkdir()
+    (ours / "keep").write_text('#!/bin/sh\necho line >> "$1"\n')
+    (ours / "keep").chmod(0o755)
+    (ours / "audit.log").write_text("first\n")
+    kept = Copies(tmp_path / "copies")
+    unit = survey(hook(ours, line.format(ours)))
+    kept.keep(unit)
+
+    subprocess.run(Covering(kept).argv(unit.hook, unit.digest), cwd=project, input=b"line\n", check=True)
+
+    assert (ours / "audit.log").read_text() == "first\nline\n"
+    assert survey(unit.hook).digest == unit.digest
+
+
+@pytest.mark.parametrize(
+    "line", ["./tool -c :", "timeout 5 ./tool -c :", "true && ./tool -c :", "env A=1 ./tool -c :"]
+)
+def test_a_binary_that_a_line_runs_is_bound_to_its_bytes_wherever_it_is_named(tmp_path: Path, line: str) -> None:
+    ours, project = tmp_path / "ours", tmp_path / "project"
+    for folder in (ours, project, tmp_path / "copies"):
+        folder.mkdir()
+    tool = ours / "tool"
+    tool.write_bytes(Path("/bin/sh").read_bytes())
+    tool.chmod(0o755)
+    kept = Copies(tmp_path / "copies")
+    unit = survey(hook(ours, line))
+    kept.keep(unit)
+
+    subprocess.run(Covering(kept).argv(unit.hook, unit.digest), cwd=project, check=True)
+    tool.write_bytes(tool.read_bytes() + b"x")
+
+    assert unit.covered == ()
+    with pytest.raises(DamagedError, match="another program"):
+        Covering(kept).argv(unit.hook, unit.digest)

@@ -16,6 +16,7 @@ from house import PRE_TOOL_USE, House
 from tray.alerts.policy import AlertClass, alerts
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Knock
+from tray.store.copies import SPARE
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 COMMON = {"session_id": "s-1", "cwd": "/"}
@@ -91,6 +92,8 @@ def test_what_could_not_be_started_has_its_turn_later(house: House, tmp_path: Pa
     copy.parent.chmod(0o700)
     copy.rename(aside)
     house.script("hello.sh", "exit 1")  # else the copy would be made anew
+    spare = next(house.stores.copies.folder.glob(f"*/{SPARE}"))
+    spare.rename(spare.with_name("gone"))  # else it would be restored
     house.tool()
     aside.rename(copy)
 

@@ -9,14 +9,15 @@ import sys
 
 from tray.app.live import run
 from tray.app.trusting import Trust
+from tray.engine.callers.clicking import Finding, Objection
 from tray.paths import locate
 
 
 class Driven(Trust):
     """An agent's own browser is refused all the same."""
 
-    def browser(self, pid: int) -> bool:
-        return not self.below(pid)
+    def browser(self, pid: int) -> Finding | None:
+        return Finding(Objection.AGENT, "belongs to an agent or a hook") if self.below(pid) else None
 
 
 if __name__ == "__main__":

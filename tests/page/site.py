@@ -17,6 +17,7 @@ from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.menu import Telling
 from tray.engine.approval.controls import Controls
+from tray.engine.callers.clicking import Finding
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
 from tray.page.parts import Parts, Wired
@@ -32,11 +33,11 @@ ROW = Record(
 
 
 class Site:
-    """`trusted` is what the tray would say of every process that clicks; `said` what it was told to announce."""
+    """`finding`: what is wrong with every process that clicks; `said`: what the tray was given to announce."""
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.trusted = True
+        self.finding: Finding | None = None
         self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
@@ -63,7 +64,7 @@ class Site:
             copies=house.stores.copies,
             controls=self.controls,
             look=self._look,
-            trusts=lambda pid: self.trusted,
+            objects=lambda pid: self.finding,
             replay=replaying(house.paths, house.stores, house.roster, None),
             choices=lambda: choices(self.face),
             choose=lambda id, on: choose(self.face, self.hand, id, on),

@@ -7,6 +7,7 @@ from page.site import Site, slip, status
 
 from tray.model.hook import State
 from tray.page.changes import name
+from tray.store.salvage import Earlier
 
 
 @pytest.fixture
@@ -125,3 +126,28 @@ def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
 
     assert "Undo “Hooks are off”?".encode() in asked
     assert undone == ["off"]
+
+
+def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(site: Site) -> None:
+    site.house.hook("guard", on="tool_before", script="echo 'no <b>' >&2; exit 2")
+    site.house.hook("second", on="tool_before", script="exit 0", approved=False)
+    (one,) = site.house.stores.ledger.in_order()
+    site.house.consent.undo(one_row(site), "test")
+    site.house.roster.earlier = Earlier(approved={one.hook.key: one})
+    site.enter()
+    assert b"1 hook waits with exactly the content that was approved before" in site.get("/hooks")
+
+    asked = site.get("/confirm/batch")
+    answer = site.post("/confirm", f"slip={slip(asked)}")
+
+    assert b"no &lt;b&gt;" in asked
+    assert b"second" not in asked
+    assert status(answer) == 303
+    (again,) = site.house.stores.ledger.in_order()
+    assert (again.hook.name, again.digest, again.way) == ("guard", one.digest, "page")
+    assert status(site.get("/confirm/batch")) == 404
+
+
+def one_row(site: Site) -> int:
+    """The number of the ledger's last row."""
+    return site.house.stores.ledger.book.version

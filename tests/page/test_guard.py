@@ -16,6 +16,7 @@ from page.careless import careless_server
 from page.site import FORM, ROW, Site, slip, status
 from page.variants import LEGAL, Knocker, variants
 
+from tray.engine.callers.clicking import Finding, Objection
 from tray.page.changes import name
 
 MARKER = "only-for-its-owner"
@@ -158,7 +159,7 @@ def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -
     site.enter()
     question = site.get(f"/confirm/approve?of={target(site, 'guard')}")
 
-    site.trusted = False
+    site.finding = Finding(Objection.AGENT, "python3 (7) belongs to an agent or a hook")
     refused = site.post("/confirm", f"slip={slip(question)}")
 
     assert status(refused) == 403
@@ -166,7 +167,7 @@ def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -
 
 
 def test_a_process_that_cannot_be_trusted_cannot_sign_in(site: Site) -> None:
-    site.trusted = False
+    site.finding = Finding(Objection.AGENT, "python3 (7) belongs to an agent or a hook")
     link = site.open()
     site.port = int(link.split(":")[2].split("/")[0])
     body = f'{{"pass": "{link.partition("#")[2]}"}}'.encode()

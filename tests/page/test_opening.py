@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import socket
 import stat
+import threading
+from contextlib import closing
 
 import psutil
 import pytest
 from chromium import Chromium
+from desk import wait
 from house import House
 from page.site import Site, found, status
 
-from tray.page.passes import Passes
+from tray.engine.callers.clicking import Finding, Objection
+from tray.page.passes import Passes, Void
+from tray.page.refusals import REFUSALS, Cause
 
 
 def enter(site: Site, word: str) -> int:
@@ -54,6 +59,94 @@ def test_a_pass_works_once(site: Site) -> None:
     word = arrive(site)
 
     assert [enter(site, word), enter(site, word)] == [204, 403]
+
+
+def said(site: Site, word: str) -> str:
+    """The heading of the page that a browser is shown instead."""
+    body = json.dumps({"pass": word}).encode()
+    answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
+    return answer.partition("<h1>")[2].partition("</h1>")[0]
+
+
+def test_a_link_that_does_not_work_says_which_of_the_causes_it_was(
+    site: Site,
+) -> None:
+    word = arrive(site)
+    assert enter(site, word) == 204
+
+    assert said(site, word) == "This link was used already"
+    assert said(site, "x" * 43) == "The tray does not know this link"
+
+
+def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tray.page.app.PASS_LIFE", 0.0)  # nobody waits a minute for this
+    with closing(Site(house)) as site:
+        site.page.open()
+        read = threading.Event()
+        site.loop.loop.call_soon_threadsafe(read.wait, 20)  # the note does not come before the link is read
+        word = arrive(site)
+        read.set()
+
+        assert said(site, word) == "This link is too old"
+        file = site.opened[-1]
+        wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), 20, "the file says so")
+        assert word not in file.read_text()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_second_browser_with_the_same_link_is_shown_why_and_what_to_do(site: Site, chromium: Chromium) -> None:
+    link = site.open()
+    with chromium.page() as first, chromium.page() as second:
+        first.go(link)
+        first.wait("location.pathname === '/'")
+
+        second.go(link)
+
+        second.wait("document.title === 'This link was used already · Hooktray'")
+        assert "Choose Open page in the tray's menu, or run hooktray open." in second.text()
+
+
+def test_an_address_without_a_pass_leads_a_browser_that_is_signed_in_to_the_decisions(
+    site: Site, chromium: Chromium
+) -> None:
+    link = site.open()
+    with chromium.page() as page, chromium.page() as other:
+        page.go(link)
+        page.wait("location.pathname === '/'")
+
+        page.go(link.partition("#")[0])
+        other.go(link.partition("#")[0])
+
+        page.wait("document.title.startsWith('Decisions')")
+        other.wait("document.title === 'This browser is not signed in · Hooktray'")
+
+
+def test_every_cause_has_a_refusal_of_its_own() -> None:
+    causes = {*Cause, *Objection}
+
+    assert set(REFUSALS) == causes
+    assert len({one.why for one in REFUSALS.values()}) == len(causes)
+    assert all(one.cure for one in REFUSALS.values() if one.status in (401, 403, 421))
+
+
+@pytest.mark.parametrize("objection", Objection)
+def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_still_works(
+    site: Site, chromium: Chromium, objection: Objection
+) -> None:
+    site.finding = Finding(objection, "chromium (7) <b>did</b> it")
+    link = site.open()
+    with chromium.page() as page:
+        page.go(link)
+
+        page.wait(f"document.title === {json.dumps(REFUSALS[objection].why + ' · Hooktray')}")
+        assert "chromium (7) <b>did</b> it." in page.text()
+        assert REFUSALS[objection].cure in page.text()
+    site.finding = None
+    with chromium.page() as page:
+        page.go(link)
+        page.wait("document.title.startsWith('Decisions')")
 
 
 @pytest.mark.parametrize("word", ["", "x", "x" * 43, 1, None, ["x"], {"pass": 1}])
@@ -134,7 +227,7 @@ def test_a_pass_is_good_for_a_while_and_the_oldest_makes_room() -> None:
     passes: Passes[int] = Passes(60.0, clock=lambda: now[0])
     words = [passes.mint(number) for number in range(65)]
 
-    assert passes.take(words[0]) is None
-    assert passes.take(words[1]) == 1
+    assert passes.take(words[0]) is Void.UNKNOWN
+    assert [passes.take(words[1]), passes.take(words[1])] == [1, Void.USED]
     now[0] = 60.0
-    assert passes.take(words[2]) is None
+    assert [passes.take(words[2]), passes.take(words[2])] == [Void.OLD, Void.OLD]

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from chromium import Page
 from desk import wait
+from dialects.foreign_payloads import before_tool
 from page.browsing import address, focus, keep, kept, problems
 from page.site import ROW, Site, status
 
@@ -206,6 +207,18 @@ def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site
     assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
     assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
     assert "x-code: not installed here" in page.text()
+
+
+def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:
+    site.house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    found = wait(lambda: next(iter(site.house.stores.journal.recent(1)), None), 20, "its row is written")
+
+    page.go(address(site, f"/?agent={found.agent}"))
+    assert "cursor is not supported yet: no hook was asked" in page.run("document.querySelector('.row').innerText")
+    page.go(address(site, f"/decisions/{found.id}"))
+    assert "None: cursor is not supported yet: no hook was asked." in page.text()
+    page.go(address(site, "/agents"))
+    assert "not supported yet: its tool calls are not guarded" in page.text()
 
 
 def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:

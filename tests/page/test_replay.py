@@ -13,6 +13,8 @@ from desk import wait
 from page.browsing import address, focus, keep, kept, problems
 from page.site import ROW, Site, status
 
+from tray.engine.callers.clicking import Finding, Objection
+
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
 
 
@@ -138,7 +140,7 @@ def test_what_is_not_there_cannot_be_replayed(site: Site, form: str) -> None:
 def test_a_process_that_an_agent_started_replays_nothing(site: Site) -> None:
     form = f"id={kept(site)}"
     site.enter()
-    site.trusted = False
+    site.finding = Finding(Objection.AGENT, "python3 (7) belongs to an agent or a hook")
 
     answer = site.post("/replay", form)
 

@@ -13,7 +13,7 @@ import pytest
 
 from tray.errors import StoreError
 from tray.model.decision import Verdict
-from tray.store.db import Database, open_db
+from tray.store.db import Database, open_db, set_aside
 from tray.store.journal import Journal
 from tray.store.migrations import MIGRATIONS, VERSION
 
@@ -307,6 +307,84 @@ def test_a_condemned_file_is_set_aside_at_the_next_start(path: Path) -> None:
     assert open_db(path, migrate=True).damaged is None
 
 
+@pytest.mark.parametrize(
+    ("position", "byte"),
+    [(0, 0x00), (18, 3), (19, 3), (47, 5)],
+    ids=["a foreign first word", "a later version to write", "a later version to read", "a later format of tables"],
+)
+def test_a_broken_header_is_damage_although_sqlite_takes_it_for_another_file(
+    path: Path, position: int, byte: int
+) -> None:
+    open_db(path, migrate=True)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:position] + bytes([byte]) + whole[position + 1 :])
+
+    database = open_db(path, migrate=True)
+
+    assert database.damaged is not None
+    note(database, "kept")
+    assert noted(open_db(path, migrate=True)) == ["kept"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
+def test_a_file_that_may_only_be_read_is_opened_for_writing_and_not_taken_for_damaged(path: Path) -> None:
+    open_db(path, migrate=True)
+    path.chmod(0o400)
+
+    database = open_db(path, migrate=True)
+
+    assert database.damaged is None
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_start_while_another_process_writes_takes_nothing_for_damage(path: Path) -> None:
+    database = open_db(path, migrate=True)
+
+    with database.write() as connection:
+        connection.execute("INSERT INTO meta VALUES ('note', 'x')")
+        assert open_db(path, migrate=True).damaged is None
+
+
+def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:
+    open_db(path, migrate=True)
+    path.write_bytes(b"not a database at all" * 100)
+    aside = open_db(path, migrate=True).damaged
+    assert aside is not None
+
+    again = open_db(path, migrate=True)
+    seen = [again.damage()]
+    again.damage_seen()
+    seen.append(open_db(path, migrate=True).damage())
+
+    assert seen == [aside.name, None]
+    assert set_aside(path) == [aside]
+
+
+@pytest.mark.parametrize("how", ["gone", "emptied"])
+def test_a_database_that_is_gone_is_told_from_a_first_start(path: Path, how: str) -> None:
+    first = open_db(path, migrate=True).damage()
+    path.with_name("ledger.head").write_text("3 link first\n")
+    path.unlink() if how == "gone" else path.write_bytes(b"")
+
+    database = open_db(path, migrate=True)
+
+    assert (first, database.damage()) == (None, "")
+    assert not path.with_name("ledger.head").exists()
+
+
+def test_the_log_and_the_notes_of_a_damaged_database_are_kept_with_it(path: Path) -> None:
+    open_db(path, migrate=True)
+    for name in ("hooktray.db-wal", "hooktray.db-shm", "ledger.head", "switch.head"):
+        path.with_name(name).write_bytes(b"x")
+    path.write_bytes(b"not a database at all" * 100)
+
+    open_db(path, migrate=True, clock=lambda: 0.0)
+
+    aside = "hooktray.db.damaged-19700101-000000"
+    kept = {file.name for file in path.parent.iterdir() if file.name.startswith(aside)}
+    assert kept == {aside, f"{aside}-wal", f"{aside}-shm", f"{aside}.ledger.head", f"{aside}.switch.head"}
+
+
 def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
     open_db(path, migrate=True)
     whole = path.read_bytes()
@@ -314,7 +392,7 @@ def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
     for position in range(100):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1 :])
         try:
-            open_db(path, migrate=True)
+            note(open_db(path, migrate=True), "written")
         except StoreError as e:
             assert "newer" in str(e) or "not one of ours" in str(e)  # noqa: PT017
         path.unlink()

@@ -8,7 +8,7 @@ import pytest
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source, restore
 from tray.store.db import Database, open_db
-from tray.store.ledger import HEAD, Act, Ledger, _link
+from tray.store.ledger import HEAD, Act, Ledger, linked
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def forge(database: Database, key: str) -> None:
         row = (1.0, "approve", key, "evil", command("evil").definition, "[0, 1]", "tray")
         connection.execute(
             "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?,?,?,?,?,?,?,?)",
-            (*row, _link(last[0] if last else "", row)),
+            (*row, linked(last[0] if last else "", row)),
         )
 
 

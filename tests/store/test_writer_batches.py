@@ -26,8 +26,8 @@ class Watched(Database):
     seen: list[tuple[str, bool]] = field(default_factory=list)
     told: list[Callable[[str], None]] = field(default_factory=list)
 
-    def open(self, *, busy: float = BUSY) -> sqlite3.Connection:
-        connection = super().open(busy=busy)
+    def open(self, *, busy: float = BUSY, mode: str = "rw") -> sqlite3.Connection:
+        connection = super().open(busy=busy, mode=mode)
 
         def trace(sql: str) -> None:
             self.seen.append((sql, connection.in_transaction))

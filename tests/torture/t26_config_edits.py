@@ -16,6 +16,7 @@ from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import open_db
 from tray.store.ledger import Ledger
+from tray.store.tried import Tried
 from tray.threads import Loop
 
 TITLE = "edits of hooktray.yaml"
@@ -36,6 +37,7 @@ class Watched:
             lambda: configuration.touched(self.paths),
             Ledger(database),
             Copies(self.paths.copies),
+            Tried(self.paths.state),
         )
         self.seen = threading.Condition()
         self.loop = Loop()

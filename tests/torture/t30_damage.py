@@ -71,6 +71,7 @@ def _made(root: Path) -> Path:
     for number in range(20):
         house.tool(f"ls {number}")
     house.close()
+    house.stores.journal.close()  # what follows opens the file by hand, and would drop its locks
     with sqlite3.connect(house.paths.database) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()

@@ -11,6 +11,7 @@ from tray.alerts.policy import (
     Alert,
     AlertClass,
     Rules,
+    alarm,
     alerts,
     changed,
     closed,
@@ -21,9 +22,13 @@ from tray.alerts.policy import (
     question_key,
     source_problems,
     switched,
+    trial_failed,
+    unchanged,
+    unsupported,
 )
 from tray.alerts.trouble import Trouble, Troubles
 from tray.alerts.turns import Turns
+from tray.dialects import callers
 from tray.engine.approval.roster import Standing
 from tray.engine.questions import End, Ending, Question
 from tray.language import count, phrase
@@ -39,6 +44,7 @@ ENDS = {
     End.ELSEWHERE: phrase("answered elsewhere"),
     End.GONE: phrase("the agent no longer waits"),
     End.LATE: phrase("nobody answered in time"),
+    End.QUIT: phrase("Hooktray quit"),
 }
 WAITING = 512  # events whose hooks still run and whose own alert is already out
 
@@ -59,7 +65,9 @@ class Herald:
         settings: Callable[[], Settings],
         clock: Callable[[], float] = time.time,
         untold: Callable[[], Collection[str]] = tuple,
+        first: Callable[[str], bool] = lambda what: True,
     ) -> None:
+        """`first`: whether the user has never been notified of this, also not by an earlier tray."""
         self._announcer = announcer
         self._settings = settings
         self._untold = untold
@@ -70,6 +78,8 @@ class Herald:
         self._warned: frozenset[str] = frozenset()
         self._waiting: dict[str, str] = {}  # hooks that wait for the user's word -> their alert
         self._asked: dict[str, Event] = {}  # open questions
+        self._first = first
+        self._unsupported: set[str] = set()  # agents that the user has been notified of
         self._judged: dict[str, None] = {}  # events that the user has judged himself
 
     @property
@@ -88,6 +98,9 @@ class Herald:
         self._about(event, [alert for alert in made if alert.cls in OWN], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        if record.unasked is not None:
+            self._notify_once(record)
+            return
         broken = self._troubles.fresh(decision.outcomes)
         if event.id not in self._early and not event.told:
             self._about(event, self._made(event, decision, broken), record.id)
@@ -130,6 +143,10 @@ class Herald:
     def switched(self, what: str, way: str, undo: str = "") -> None:
         self._announce([switched(what, way, self._rules(), undo=undo)])
 
+    def trial(self, hook: str, cause: str, cure: str, undo: str) -> None:
+        """A hook failed when it was tried after its approval; `undo` names the way back."""
+        self._announce([trial_failed(hook, cause, cure, self._rules(), undo=undo)])
+
     def broken(self, problem: str) -> None:
         self._announce([config_broken(problem.split("\n")[0], self._rules())])
 
@@ -142,6 +159,8 @@ class Herald:
 
     def offline(self, rows: Sequence[Record]) -> None:
         """What the one-shot engine decided while the tray was not running, summed up."""
+        for record in rows:
+            self._notify_once(record)
         if rows:
             denied = sum(record.verdict.word == "deny" for record in rows)
             text = count(
@@ -152,8 +171,33 @@ class Herald:
             )
             self.tell("", text)
 
+    def _notify_once(self, record: Record) -> None:
+        """An agent whose protocol is not here ran a line of ours: the user is notified once of each such agent."""
+        if record.unasked is None or record.test or record.agent in self._unsupported:
+            return
+        self._unsupported.add(record.agent)
+        if self._first(record.agent):
+            agent, line = callers.title(record.agent), callers.title(record.line)
+            self._announce([unsupported(agent, line, record.unasked, self._rules())], record.id)
+
     def tell(self, title: str, text: str) -> None:
         self._announce([information(f"{title} · {text}" if title and text else title or text, self._rules())])
+
+    def alarm(self, title: str, text: str, *, about: str = "") -> str:
+        """Tell at once and critically what may have taken guards away; returns the alert's key."""
+        alert = alarm(title, text, about=about)
+        self._announce([alert])
+        return alert.key
+
+    def unchanged(self, text: str, *, about: str) -> str:
+        """Tell that hooks wait which were approved before; returns the alert's key."""
+        alert = unchanged(text, self._rules(), about=about)
+        self._announce([alert])
+        return alert.key
+
+    def withdraw(self, key: str) -> None:
+        """Take an alert back whose cause is gone."""
+        self._announcer.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:
         return rules.rules(self._settings(), project, self._untold())

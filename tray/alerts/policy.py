@@ -25,9 +25,9 @@ from tray.alerts.alert import (
 from tray.alerts.trouble import Kind, Trouble, told, trouble
 from tray.dialects import spec
 from tray.language import count, phrase, say
-from tray.model.decision import Decision, Target, Verdict
+from tray.model.decision import Decision, Target, Unasked, Verdict
 from tray.model.event import Can, Event, EventKind
-from tray.text import first_line, redact
+from tray.text import first_line, redact, sanitise
 
 __all__ = [
     "APP",
@@ -40,6 +40,7 @@ __all__ = [
     "Default",
     "Rules",
     "Urgency",
+    "alarm",
     "alerts",
     "changed",
     "closed",
@@ -50,8 +51,11 @@ __all__ = [
     "question_key",
     "refused",
     "switched",
+    "unchanged",
+    "unsupported",
 ]
 
+ALARM = "alarm"  # the sound of what is critical
 URL_LIMIT = 2048
 REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
 DETAIL = 80  # characters of it that are shown
@@ -256,10 +260,33 @@ def switched(what: str, who: str, rules: Rules = NO_RULES, *, undo: str = "") ->
     )
 
 
+def trial_failed(hook: str, cause: str, cure: str, rules: Rules = NO_RULES, *, undo: str) -> Alert:
+    """A hook failed on the test event after its approval: the approval can be taken back."""
+    what = say("{hook} is approved and failed its test run", hook=sanitise(hook, 30))
+    body = f"{what} · {sanitise(cause, DETAIL)} · {cure}"
+    alert = _ours(AlertClass.HOOK_FAILED, body, rules, about=f"trial {hook}")
+    return replace(alert, reply=True, about=undo, buttons=(Button.UNDO,))
+
+
 def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
     """A configuration cannot be read; the last good one stays in force."""
     body = f"{say('The last good configuration stays in force')} · {message}"
     return _ours(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+
+
+def unsupported(agent: str, line: str, cause: Unasked, rules: Rules = NO_RULES) -> Alert:
+    """`agent` runs the hooks of `line`, and Hooktray does not have its protocol; both as people call them."""
+    if cause is Unasked.NOT_UNDERSTOOD:
+        body = say("An event of Hooktray's {line} hooks was not understood: no hook was asked", line=line)
+    else:
+        body = " · ".join(
+            (
+                say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
+                say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
+                say("`hooktray connections` shows where"),
+            )
+        )
+    return _ours(AlertClass.INFORMATION, body, rules, about=agent, urgency=Urgency.NORMAL)
 
 
 def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
@@ -271,8 +298,29 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
     return _ours(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL)
 
 
+def state_folder(text: str) -> Alert:
+    """The folder with the approvals was taken away under the tray: no rule of the user's makes this quieter."""
+    alert = _ours(AlertClass.INFORMATION, text, NO_RULES, about="state_folder", urgency=Urgency.CRITICAL)
+    return replace(alert, sound="alarm", reply=True)
+
+
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
     return replace(_ours(AlertClass.INFORMATION, text, rules, about=text), reply=True)
+
+
+def alarm(title: str, text: str, *, about: str = "") -> Alert:
+    """What may have taken guards away. No rule of the user's makes it quieter; `about` is what Review opens."""
+    key = "|".join((APP, title, AlertClass.INFORMATION))
+    buttons = (Button.REVIEW,) if about else ()
+    made = make(
+        AlertClass.INFORMATION, title, text, key, NO_RULES, urgency=Urgency.CRITICAL, about=about, buttons=buttons
+    )
+    return replace(made, sound=ALARM)
+
+
+def unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """Hooks wait whose content was approved before; one alert for all of them."""
+    return _ours(AlertClass.APPROVAL_PENDING, text, rules, about=about, opens=about)
 
 
 def _about(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:

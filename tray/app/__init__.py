@@ -28,6 +28,7 @@ from tray.store.ledger import Ledger
 from tray.store.retention import Limits, Retention
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
+from tray.threads import Quit
 
 if TYPE_CHECKING:  # reading sources takes longer to import than all the rest, and who only judges events reads none
     from tray.engine.approval.roster import Roster
@@ -84,10 +85,12 @@ def engine(
     exceptions: Callable[[], Sequence[str]] = tuple,
     answers: Answers = nobody,
     port: Callable[[], int] = lambda: 0,
+    quit: Quit | None = None,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
-    `ending` becomes readable when the tray ends: hooks that nobody waits for are then cancelled.
+    `ending` becomes readable when the tray ends: hooks that nobody waits for are then cancelled. `quit` says how far
+    its end has come, for events whose agent waits.
     """
     return Engine(
         ledger=kept.ledger,
@@ -104,6 +107,7 @@ def engine(
         questions=questions,
         protection=Protection(places=kept.places, exceptions=exceptions, port=port),
         answers=answers,
+        quit=quit,
     )
 
 
@@ -131,8 +135,17 @@ def roster(paths: Paths, kept: Stores) -> Roster:
     """What the sources propose, held against the ledger."""
     from tray.engine.approval.roster import Roster
     from tray.sources import configuration
+    from tray.store import salvage
+    from tray.store.tried import Tried
 
-    return Roster(lambda: configuration.load(paths), lambda: configuration.touched(paths), kept.ledger, kept.copies)
+    return Roster(
+        lambda: configuration.load(paths),
+        lambda: configuration.touched(paths),
+        kept.ledger,
+        kept.copies,
+        Tried(paths.state),
+        salvage.earlier(paths.database),
+    )
 
 
 def limits(found: Roster) -> Limits:

@@ -23,6 +23,8 @@ from tray.alerts.pace import Pace
 from tray.alerts.pacing import Pacing
 from tray.alerts.sound import Player
 from tray.app import Stores
+from tray.app.recovery import ABOUT
+from tray.app.trials import Failure
 from tray.engine.approval.controls import Back, tomorrow
 from tray.engine.questions import Ending, Question, Questions
 from tray.engine.telling import explained
@@ -34,6 +36,7 @@ from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds that the button on an alert stands for
 WAY = "notification"
+TRIALS = 20  # failed trials that can be undone
 
 Do = Callable[[Callable[[], None]], None]
 
@@ -52,6 +55,7 @@ class Alerting:
         heard: Callable[[tuple[str, ...], str], None],
         seen: Callable[[], bool],
         trusts: Callable[[int], bool],
+        first: Callable[[str], bool] = lambda what: True,
     ) -> None:
         self._altered: set[str] = set()
         self._loop = loop
@@ -60,9 +64,11 @@ class Alerting:
         self._heeds = True
         self._numbers = itertools.count(1)
         self._back: dict[str, Back] = {}  # what the last alert's Undo takes back
+        self._trials: dict[str, Back] = {}  # the same for approvals whose trials failed
         self._wanted = ""  # the decision whose page was asked for last, before its hooks had ended
         self._timer: asyncio.TimerHandle | None = None
         self.review: Callable[[str, str], None] = lambda key, digest: None
+        self.recover: Callable[[], None] = lambda: None
         self.reason: Callable[[str], None] = lambda record: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.changed: Callable[[], None] = lambda: None
@@ -71,7 +77,7 @@ class Alerting:
         self._announcer = Announcer(loop, self._notifier, self._player, muted=muted, heard=heard)
         pace = Pace(time.time, lambda now: ends(settings().quiet if self._heeds else None, now))
         self._pacing = Pacing(pace, self._announcer, self._later, heard)
-        self.herald = Herald(self._pacing, settings)
+        self.herald = Herald(self._pacing, settings, first=first)
         self.questions = Questions(
             agents=lambda: asking() if seen() or self._notifier.working else (),  # an unseen question helps nobody
             seconds=lambda: settings().ask.seconds,
@@ -116,20 +122,20 @@ class Alerting:
 
     def began(self, kept: Stores) -> None:
         """What happened while no tray ran."""
-        if kept.database.damaged:
-            told = say("all approvals are gone; the old one is {file}", file=kept.database.damaged)
-            self.herald.tell(say("The database was damaged"), told)
         self.herald.offline(kept.journal.offline_rows())
 
     def altered(self, kept: Stores) -> None:
-        """What somebody else did to what we had written down; each of it is told once."""
+        """What is not as it was written down; each of it is told once, and only where the file itself is whole."""
         found = {
-            kept.ledger.book.broken: say("The ledger was altered"),
-            kept.switch.altered: say("The switch was altered"),
+            kept.ledger.book.broken: say("The ledger is not as Hooktray left it"),
+            kept.switch.altered: say("The switch is not as Hooktray left it"),
         }
-        for what in found.keys() - {"", *self._altered}:
+        fresh = found.keys() - {"", *self._altered}
+        if not fresh or not kept.database.is_whole():  # damage has an alert of its own
+            return
+        for what in fresh:
             self._altered.add(what)
-            self.herald.tell(found[what], what)
+            self.herald.alarm(found[what], what)
 
     def announce(self, alert: Alert) -> None:
         """At once, whatever is held back."""
@@ -175,6 +181,8 @@ class Alerting:
                 self._undo(alert.about)
             case _ if Button.UNDO in alert.buttons:
                 self.reason("")
+            case Button.REVIEW | Button.DEFAULT if alert.about == ABOUT:
+                self.recover()
             case Button.REVIEW:
                 self.review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
@@ -206,9 +214,19 @@ class Alerting:
 
         self._do(work)
 
+    def failed(self, failure: Failure, back: Back) -> None:
+        """From any thread: show that the trial after an approval failed, with the button that takes it back."""
+
+        def work() -> None:
+            number = f"trial-{next(self._numbers)}"
+            self._trials = dict([*self._trials.items(), (number, back)][-TRIALS:])
+            self.herald.trial(failure.hook, failure.cause, failure.cure, number)
+
+        self._do(work)
+
     def _undo(self, number: str) -> None:
-        """Only the last thing that was done: what came before it may be what it rests on."""
-        back = self._back.pop(number, None)
+        """Only the last thing that was done, as what came before may be its base; and any approval that failed."""
+        back = self._back.pop(number, None) or self._trials.pop(number, None)
         try:
             if back is None:
                 raise HooktrayError(say("It can no longer be taken back"))

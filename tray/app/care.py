@@ -60,7 +60,8 @@ class Care:
 
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        text = told(examine(self._paths, {"pid": os.getpid(), **self._vitals()}))
+        vitals = {"pid": os.getpid(), **self._vitals()}
+        text = told(examine(self._paths, vitals, inside=(self._kept, self._roster)))
         path.write_text(printable(text) + "\n", encoding="utf-8")
         return path
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
+from pathlib import Path
 
 from tray.app import Stores
 from tray.app.agents import Agents
 from tray.app.alerting import Alerting
 from tray.app.offering import Wiring
+from tray.app.recovery import Recovery
 from tray.app.wiring import heard
 from tray.desktop.autostart import autostart
 from tray.desktop.extras import Extras
 from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.menu import Question, Telling
-from tray.desktop.opener import open_file
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.roster import Roster
 from tray.engine.questions import Question as Asked
@@ -30,10 +31,15 @@ def face(
     alerting: Alerting,
     *,
     soon: Callable[[Callable[[], None]], None],
+    open_file: Callable[[Path], None],
     open_page: Callable[[str], object],
     trouble: Callable[[], Collection[str]],
     spawn: Callable[[Callable[[], object]], object],
     examine: Callable[[], object],
+    incident: Callable[[], str],
+    show_incident: Callable[[], None],
+    quit: Callable[[], object],
+    recovery: Recovery,
 ) -> tuple[Face, Hand]:
     """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
     agents = Agents(
@@ -57,7 +63,12 @@ def face(
         open_page=lambda: open_page(""),
         open_decision=open_page,
         doctor=examine,
+        incident=incident,
+        show_incident=show_incident,
+        damage=lambda: recovery.headline,
+        review_batch=recovery.show,
         agents=agents,
+        quit=quit,
     )
     shown = Face(controls=controls, roster=roster, recent=kept.journal.recent(10), soon=soon, extras=extras)
     hand = Hand(

@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from filelock import FileLock, Timeout
-
+from tray.alerts.policy import state_folder
 from tray.alerts.untold import told
 from tray.app import engine, limits, llm, relay_conf, roster, stores, welcome
 from tray.app.alerting import Alerting, text_file
@@ -22,20 +21,26 @@ from tray.app.face import face
 from tray.app.news import News
 from tray.app.observers import Observers
 from tray.app.page import page
+from tray.app.quitting import CLOSING, FINISHING, Quitting
+from tray.app.recovery import Recovery
 from tray.app.service import Service
 from tray.app.signals import ended_by
+from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
+from tray.app.state_recovery import Incident, StateRecovery
+from tray.app.trials import Trials
 from tray.app.trusting import Trust
 from tray.app.vitals import vitals
-from tray.app.watching import Watch
+from tray.app.watching import FolderWatch, Watch
 from tray.app.wiring import offers
 from tray.desktop.icon import Icon, choose
-from tray.desktop.menu import Action, Reason, Review
-from tray.desktop.opener import open_file
+from tray.desktop.menu import Action, Reason, Review, ReviewBatch
+from tray.desktop.opener import Opener
 from tray.door.listener import Listener
 from tray.door.requests import Requests
 from tray.door.terminal import Terminals
 from tray.door.typed import Typed
 from tray.engine.approval import confirming
+from tray.engine.approval.batch import written as written_batch
 from tray.engine.approval.consent import Consent
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.review import written
@@ -47,11 +52,10 @@ from tray.engine.turns import Turns
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.paths import Paths, unwritable
+from tray.paths import Paths
 from tray.text import sanitise
-from tray.threads import Chores, Ending, Loop, Seldom, prompt
+from tray.threads import Chores, Ending, Loop, Quit, Seldom, prompt
 
-CLOSING = 12.0  # seconds
 LATELY = 1.0  # seconds between two looks at the sources while events come in
 KEPT_SESSIONS = 7.0  # days that a session is remembered whose end nobody told
 
@@ -59,39 +63,54 @@ log = logging.getLogger(__name__)
 
 
 def run(
-    paths: Paths, *, headless: bool = False, say: Callable[[str], None] = print, trust: type[Trust] = Trust
+    paths: Paths,
+    *,
+    headless: bool = False,
+    say: Callable[[str], None] = print,
+    trust: type[Trust] = Trust,
+    finishing: float = FINISHING,
 ) -> int:
-    """The tray, until it is told to quit. Returns the exit code."""
+    """The tray, until it is told to quit. Returns the exit code.
+
+    `finishing` is how many seconds hooks have then to finish when an agent waits for them.
+    """
     paths.prepare()
     prompt()
-    lock = FileLock(paths.state / "lock")
+    folder = StateFolder(paths)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        say(f"Hooktray is already running for {paths.state}.")
-        return 0
-    except OSError as error:
-        raise unwritable(paths.state, error) from error
-    try:
+        folder.claim()
         adopt()
         widen()
-        with contextlib.closing(App(paths, headless=headless, say=say, trust=trust)) as app:
+        parts = App(paths, folder, headless=headless, say=say, trust=trust, finishing=finishing)
+        with contextlib.closing(parts) as app:
             app.run()
+    except AnotherTrayError:
+        say(f"Hooktray is already running for {paths.state}.")
     finally:
-        lock.release()
+        folder.release()
     return 0
 
 
 class App:
     """The running tray: parts, and the wires between them."""
 
-    def __init__(self, paths: Paths, *, headless: bool, say: Callable[[str], None], trust: type[Trust]) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        folder: StateFolder,
+        *,
+        headless: bool,
+        say: Callable[[str], None],
+        trust: type[Trust],
+        finishing: float,
+    ) -> None:
         self._paths = paths
         self._say = say
         self._observers = Observers()
-        self._ending = Ending()
+        self._ending, self._quit = Ending(), Quit()
         self._agents = Agents(os.getpid())
-        self._trust = trust(self._agents)
+        self._opener = Opener()
+        self._trust = trust(self._agents, self._opener.started)
         self._arrives = welcome.arrives(paths)
         self._loop = Loop()
         self._chores = Chores("chores")
@@ -100,6 +119,7 @@ class App:
         self._kept = stores(paths, migrate=True, trouble=self._trouble, limits=lambda: limits(self._roster))
         self._roster = roster(paths, self._kept)
         self._watch = Watch(self._loop.loop, self._changed)
+        self._make_recovery(folder)
         self._care = Care(paths, self._kept, self._roster, self._vitals)
         self._turns = Turns(lambda: self._roster.configuration.settings.settle, self._turn_ended)
         self._news = News(self._chores.do, self._kept.journal, self._turns)
@@ -108,18 +128,41 @@ class App:
         threads = (self._loop, self._chores)
         self._page = page(
             paths, self._kept, self._roster, self._controls, threads, self._refresh, self._trust.browser,
-            self._ending, lambda: (self._face, self._hand),
+            self._opener.open, self._ending, lambda: (self._face, self._hand),
         )  # fmt: skip
         self._make_face(headless=headless)
         self._terminals = Terminals(self._trust.below)
         reviews = partial(written, copies=self._kept.copies, environment=os.environ, folder=paths.state / "reviews")
         requests = Requests(
-            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals, self._trust.opens
-        )
+            self._controls, self._shown, self._terminals, reviews, self._page.open, self._vitals, self._trust.opens,
+            lambda found: written_batch(found, (), self._kept.copies, os.environ, paths.state / "reviews"),
+        )  # fmt: skip
         self._typed = Typed(self._controls, requests, self._care.summary)
         self._listener = Listener(paths.socket, Service(self._engine, requests, self._agents.met))
+        self._quitting = Quitting(
+            self._listener, self._quit, finishing=finishing, began=self._terminals.close, waits=self._finishing,
+            ended=self._icon.stop,
+        )  # fmt: skip
         if self._icon.reason:
             say(self._icon.reason)
+
+    def _make_recovery(self, folder: StateFolder) -> None:
+        paths = self._paths
+        names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name)
+        self._folder_watch = FolderWatch(self._loop.loop, paths.state, names, lambda: self._chores.do(self._recover))
+        self._state_recovery = StateRecovery(
+            paths,
+            self._kept,
+            self._roster,
+            folder,
+            listen=lambda: self._listener.rebind(),
+            guide=self._guide,
+            tell=self._tell_of,
+            give_way=self._give_way,
+            retry=self._folder_watch.after,
+            watch=self._folder_watch.again,
+        )
+        self._state_recovery.hold()
 
     def _make_alerts(self) -> None:
         self._alerting = Alerting(
@@ -131,6 +174,7 @@ class App:
             heard=self._news.alerted,
             seen=lambda: self._icon.visible,
             trusts=self._trust.host,
+            first=self._kept.journal.first,
         )
         self._herald = self._alerting.herald
         self._news.told, self._news.judged = self._herald.arrived, self._judged
@@ -141,7 +185,11 @@ class App:
             self._kept, self._news, self._observers.spawn, self._background, llm=model, ending=self._ending,
             questions=self._alerting.questions,
             exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
-            port=lambda: self._page.port,
+            port=lambda: self._page.port, quit=self._quit,
+        )  # fmt: skip
+        trials = Trials(
+            self._paths, self._kept,
+            spawn=self._observers.spawn, failed=self._alerting.failed, changed=self._changed,
         )  # fmt: skip
         self._controls = Controls(
             switch=self._kept.switch,
@@ -149,9 +197,12 @@ class App:
             roster=self._roster,
             switched=self._alerting.switched,
             changed=self._changed,
+            approved=trials.approved,
         )
 
     def _make_face(self, *, headless: bool) -> None:
+        reviews = self._paths.state / "reviews"
+        self._recovery = Recovery(self._kept, self._controls, reviews, self._herald, self._opener.open)
         self._face, self._hand = face(
             self._paths,
             self._kept,
@@ -159,16 +210,21 @@ class App:
             self._controls,
             self._alerting,
             soon=self._chores.do,
+            open_file=self._opener.open,
             open_page=self._page.open,
             trouble=lambda: self._care.troubled(self._alerting.trouble),
             spawn=self._observers.spawn,
             examine=lambda: self._observers.spawn(self._examine),
+            incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
+            show_incident=self._show_incident,
+            quit=lambda: self._quitting.ask(),
+            recovery=self._recovery,
         )
         self._news.screen = self._face
-        reviews = self._paths.state / "reviews"
         self._alerting.review = lambda key, digest: self._hand.act(Review(key, digest))
+        self._alerting.recover = lambda: self._hand.act(ReviewBatch())
         self._alerting.reason = lambda record: self._hand.act(Reason(record))
-        self._alerting.show_text = lambda name, text: open_file(text_file(reviews, name, text))
+        self._alerting.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
         self._alerting.changed = self._face.show
         self._icon: Icon = choose(
             self._loop.loop,
@@ -182,21 +238,30 @@ class App:
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
         # Before anybody can rely on us: we may be killed at any moment.
-        relay_conf.write(self._paths, self._roster.when_down())
-        self._listener.start()
-        self._chores.do(self._start)
-        with ended_by(self._icon.stop):
-            self._icon.run()
+        self._guide()
+        self._quitting.start()
+        with ended_by(self._quitting.ask):  # before the first event: a signal must find its handler
+            try:
+                self._listener.start()
+                self._state_recovery.start()
+                self._chores.do(self._start)
+                self._icon.run()
+            finally:
+                self._quitting.ask()  # when the icon ended by itself
+                self._quitting.join()
 
     def close(self) -> None:
-        """In the order of the day: nothing new comes in, what runs ends, what was said is written down.
+        """In order: nothing new comes in, what runs ends, what happened is written down.
 
-        Whoever said quit gets it: what hangs is dumped to stderr after `CLOSING` seconds, and left.
+        `run` has waited for the hooks of events whose agent waits. What hangs now is dumped to stderr, and left.
         """
         faulthandler.dump_traceback_later(CLOSING, exit=True)
+        self._quit.begin()
+        self._quit.end_hooks()
         self._terminals.close()
         self._listener.close()
         self._watch.close()
+        self._folder_watch.close()
         self._turns.close()
         self._ending.close()
         self._observers.join()
@@ -206,8 +271,14 @@ class App:
         self._face.close()
         self._alerting.close()
         self._kept.journal.close()
+        self._state_recovery.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
+
+    def _finishing(self) -> None:
+        text = say("Quitting: waits for running hooks. Quit again to end them")
+        self._chores.do(lambda: self._face.running("quit", text))
+        self._chores.do(lambda: self._say(text))
 
     def _judged(self, event: Event, decision: Decision, record: Record) -> None:
         self._page.heard(record)
@@ -228,25 +299,62 @@ class App:
     def _refresh(self) -> None:
         """Look at the sources again; whatever newly waits for the user is announced."""
         started, problem = time.monotonic(), self._roster.configuration.problem
+        self._state_recovery.look()
         self._roster.refresh()
         self._alerting.altered(self._kept)
+        self._recovery.look()
+        together = {one.key for one in self._controls.batch.hooks}
         confirming.remember_asking(self._roster.configuration.settings, self._kept.ledger)
         for standing in self._roster.news():
-            self._herald.waiting(standing)
+            if standing.key not in together:  # those have one alert for all of them
+                self._herald.waiting(standing)
         self._herald.settled({one.key for one in self._roster.standings if one.waiting})
         if self._roster.configuration.problem not in ("", problem):
             self._herald.broken(self._roster.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._roster.configuration.problem, 1000))
         self._herald.warned(self._roster.configuration.warnings)
-        relay_conf.write(self._paths, self._roster.when_down())
+        with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
+            self._guide()
         self._watch.over((self._paths.config, *self._roster.watched))
         self._care.look()
         self._face.show()
         self._lately.took(time.monotonic() - started)
 
+    def _recover(self) -> None:
+        """Something happened to the state folder."""
+        before = self._state_recovery.incident
+        self._state_recovery.look()
+        if self._state_recovery.incident is not before or not self._paths.relay_conf.exists():
+            self._refresh()
+
+    def _guide(self) -> None:
+        """Relays go by it when we are not there."""
+        relay_conf.write(self._paths, self._roster.when_down())
+
+    def _tell_of(self, incident: Incident) -> None:
+        self._alerting.announce(state_folder(incident.brief))
+        self._face.show()
+
+    def _give_way(self) -> None:
+        text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
+        self._say(text)
+        log.warning("%s", text)
+        self._alerting.announce(state_folder(text))
+        self._icon.stop()
+
+    def _show_incident(self) -> None:
+        """Once it was read, the icon is as usual again."""
+        if incident := self._state_recovery.incident:
+            if incident.failure:
+                self._alerting.announce(state_folder(incident.text))
+            else:
+                self._alerting.show_text("state-folder", incident.text + "\n")
+            self._state_recovery.seen()
+            self._face.show()
+
     def _examine(self) -> None:
         path = self._care.report()
-        self._chores.do(lambda: open_file(path))
+        self._chores.do(lambda: self._opener.open(path))
 
     def _welcome(self) -> None:
         found = offers(self._paths)
@@ -273,9 +381,17 @@ class App:
         self._chores.do(lambda: self._engine.observe(event))
 
     def _vitals(self) -> Mapping[str, object]:
-        told = {**self._alerting.problems, "troubled": sorted(self._care.troubled(self._alerting.trouble))}
+        incident = self._state_recovery.incident
+        told = {
+            **self._alerting.problems,
+            "problems": [incident.row] if incident else [],
+            "troubled": sorted(self._care.troubled(self._alerting.trouble)),
+        }
         return vitals(self._icon, self._background, self._kept.journal, told)
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)
-        self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))
+        if self._kept.database.condemned:
+            self._changed()  # which raises the alert of a damaged database
+        else:
+            self._chores.do(lambda: self._herald.tell(say("The journal cannot be written"), text))

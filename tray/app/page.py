@@ -6,15 +6,16 @@ import contextlib
 import os
 import queue
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from tray.app import Stores, engine, llm
 from tray.app.choices import choices, choose
 from tray.desktop.face import Face
 from tray.desktop.hand import Hand
-from tray.desktop.opener import open_file
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.roster import Roster
+from tray.engine.callers.clicking import Finding
 from tray.engine.replay import Twice, twice
 from tray.engine.runners.command import Gone
 from tray.engine.trial import Nobody
@@ -37,7 +38,8 @@ def page(
     controls: Controls,
     threads: tuple[Loop, Chores],
     refresh: Callable[[], None],
-    trusts: Callable[[int], bool],
+    objects: Callable[[int], Finding | None],
+    open_file: Callable[[Path], None],
     ending: Gone,
     menu: Callable[[], tuple[Face, Hand]],
 ) -> Page:
@@ -50,7 +52,7 @@ def page(
         copies=kept.copies,
         controls=controls,
         look=lambda: _there(chores, refresh),
-        trusts=trusts,
+        objects=objects,
         replay=replaying(paths, kept, roster, ending),
         choices=lambda: _there(chores, lambda: choices(menu()[0])) or (),
         choose=lambda id, on: bool(_there(chores, lambda: choose(*menu(), id, on))),

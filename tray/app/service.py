@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tray.dialects import NAMES, neutral, spec
+from tray.dialects import NAMES, spec
+from tray.dialects.callers import neutral
 from tray.door.listener import Gone, Peer
 from tray.door.requests import Requests
 from tray.engine.ears import After
 from tray.engine.pipeline import Engine
-from tray.engine.questions import Parked
+from tray.engine.questions import Said
 from tray.model.decision import Answer
 from tray.model.event import Knock
 
@@ -28,9 +29,7 @@ class Service:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
         return _patience(agent, event)
 
-    def answer(
-        self, knock: Knock, after: After, slow: Callable[[], object]
-    ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
+    def answer(self, knock: Knock, after: After, slow: Callable[[], object]) -> Said | Callable[[Gone], Said]:
         self._met(knock.parent, knock.pid)
         return self._engine.begin(knock, after=after, slow=slow)
 
@@ -38,7 +37,7 @@ class Service:
         return self._engine.busy(knock)
 
     def neutral(self, agent: str, event: str, body: bytes) -> Answer:
-        return neutral(agent, event, body)
+        return neutral(agent, event, body, {})
 
     def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import logging.handlers
+import os
 
-from tray.paths import Paths
+from tray.paths import Paths, drop_foreign_runtime
 
 
 def start(paths: Paths, *, headless: bool) -> int:
@@ -14,6 +15,8 @@ def start(paths: Paths, *, headless: bool) -> int:
 
     paths.prepare()
     _log_to(paths)
+    if ignored := drop_foreign_runtime(os.environ):
+        _say(ignored)
     return run(paths, headless=headless, say=_say)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
 
 from tray.door.witness import chain
 from tray.engine.callers import clicking
 from tray.engine.callers.agents import Agents
 from tray.engine.callers.ancestry import descends_from, descends_from_hook
-from tray.engine.callers.people import Seen, from_agent
+from tray.engine.callers.clicking import Finding, Objection
+from tray.engine.callers.people import Seen, called, from_agent
+from tray.language import say
 
 log = logging.getLogger(__name__)
 
@@ -18,8 +21,10 @@ log = logging.getLogger(__name__)
 class Trust:
     """Asked with the number of a process. Only Linux shows enough to judge more than who started whom."""
 
-    def __init__(self, agents: Agents) -> None:
+    def __init__(self, agents: Agents, opened: Callable[[int], bool]) -> None:
+        """`opened` knows the processes that the tray started to open a file for the user."""
         self._agents = agents
+        self._opened = opened
         self._own = os.getpid()
 
     def below(self, pid: int) -> bool:
@@ -30,12 +35,26 @@ class Trust:
         """Whether it may have the page shown."""
         return not self.below(pid) and not from_agent(chain(pid), ())
 
-    def browser(self, pid: int) -> bool:
-        """Whether what it asks of the page can be a person's click; also from a browser that we opened ourselves."""
+    def browser(self, pid: int) -> Finding | None:
+        """Why what it asks of the page is no person's click; None when it can be."""
+        found = self._judged(pid)
+        if found:
+            log.warning("a click by way of process %d does not count: %s", pid, found.detail or found.objection.value)
+        return found
+
+    def _judged(self, pid: int) -> Finding | None:
+        who = f"process {pid}"
         if sys.platform != "linux":
-            return not self.below(pid)
-        found = chain(pid)
-        return self._said(pid, clicking.browser(found, self._known(found), os.getuid()))
+            agents = say("{who} belongs to an agent or a hook", who=who)
+            return Finding(Objection.AGENT, agents) if self.below(pid) else None
+        seen = chain(pid)
+        # What Chromium was started with cannot be read, so its own word is not asked for.
+        known = descends_from_hook(pid, self._own, opened=self._opened) or self._agents.above(pid)
+        found = clicking.browser(seen, {pid} if known else (), os.getuid())
+        if found is None and self._agents.beside(pid):
+            text = say("{who} was started after an agent, in the same terminal or service", who=called(seen[0]))
+            return Finding(Objection.BESIDE, text)
+        return found
 
     def host(self, pid: int) -> bool:
         """Whether what comes through this program of the desktop can be."""

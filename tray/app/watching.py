@@ -13,15 +13,20 @@ import logging
 import os
 import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 FOLDERS = 256  # that are watched at most
+CALM = 0.3  # seconds without a sign after which a folder that is being deleted is looked at
+LATEST = 1.0  # seconds after the first sign, however many follow
+EVERY = 60.0  # seconds between two looks where the system reports nothing
 SETTLING = 0.1  # seconds after the first sign: an editor writes, renames and sets modes in one go
 HEAD = struct.Struct("iIII")
 SIZE = 65_536  # bytes of signs that are read at once
 CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
 SIGNS = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
+DELETE_SELF, MOVE_SELF = 0x400, 0x800
+TAKEN_AWAY = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF
 OVERFLOW, IGNORED = 0x4000, 0x8000
 FLAGS = 0o2004000  # not blocking, closed on exec; written out, for os knows them on some systems only
 
@@ -83,11 +88,7 @@ class Watch:
             signs = os.read(self._signs, SIZE)
         except BlockingIOError:
             return
-        at = 0
-        while at < len(signs):
-            number, mask, _, length = HEAD.unpack_from(signs, at)
-            name = os.fsdecode(signs[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
-            at += HEAD.size + length
+        for number, mask, name in _told(signs):
             folder = self._folders.pop(number, None) if mask & IGNORED else self._folders.get(number)
             if mask & (OVERFLOW | IGNORED) or (folder and folder / name in self._files):
                 self._soon()
@@ -100,6 +101,122 @@ class Watch:
     def _tell(self) -> None:
         self._waiting = False
         self._changed()
+
+
+class FolderWatch:
+    """Reports that a folder, one of those above it, or one of the named things in it may have been taken away.
+
+    `changed` is called on the loop, first after `again`. Where the system reports nothing it is called every `EVERY`
+    seconds.
+    """
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, folder: Path, names: Iterable[str], changed: Callable[[], None]
+    ) -> None:
+        self._loop = loop
+        self._folder = folder
+        self._names = frozenset(names)
+        self._changed = changed
+        self._wanted: dict[int, frozenset[str]] = {}  # by the number that the kernel gave the watch
+        self._timer: asyncio.TimerHandle | None = None
+        self._first = 0.0  # when the first of the signs came that were not reported yet
+        self._is_told = False  # whether the system reports what happens to the folder
+        self._kernel = _libc() if sys.platform == "linux" else None
+        self._signs = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
+        loop.call_soon_threadsafe(self._begin)
+
+    def again(self) -> None:
+        """From any thread: watch what is at the path from now on; it is looked at once more, too."""
+        self._loop.call_soon_threadsafe(self._arm)
+
+    def after(self, seconds: float) -> None:
+        """From any thread: report in so many seconds, whatever happens."""
+        self._loop.call_soon_threadsafe(self._schedule_at_most, seconds)
+
+    def close(self) -> None:
+        """Before the loop ends."""
+        if not self._loop.is_running():
+            return
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
+
+    # ---- on the loop ----
+
+    def _begin(self) -> None:
+        if self._signs >= 0:
+            self._loop.add_reader(self._signs, self._read)
+
+    async def _end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._signs >= 0:
+            self._loop.remove_reader(self._signs)
+            os.close(self._signs)
+            self._signs = -1
+
+    def _arm(self) -> None:
+        """The folder for its names, the one above it for the folder's own, and all above those for their ends."""
+        before, self._wanted = self._wanted, {}
+        above = list(self._folder.parents)
+        ours = self._add(self._folder, TAKEN_AWAY, self._names)
+        self._is_told = self._add(above[0], TAKEN_AWAY, {self._folder.name}) and ours
+        for folder in above[1:]:
+            self._add(folder, MOVE_SELF | DELETE_SELF, ())
+        if self._kernel is not None:
+            for number in before.keys() - self._wanted.keys():
+                self._kernel.inotify_rm_watch(self._signs, number)
+        self._schedule(CALM)  # it may have changed before the watch was there
+
+    def _add(self, folder: Path, signs: int, names: Iterable[str]) -> bool:
+        if self._kernel is None or self._signs < 0:
+            return False
+        number = self._kernel.inotify_add_watch(self._signs, os.fsencode(folder), signs)
+        if number >= 0:
+            self._wanted[number] = frozenset(names)
+        return bool(number >= 0)
+
+    def _read(self) -> None:
+        try:
+            signs = os.read(self._signs, SIZE)
+        except BlockingIOError:
+            return
+        if any(self._means_us(number, mask, name) for number, mask, name in _told(signs)):
+            now = self._loop.time()
+            self._first = self._first or now
+            self._schedule(max(0.0, min(CALM, self._first + LATEST - now)))
+
+    def _means_us(self, number: int, mask: int, name: str) -> bool:
+        if mask & OVERFLOW:
+            return True
+        wanted = self._wanted.get(number)
+        if mask & IGNORED:
+            self._wanted.pop(number, None)
+        return wanted is not None and (not name or name in wanted)
+
+    def _schedule(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._report)
+
+    def _schedule_at_most(self, seconds: float) -> None:
+        if self._timer is None or self._timer.when() > self._loop.time() + seconds:
+            self._schedule(seconds)
+
+    def _report(self) -> None:
+        self._timer, self._first = None, 0.0
+        if not self._is_told:
+            self._schedule(EVERY)
+        self._changed()
+
+
+def _told(signs: bytes) -> Iterator[tuple[int, int, str]]:
+    """The number of the watch, what happened, and to what in that folder."""
+    at = 0
+    while at < len(signs):
+        number, mask, _, length = HEAD.unpack_from(signs, at)
+        name = os.fsdecode(signs[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
+        at += HEAD.size + length
+        yield number, mask, name
 
 
 def _places(file: Path) -> tuple[Path, ...]:

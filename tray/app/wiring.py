@@ -5,17 +5,37 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tray.connect import CONNECTORS, line
 from tray.connect.connections import Connection, connections
 from tray.connect.plan import Site
+from tray.dialects.callers import AGENTS
 from tray.errors import HooktrayError
+from tray.model.decision import Unasked
 from tray.model.event import PROBE
 from tray.paths import Paths
 from tray.store.journal import Journal
 
 ROWS = 100  # of one agent, among which our own events may stand
+LATELY = 7 * 86400.0  # seconds for which an agent without support is shown after its last event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsupported:
+    """An agent whose protocol Hooktray does not have, and which lately ran the hooks that stand there for another."""
+
+    agent: str
+    line: str  # the other one
+    heard: float
+    supported: bool = False
+
+    @property
+    def text(self) -> str:
+        """What that means for the user."""
+        what = f"runs Hooktray's hooks for {self.line}, and is not supported yet: its tool calls are not guarded"
+        return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.heard))})"
 
 
 def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
@@ -44,6 +64,17 @@ def heard(journal: Journal) -> Callable[[str], float | None]:
         return next((row.at for row in rows if not row.test and not row.session.startswith(PROBE)), None)
 
     return last
+
+
+def unsupported(journal: Journal) -> list[Unsupported]:
+    """The agents without support that ran a line of ours in the last days."""
+    found, since = [], time.time() - LATELY
+    for agent in AGENTS:
+        rows = journal.recent(ROWS, agent=agent, since=since)
+        row = next((row for row in rows if row.unasked is Unasked.NOT_SUPPORTED and not row.test), None)
+        if row is not None:
+            found.append(Unsupported(agent=agent, line=row.line, heard=row.at))
+    return found
 
 
 def standing(paths: Paths, journal: Journal) -> list[Connection]:

@@ -13,7 +13,7 @@ from typer.models import CommandInfo
 
 from tray import __version__
 from tray.errors import HooktrayError
-from tray.paths import Paths, locate
+from tray.paths import Paths, drop_foreign_runtime, locate
 
 # In the order in which somebody meets them; what is not named comes last.
 ORDER = (
@@ -115,6 +115,10 @@ def entry(
 ) -> None:
     """One tray for every coding agent's hooks. Without a command: `run`."""
     context.obj = locate(home or None)
+    if context.invoked_subcommand not in (None, "run"):  # these two drop it when the tray starts
+        ignored = drop_foreign_runtime(os.environ)
+        if ignored and context.invoked_subcommand == "doctor":  # the others look at nothing that depends on it
+            print(ignored, file=sys.stderr)
     if context.invoked_subcommand is None:
         from tray.cli.run import run
 

@@ -18,6 +18,7 @@ from tray.language import say
 
 LIMIT = 75.0  # seconds: the tray may ask a person at this terminal, who has 60
 
+NAMED = "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
 HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's command, URL or name.")]
 
 
@@ -57,7 +58,7 @@ def approve(
     context: typer.Context,
     words: Annotated[
         list[str],
-        typer.Argument(metavar="[EVENT] HOOK", help="The event, and the hook's command, URL or name; or a setting."),
+        typer.Argument(metavar="[EVENT] HOOK", help=NAMED),
     ],
 ) -> None:
     """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""

@@ -104,7 +104,8 @@ def adopt(
 
     site = here(context, "user", workspace)
     plan = adopting.adopt(site, _known([agent])[0])
-    _carry_out(agent, plan, "adopted", partial(write, site, agent, plan, adopting.notes(site)), dry_run, yes)
+    if _carry_out(agent, plan, "adopted", partial(write, site, agent, plan, adopting.notes(site)), dry_run, yes):
+        try_adopted(site, agent)
 
 
 @app.command()
@@ -129,19 +130,21 @@ def list_connections(
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.app import stores
-    from tray.app.wiring import heard
+    from tray.app.wiring import heard, unsupported
     from tray.connect.connections import connections
 
     site = here(context, workspace=workspace)
     journal = stores(site.paths, migrate=not site.paths.database.exists()).journal
     seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
-    found = connections(site, heard(journal), seen)
+    found, foreign = connections(site, heard(journal), seen), unsupported(journal)
     journal.close()
     if as_json:
         for one in found:
             print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+        for other in foreign:
+            print(json.dumps(asdict(other), ensure_ascii=False))
         return
-    print_connections(found)
+    print_connections(found, foreign)
 
 
 def here(context: typer.Context, scope: str = "", workspace: str = "") -> Site:
@@ -198,28 +201,52 @@ def _refuse_agents(name: str) -> None:
         )
 
 
-def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> None:
-    """Show, ask, write, say so."""
+def try_adopted(site: Site, agent: str) -> None:
+    """Run each adopted hook that is approved already once on a test event; the others run when they are approved."""
+    from tray.app import roster, stores
+    from tray.app.trials import adopted_from, attempt
+    from tray.model.hook import State
+
+    kept = stores(site.paths, migrate=not site.paths.database.exists())
+    try:
+        found = roster(site.paths, kept)
+        found.refresh()
+        ours = [one for one in found.standings if adopted_from(one.hook) == agent and one.state is State.APPROVED]
+        failures = [
+            failure for one in ours if (failure := attempt(site.paths, kept, kept.ledger.book.approved[one.key]))
+        ]
+    finally:
+        kept.journal.close()
+    for failure in failures:
+        print(printable(f"{agent}: {failure.hook} failed its test run: {failure.cause}\n  {failure.cure}"))
+    if ours and not failures:
+        are = "is" if len(ours) == 1 else "are"
+        print(f"{agent}: {len(ours)} of them {are} approved already and passed a test run.")
+
+
+def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> bool:
+    """Show, ask, write, say so; whether it was written."""
     from tray.connect.difference import diff
 
     if not plan.changes:
         print(f"{name}: already {word}; nothing to write.")
-        return
+        return False
     for change in plan.changes:
         print(diff(change), end="")
     for note in plan.notes:
         print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
-        return
+        return False
     _refuse_agents(name)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
     if not yes and not _is_wanted(name, plan):
         print(f"{name}: nothing was written.")
-        return
+        return False
     work()
     print(f"{name}: {word}.")
+    return True
 
 
 def _is_wanted(name: str, plan: Plan) -> bool:

@@ -52,10 +52,12 @@ def filters(
     An event or a hook that nobody declares any more may still stand in the `journal`; `hooks` are those declared.
     """
     from tray.dialects import DIALECTS
+    from tray.dialects.callers import AGENTS, UNKNOWN
     from tray.model.event import EventKind
 
-    if agent and agent not in DIALECTS:
-        raise HooktrayError(f"--agent {agent}: there is no such agent", hint=meant(agent, DIALECTS))
+    agents = (*DIALECTS, *AGENTS, UNKNOWN)
+    if agent and agent not in agents:
+        raise HooktrayError(f"--agent {agent}: there is no such agent", hint=meant(agent, agents))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=meant(verdict, words))

@@ -11,8 +11,9 @@ import typer
 
 from tray.cli import Json, app, places
 from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
-from tray.errors import DoorError
+from tray.errors import DoorError, StoreError
 from tray.paths import Paths
+from tray.store.db import Database
 
 
 @app.command()
@@ -20,10 +21,14 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import roster, stores
     from tray.app.doctor import broken_hooks
-    from tray.app.wiring import standing
+    from tray.app.wiring import standing, unsupported
 
     paths = places(context)
-    kept = stores(paths, migrate=not paths.database.exists())
+    try:
+        kept = stores(paths, migrate=not paths.database.exists())
+    except StoreError as error:  # the running tray may know why
+        reported = [problem["text"] for problem in (vitals(paths) or {}).get("problems", ())]
+        raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
     proposals = roster(paths, kept)
     proposals.refresh()
     state = kept.switch.state()
@@ -46,9 +51,17 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             for one in standing(paths, kept.journal)
             if one.installed or one.heard
         ],
+        "problems": (answer or {}).get("problems", []),
+        "unsupported": [asdict(one) for one in unsupported(kept.journal)],
         "problem": "\n".join(
             filter(
-                None, (proposals.configuration.problem, kept.ledger.book.broken, *proposals.configuration.warnings)
+                None,
+                (
+                    proposals.configuration.problem,
+                    lost_approvals(kept.database),
+                    kept.ledger.book.broken,
+                    *proposals.configuration.warnings,
+                ),
             )
         )
         or None,
@@ -93,6 +106,15 @@ def schema() -> None:
     from tray.sources import schema as whole
 
     print(whole.text(), end="")
+
+
+def lost_approvals(database: Database) -> str:
+    """What no person has seen yet of a damaged database; "" when nothing is."""
+    found = database.damage()
+    if found is None:
+        return ""
+    what = f"the database was damaged and set aside as {found}" if found else "the database was lost"
+    return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"
 
 
 def vitals(paths: Paths) -> Any:

@@ -16,11 +16,13 @@ from rich.text import Text
 
 from tray.engine.approval.review import runs
 from tray.engine.approval.roster import line
-from tray.model.decision import Record
+from tray.engine.telling import UNASKED
+from tray.model.decision import Record, Unasked, Verdict
 from tray.model.hook import State
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
+    from tray.app.wiring import Unsupported
     from tray.connect.connections import Connection
     from tray.engine.approval.roster import Roster, Standing
     from tray.paths import Paths
@@ -83,6 +85,8 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
         state = f"paused until {clock(found['paused_until'])}"
     print(f"Hooks are {state}.")
     print(f"The tray is {'running' if found['running'] else 'not running; `hooktray run` starts it'}.")
+    for problem in found["problems"]:
+        print(f"{clock(problem['at'])}: {printable(problem['text'])}")
     if found["dropped"]:
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
@@ -97,6 +101,10 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
         word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` connects it"
         last = f"last heard of {clock(one['heard'])}" if one["heard"] else "never heard of"
         print(f"{one['agent']}: {word}; {last}.")
+    for one in found["unsupported"]:
+        print(
+            f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {clock(one['heard'])}."
+        )
     if configuration.problem:
         print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
     _print_warnings(configuration)
@@ -178,7 +186,7 @@ def log_line(row: Mapping[str, Any]) -> str:
     return "  ".join(sanitise(str(cell), 300) for cell in cells)
 
 
-def print_connections(found: Sequence[Connection]) -> None:
+def print_connections(found: Sequence[Connection], foreign: Sequence[Unsupported]) -> None:
     rows = [
         (
             one.agent,
@@ -194,6 +202,10 @@ def print_connections(found: Sequence[Connection]) -> None:
     for one in found:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
+    places = {one.agent: one.places for one in found}
+    for other in foreign:
+        where = ", ".join(places.get(other.line, ()))
+        print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
 
 
 def _trusted(one: Connection) -> str:
@@ -223,6 +235,8 @@ def _what(row: Mapping[str, Any]) -> str:
 
 
 def _why(row: Mapping[str, Any]) -> str:
+    if row["verdict"] == Verdict.ABSTAIN.word and not row["hooks"] and row["reason"] in list(Unasked):
+        return UNASKED[Unasked(row["reason"])].format(agent=row["agent"])
     if row["reason"] or row["problem"]:
         return str(row["reason"] or row["problem"])
     causes = [f"{hook['name']}: {hook['cause']}" for hook in row["hooks"] if hook.get("cause")]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tray.cli.views import clock, log_row
+from tray.engine.telling import UNASKED
 from tray.model.decision import Record
 from tray.text import printable
 
@@ -32,7 +33,10 @@ def _lines(record: Record) -> Iterator[str]:
     yield f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {clock(record.at)}"
     offline = ", answered without the tray" if record.offline else ""
     yield f"Decision {record.id}, session {record.session or 'unknown'}{offline}{', a test' if record.test else ''}"
-    yield f"Verdict: {record.verdict.word}" + (f", because {record.reason}" if record.reason else "")
+    reason = UNASKED[record.unasked].format(agent=record.agent) if record.unasked else record.reason
+    yield f"Verdict: {record.verdict.word}" + (f", because {reason}" if reason else "")
+    if record.line:
+        yield f"It ran the hooks that Hooktray wrote for {record.line}."
     yield f"Time: {record.ms:.1f} ms; its hooks waited {record.queued:.1f} and took {record.asked:.1f}"
     if record.problem:
         yield f"Problem: {record.problem}"

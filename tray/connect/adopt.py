@@ -89,8 +89,10 @@ def adopt(site: Site, agent: str) -> Plan:
         sourced(site, _entry(site, agent), there=True),
     ]
     said = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(why).items()]
+    hooks = "hook" if moved == 1 else "hooks"
     said.append(
-        f"{moved} {'hook' if moved == 1 else 'hooks'} moved; none runs until you have approved it in the tray's menu."
+        f"{moved} {hooks} moved; none runs until you have approved it in the tray's menu. Each then runs once on a "
+        f"test event; `hooktray release {agent}` puts all of them back."
     )
     if not one.wires(site):
         said.append(f"Until `hooktray connect {agent}` no event reaches them.")

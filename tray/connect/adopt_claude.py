@@ -12,6 +12,7 @@ from tray.connect.claude_sheet import handlers, put, without
 from tray.connect.json_text import JsonText, Raw
 from tray.connect.plan import Site
 from tray.dialects.claude_events import EVENTS
+from tray.engine.approval.checks import cannot_work
 from tray.errors import HooktrayError
 from tray.model.hook import Aside, Hook
 from tray.sources.claude_code import parse
@@ -60,7 +61,7 @@ def _kept(event: str, group: Raw, aside: Path) -> str:
     patience = EVENTS[event].timeout
     if any(_outlasts(hook, event) for hook in found.hooks):
         return f"their `timeout` is longer than the {patience:g} s that our line has on {event}"
-    return ""
+    return next(filter(None, map(cannot_work, found.hooks)), "")
 
 
 def _outlasts(hook: Hook, event: str) -> bool:

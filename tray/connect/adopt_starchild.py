@@ -10,6 +10,7 @@ from typing import Any
 from tray.connect.plan import Site
 from tray.connect.starchild import ours, switch, workspace
 from tray.connect.yaml_text import append, items, remove, verbatim
+from tray.engine.approval.checks import cannot_work
 from tray.errors import HooktrayError
 from tray.model.hook import Command
 from tray.sources.starchild import parse
@@ -23,10 +24,11 @@ def take(site: Site, text: bytes, path: Path, aside: Path) -> tuple[bytes, bytes
         hint = "`/hooks on` there switches them on"
         raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
     found = [entry for entry in items(text, str(path), "hooks") if not ours(entry)]
-    moved = [entry for entry in found if _moves(entry, workspace(site), aside)]
+    why = [_kept(entry, workspace(site), aside) for entry in found]
+    moved = [entry for entry, reason in zip(found, why, strict=True) if not reason]
     stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
     kept = verbatim(text, "hooks", lambda entry: entry in moved)
-    return stays, append(b"", str(aside), "hooks", kept), len(moved), [CANNOT] * (len(found) - len(moved))
+    return stays, append(b"", str(aside), "hooks", kept), len(moved), [reason for reason in why if reason]
 
 
 def give(text: bytes, path: Path, own: bytes, aside: Path) -> bytes:
@@ -35,13 +37,15 @@ def give(text: bytes, path: Path, own: bytes, aside: Path) -> bytes:
     return append(text, str(path), "hooks", verbatim(own, "hooks", lambda entry: True))
 
 
-def _moves(entry: Any, folder: Path, aside: Path) -> bool:
-    """Whether it would run below us, without a word of warning, and means the same wherever its file is."""
+def _kept(entry: Any, folder: Path, aside: Path) -> str:
+    """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
     found = parse(json.dumps({"hooks": [entry]}).encode(), aside)
     if found.warnings or len(found.hooks) != 1:
-        return False
+        return CANNOT
     action = found.hooks[0].action
-    return not isinstance(action, Command) or not any(_relative(word, folder) for word in shlex.split(action.line))
+    if isinstance(action, Command) and any(_relative(word, folder) for word in shlex.split(action.line)):
+        return CANNOT
+    return cannot_work(found.hooks[0])
 
 
 def _relative(word: str, folder: Path) -> bool:

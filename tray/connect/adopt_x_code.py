@@ -16,6 +16,7 @@ from tray.connect.edit import Change, File, There, look, settled
 from tray.connect.json_text import JsonText, fresh, is_blank
 from tray.connect.plan import Plan, Site
 from tray.connect.yaml_text import append, items, remove
+from tray.engine.approval.checks import cannot_work
 from tray.errors import HooktrayError
 from tray.sources.x_code import MANIFESTS, read
 
@@ -99,7 +100,7 @@ def _beyond(site: Site, name: str, folder: Path) -> str:
         return "what it declares cannot be read"
     if found.warnings or any(hook.inert for hook in found.hooks):
         return "Hooktray cannot run all of its hooks"
-    return "" if found.hooks else "it has no hooks"
+    return next(filter(None, map(cannot_work, found.hooks)), "") if found.hooks else "it has no hooks"
 
 
 def _switches(site: Site) -> Mapping[str, Any]:

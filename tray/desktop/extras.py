@@ -54,6 +54,11 @@ class Extras:
     open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
     agents: Agents | None = None
     doctor: Callable[[], object] | None = None
+    incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
+    show_incident: Callable[[], None] = _nothing
+    quit: Callable[[], object] = _nothing
+    damage: Callable[[], str] = str  # what happened to the database, in a few words; "" when nothing did
+    review_batch: Callable[[], None] = _nothing
 
     def offers(self) -> Offers:
         return Offers(

@@ -13,6 +13,7 @@ from tray.desktop.artwork import IconState
 from tray.desktop.extras import Extras
 from tray.desktop.icon import Icon
 from tray.desktop.words import clock
+from tray.engine.approval.batch import Batch, click
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.roster import REMOVED, Roster, Standing
 from tray.language import say
@@ -76,6 +77,7 @@ class Face:
     def state(self, now: float) -> menu.MenuState:
         switch = self._controls.state
         extras = self._extras
+        found = self._controls.batch
         return menu.MenuState(
             now=now,
             enabled=switch.enabled,
@@ -87,9 +89,12 @@ class Face:
             running=next(reversed(self._running.values()), ""),
             trouble=extras.trouble(),
             problem=self._roster.configuration.problem,
+            incident=extras.incident(),
+            damage=extras.damage(),
             recent=tuple(self.recent),
             questions=extras.questions(),
-            approvals=tuple(self._approvals()),
+            approvals=tuple(self._approvals(found)),
+            batch=_batch(found),
             requests=tuple(
                 menu.Request(id=one.id, what=one.what, who=one.who, done=one.done) for one in self._controls.requests
             ),
@@ -103,11 +108,6 @@ class Face:
         """Somebody is about to look."""
         if self._extras.agents:
             self._extras.agents.look()
-
-    def stop(self) -> None:
-        """End the tray."""
-        if self._icon:
-            self._icon.stop()
 
     def close(self) -> None:
         if self._resume:
@@ -130,8 +130,9 @@ class Face:
                     state=one.state,
                 )  # fmt: skip
 
-    def _approvals(self) -> Iterable[menu.Approval]:
-        yield from (_approval(one) for one in self._roster.standings if one.waiting)
+    def _approvals(self, found: Batch) -> Iterable[menu.Approval]:
+        before = {one.key for one in found.hooks}
+        yield from (_approval(one, one.key in before) for one in self._roster.standings if one.waiting)
         for setting in self._roster.settings():
             if setting.waiting:
                 yield menu.Approval(
@@ -151,7 +152,11 @@ class Face:
             self._resume.start()
 
 
-def _approval(one: Standing) -> menu.Approval:
+def _batch(found: Batch) -> menu.Batch | None:
+    return menu.Batch(number=len(found.hooks), digest=found.digest, click=click(found)) if found else None
+
+
+def _approval(one: Standing, before: bool) -> menu.Approval:
     return menu.Approval(
         key=one.key,
         name=one.hook.name,
@@ -160,6 +165,7 @@ def _approval(one: Standing) -> menu.Approval:
         digest=one.digest,
         removed=one.digest == REMOVED,
         missing=one.missing,
+        before=before,
     )
 
 
@@ -168,7 +174,8 @@ def _look(state: menu.MenuState) -> IconState:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    waits = state.questions or state.approvals or state.requests or state.problem
+    troubles = state.problem or state.incident or state.damage
+    waits = state.questions or state.approvals or state.requests or troubles
     return IconState.ATTENTION if waits else IconState.ON
 
 
@@ -177,8 +184,12 @@ def _tooltip(look: IconState, state: menu.MenuState) -> str:
         words = say("hooks are off")
     elif look is IconState.PAUSED:
         words = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+    elif state.incident:
+        words = sanitise(state.incident, menu.STATUS_LIMIT)
     elif running := sanitise(state.running, menu.STATUS_LIMIT):
         words = running
+    elif state.damage and look is IconState.ATTENTION:
+        words = sanitise(state.damage, menu.STATUS_LIMIT)
     else:
         words = say("something waits for you") if look is IconState.ATTENTION else say("hooks are on")
     return f"Hooktray: {words}"

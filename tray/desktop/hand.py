@@ -96,10 +96,17 @@ class Hand:
                 controls.answer(request, yes=True)
             case menu.Dismiss(request):
                 controls.answer(request, yes=False)
+            case menu.ReviewBatch():
+                self._extras.review_batch()
+                self._face.show()
+            case menu.ApproveBatch(digest):
+                controls.approve_batch(digest, WAY)
             case menu.Review(key, digest):
                 self._review(key, digest)
             case menu.Reason(record):
                 self._reason(record)
+            case menu.Incident():
+                self._extras.show_incident()
             case menu.Problem():
                 lines = self._roster.configuration.problem.splitlines()
                 text = "; ".join(line.strip() for line in lines)
@@ -157,7 +164,7 @@ class Hand:
             case menu.Doctor() if extras.doctor:
                 extras.doctor()
             case menu.Quit():
-                self._face.stop()
+                extras.quit()
 
     def _start_at_login(self, on: bool) -> None:
         """Said only after it was read back."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ from typing import Any
 
 from tray.errors import HooktrayError
 from tray.language import say
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,10 @@ def session_bus(environment: Mapping[str, str]) -> str:
     if address := environment.get("DBUS_SESSION_BUS_ADDRESS", ""):
         return address
     runtime = environment.get("XDG_RUNTIME_DIR", "")
-    return f"unix:path={runtime}/bus" if runtime and Path(runtime, "bus").is_socket() else ""
+    try:
+        return f"unix:path={runtime}/bus" if runtime and Path(runtime, "bus").is_socket() else ""
+    except OSError:  # another user's folder
+        return ""
 
 
 def screen(environment: Mapping[str, str]) -> Screen:
@@ -48,19 +55,23 @@ def screen(environment: Mapping[str, str]) -> Screen:
         connection.close()
 
 
-def open_file(path: Path) -> None:
-    """In the user's own viewer, which lives on by itself."""
-    if not shutil.which("xdg-open") or not shutil.which("setsid"):
+def open_file(path: Path) -> int:
+    """In the user's own viewer, which lives on by itself. Returns the process that stays above it."""
+    if not shutil.which("xdg-open"):
         cure = say("install xdg-utils, or read {file}", file=path)
         raise HooktrayError(say("no program that opens files was found"), hint=cure)
-    subprocess.run(
-        ["setsid", "--fork", "xdg-open", path],
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", LAUNCHER, "xdg-open", path],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         timeout=10,
         check=False,
     )
+    if not done.stdout.strip().isdigit():
+        cure = say("read {file}, and try again", file=path)
+        raise HooktrayError(say("the program that opens files could not be started"), hint=cure)
+    return int(done.stdout)
 
 
 def give_own_connection(icon: Any) -> Callable[[], None]:
@@ -69,7 +80,7 @@ def give_own_connection(icon: Any) -> Callable[[], None]:
     python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
     one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
     """
-    from Xlib import X, display
+    from Xlib import X, display, error
     from Xlib.protocol import event  # type: ignore[import-untyped]
 
     ours = display.Display(icon._display.get_display_name())
@@ -89,5 +100,9 @@ def give_own_connection(icon: Any) -> Callable[[], None]:
 
     icon._send_message = send
     icon._display.flush = lambda: flush() if on_loop() else None
-    close: Callable[[], None] = ours.close
+
+    def close() -> None:
+        with contextlib.suppress(error.ConnectionClosedError):  # the X server may have ended before
+            ours.close()
+
     return close

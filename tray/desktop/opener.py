@@ -1,22 +1,49 @@
-"""Opens a file in the user's own viewer, as each desktop does it."""
+"""Opens a file in the user's own viewer, as each desktop does it, and remembers what it started for that."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
 
 
-def open_file(path: Path) -> None:
-    """Return at once; raises HooktrayError where nothing can open a file."""
-    if sys.platform == "win32":
-        from tray.desktop import windows
+class Opener:
+    """Knows a process that it started by its number and the time of its start: a number alone is given out again."""
 
-        windows.open_file(path)
-    elif sys.platform == "darwin":
-        from tray.desktop import macos
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started: dict[int, bytes] = {}
 
-        macos.open_file(path)
-    else:
-        from tray.desktop import linux
+    def open(self, path: Path) -> None:
+        """Return at once; raises HooktrayError where nothing can open a file."""
+        if sys.platform == "win32":
+            from tray.desktop import windows
 
-        linux.open_file(path)
+            windows.open_file(path)
+        elif sys.platform == "darwin":
+            from tray.desktop import macos
+
+            macos.open_file(path)
+        else:
+            from tray.desktop import linux
+
+            self._remember(linux.open_file(path))
+
+    def started(self, pid: int) -> bool:
+        """Whether this process was started to open a file for the user. What it starts is below it (Linux)."""
+        return self._started.get(pid, b"") == _birth(pid) != b""
+
+    def _remember(self, pid: int) -> None:
+        with self._lock:
+            living = {one: birth for one, birth in self._started.items() if _birth(one) == birth}
+            self._started = {**living, pid: _birth(pid)}
+
+
+def _birth(pid: int) -> bytes:
+    """When the process was started, as the kernel counts; empty when it has ended."""
+    from tray.engine.runners.proc import stat
+
+    try:
+        return stat(pid)[19]
+    except (OSError, IndexError):
+        return b""

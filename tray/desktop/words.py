@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 
 from tray.language import phrase, say
-from tray.model.decision import Record
+from tray.model.decision import Record, Unasked
 from tray.model.event import EventKind
 from tray.text import sanitise
 
@@ -31,6 +31,10 @@ DID: Mapping[str, str] = {
     EventKind.TOOL_BEFORE: phrase("{agent} wanted a tool {when}"),
     EventKind.TOOL_AFTER: phrase("{agent} used a tool {when}"),
     EventKind.PROMPT: phrase("{agent} got a prompt {when}"),
+}
+UNASKED: Mapping[Unasked, str] = {
+    Unasked.NOT_SUPPORTED: phrase("not supported yet"),
+    Unasked.NOT_UNDERSTOOD: phrase("not understood"),
 }
 KEY_PATH = re.compile(r"[\w.\[\]-]+: (?=\S)")  # hooks[0].event:
 
@@ -55,6 +59,8 @@ def row(record: Record, now: float) -> str:
     what = clean(record.event, 30)
     if record.test:
         what = say("{event} (test)", event=what)
+    if record.unasked is not None:
+        what = f"{what}: {say(UNASKED[record.unasked])}"
     parts = (clean(record.agent, 20), place(record.project, record.session), what, age(record.at, now))
     sign = SIGNS[record.mark]
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
@@ -63,6 +69,8 @@ def row(record: Record, now: float) -> str:
 def happened(record: Record, now: float) -> str:
     """What an agent did last, as one says it."""
     agent, when = clean(record.agent, 20), age(record.at, now)
+    if record.unasked is not None:
+        return f"{agent}: {say(UNASKED[record.unasked])}"
     if (did := DID.get(record.kind)) is not None:
         return say(did, agent=agent, when=when)
     return say("{agent} {event} {when}", agent=agent, event=clean(record.event, 24), when=when)

@@ -137,7 +137,7 @@ def _path(said: str) -> Reading:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if not lines:
         return Reading(problem="printed no path")
-    return Reading(rewrite=Rewrite(target=Target.ANSWER, value=lines[-1]))
+    return Reading(rewrite=Rewrite(target=Target.ANSWER, value=lines[-1]), plain=True)
 
 
 def _fault(answer: Mapping[str, Any], told: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -49,6 +50,31 @@ def _kept(fields: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
     kept = {key: value for key, value in fields.items() if key in wanted or wire.is_shallow(value)}
     deeper = {key: _kept(inner, wanted) for key in PARTS if isinstance(inner := kept.get(key), dict)}
     return kept | deeper
+
+
+def last_object(raw: bytes) -> str:
+    """The JSON object on the last line of an output that is not one JSON value; "" when there is none."""
+    said = text(raw)
+    *before, last = re.split(r"[\r\n]+", said)
+    last = last.strip(JAVASCRIPT)
+    if not before or not last.startswith("{") or is_value(said) or not is_value(last):
+        return ""
+    return last
+
+
+def is_value(said: str) -> bool:
+    """Whether this is one JSON value, even one that is too deep for us."""
+    try:
+        loads(said, python=True)
+    except UnreadError:
+        return True
+    except ValueError:
+        return False
+    return True
+
+
+def is_object(said: str) -> bool:
+    return said.startswith("{") and is_value(said)
 
 
 def loads(said: str, *, python: bool = False) -> Any:

@@ -133,7 +133,7 @@ def _replaced(event: Event, stdout: bytes) -> Reading:
         text = stdout.decode()
     except UnicodeDecodeError:
         return Reading(problem="output is not UTF-8")
-    return Reading(rewrite=_rewrite(event, text))
+    return Reading(rewrite=_rewrite(event, text), plain=True)
 
 
 def _message(event: Event, stdout: bytes) -> Reading:

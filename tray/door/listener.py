@@ -50,9 +50,10 @@ class Service(Protocol):
 
     def answer(
         self, knock: Knock, after: After, slow: Callable[[], object]
-    ) -> Answer | Parked | Callable[[Gone], Answer | Parked]:
+    ) -> Answer | Parked | Callable[[Gone], Answer | Parked | None] | None:
         """The answer at once, or the work that finds it; the work gets a thread of its own, what waits gets none.
 
+        None closes the connection without an answer, so that the relay asks the one-shot engine.
         What is given to `after` is done once the answer has left; it may not raise. `slow` is called before anything
         that takes more than a moment.
         """
@@ -89,24 +90,55 @@ class Listener:
     def start(self) -> None:
         self._address = address.listen(self._path, loopback=self._loopback)
         self._afterwards.start()
+        self._start_acceptors(self._address)
+
+    def _start_acceptors(self, door: Address) -> None:
         for number in range(1, ACCEPTORS + 1):
-            thread = threading.Thread(target=self._accept, args=(self._address,), name=f"door {number}", daemon=True)
+            thread = threading.Thread(target=self._accept, args=(door,), name=f"door {number}", daemon=True)
             self._acceptors.append(thread)
             thread.start()
+
+    def rebind(self) -> None:
+        """Listen at the path again, where the socket was deleted or replaced; callers that are inside stay."""
+        old = self._address
+        if old is None or self._closing.is_set():
+            return
+        self._address = address.listen(self._path, loopback=self._loopback)
+        try:
+            old.socket.shutdown(socket.SHUT_RDWR)
+            self._acceptors = [one for one in self._acceptors if one.is_alive()]
+        except OSError:  # elsewhere than on Linux the old acceptors wait on, for nobody
+            self._acceptors = []
+        old.socket.close()
+        self._start_acceptors(self._address)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the answer of an event is being worked on."""
+        return self._rooms.taken
+
+    def shut(self, timeout: float = 3.0) -> None:
+        """Take no new events; open questions are closed without an answer.
+
+        Whoever has a whole frame here stays until it is answered. A frame that becomes whole later is not answered.
+        """
+        if self._address is None or self._closing.is_set():
+            return
+        self._closing.set()
+        self._address.remove()
+        self._wake(self._address)
+        self._parking.clear(time.monotonic() + timeout)
 
     def close(self, timeout: float = 10.0) -> None:
         """No new callers; those inside are cancelled, answered and seen off, at most `timeout` seconds long."""
         if self._address is None:
             return
         until = time.monotonic() + timeout
-        self._closing.set()
-        self._address.remove()
-        self._wake(self._address)
+        self.shut(timeout)
         while (left := [one for one in self._acceptors if one.is_alive()]) and time.monotonic() < until:
             self._rooms.cancel()
             left[0].join(ENDING)
         self._address.socket.close()
-        self._parking.clear(until)
         for rooms in (self._silent, self._slow, self._rooms, self._requests):  # callers move on in this order
             rooms.clear(until)
         self._afterwards.close(until)
@@ -121,13 +153,16 @@ class Listener:
 
     def _accept(self, door: Address) -> None:
         greet = partial(self._greet, door.token)
-        while not self._closing.is_set():
+        while not self._closing.is_set() and door is self._address:
             try:
                 connection = address.accept(door)
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
-            self._admit(connection, door.family, greet)
+            if self._closing.is_set():
+                connection.close()
+            else:
+                self._admit(connection, door.family, greet)
 
     def _admit(self, connection: socket.socket, family: int, greet: Callable[[Lead, Head], float]) -> None:
         """Serve the caller, unless it moves on to another thread, which then sees it off."""
@@ -193,16 +228,20 @@ class Listener:
 
     def _serve(self, caller: Caller, *, here: bool) -> bool:
         """A frame that is all there. An answer leaves inline, work is done `here` or goes into a room."""
+        if self._closing.is_set():
+            return False
         if caller.control:
             return self._lodge(self._requests, caller, self._control)
         knock = caller.knock()
         if not self._rooms.take():
             return self._reply(caller, self._service.busy(knock))
-        work: Callable[[Gone], Answer | Parked] | None = None
+        work: Callable[[Gone], Answer | Parked | None] | None = None
         try:
             found = self._service.answer(knock, caller.afterwards, caller.acknowledge)
             if isinstance(found, Answer):
                 return self._reply(caller, found)
+            if found is None:
+                return False
             caller.acknowledge()
             if not callable(found):
                 return self._park(caller, found)
@@ -221,8 +260,8 @@ class Listener:
             return True
         return self._reply(caller, self._service.busy(knock))
 
-    def _said(self, caller: Caller, found: Answer | Parked) -> bool:
-        return _see_off(caller, found) if isinstance(found, Answer) else self._park(caller, found)
+    def _said(self, caller: Caller, found: Answer | Parked | None) -> bool:
+        return _see_off(caller, found) if found is None or isinstance(found, Answer) else self._park(caller, found)
 
     def _park(self, caller: Caller, parked: Parked) -> bool:
         return self._parking.take(caller, parked) or _see_off(caller, parked.unasked())
@@ -260,9 +299,10 @@ def _shows(head: Head, token: str) -> bool:
     return hmac.compare_digest(shown, token.encode())
 
 
-def _see_off(caller: Caller, answer: Answer) -> bool:
+def _see_off(caller: Caller, answer: Answer | None) -> bool:
     """The end of a stay: the caller moves on to nobody else."""
-    caller.answer(answer)
+    if answer is not None:
+        caller.answer(answer)
     return False
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from tray.door.caller import Caller
 from tray.model.decision import Answer
 
-Work = Callable[[], Answer]
+Work = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
 
 
 class Parked(Protocol):
@@ -25,7 +25,8 @@ class Parked(Protocol):
     def wait(self, resume: Callable[[Work], None]) -> bool: ...
     def gone(self) -> None: ...
     def late(self) -> None: ...
-    def unasked(self) -> Answer: ...
+    def quit(self) -> None: ...
+    def unasked(self) -> Answer | None: ...
 
 
 class Parking:
@@ -62,12 +63,12 @@ class Parking:
         return True
 
     def clear(self, until: float) -> None:
-        """Nobody may come any more, and everyone here is told that it is too late."""
+        """The tray quits: nobody may come any more, and everyone here leaves without an answer."""
         with self._lock:
             self._closed = True
             here, thread = list(self._here.values()), self._thread
         for parked, _ in here:
-            parked.late()
+            parked.quit()
         if thread is not None:
             thread.join(max(0.0, until - time.monotonic()))
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tray.dialects import DIALECTS
 from tray.door.listener import Peer
+from tray.engine.approval.batch import Batch, click, facts
 from tray.engine.approval.confirming import Setting
 from tray.engine.approval.consent import decidable
 from tray.engine.approval.controls import TERMINAL, Controls
@@ -22,6 +23,7 @@ from tray.strict import nearest
 from tray.text import sanitise
 
 WAY = "command line"
+UNCHANGED = "unchanged"  # the word for all hooks that were approved before
 GRANTED = "tray, asked for at a command line"
 WHERE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
 NO_ICON = phrase(
@@ -59,7 +61,9 @@ class Requests:
         open_page: Callable[[], Path],
         vitals: Callable[[], Mapping[str, Any]] = dict,
         opens: Callable[[int], bool] = lambda pid: True,
+        written_batch: Callable[[Batch], Path] = lambda found: Path(),
     ) -> None:
+        self._written_batch = written_batch
         self._opens = opens
         self._vitals = vitals
         self._controls = controls
@@ -147,6 +151,8 @@ class Requests:
                 why = say("`{setting}` is confirmed already", setting=setting.text)
                 raise HooktrayError(why, hint=say("there is nothing to do"))
             return self._confirm(setting, yes=True)
+        if found := self._batch(request):
+            return found
         one = decidable(self._one(request))
         return Wish(
             what=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
@@ -154,6 +160,27 @@ class Requests:
             do=lambda way: self._controls.approve(one.key, one.digest, way),
             approves=True,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
+        )
+
+    def _batch(self, request: Mapping[str, Any]) -> Wish | None:
+        """`approve unchanged`: all hooks that were approved before with the same content."""
+        if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
+            return None
+        found = self._controls.batch
+        if not found:
+            why = say("no hook waits whose content was approved before")
+            raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
+        told = "\n".join(f"  {line}" for line in (*facts(found), str(self._written_batch(found))))
+        return Wish(
+            what=click(found),
+            question=f"{say('Hooktray: approve all of these?')}\n{told}",
+            do=lambda way: self._controls.approve_batch(found.digest, way),
+            approves=True,
+            in_menu=count(
+                "{n} unchanged hook waits for your approval",
+                "{n} unchanged hooks wait for your approval",
+                len(found.hooks),
+            ),
         )
 
     def deny(self, request: Mapping[str, Any]) -> Wish:

@@ -14,7 +14,7 @@ class Rooms:
 
     def __init__(self, limit: int, name: str) -> None:
         self._name = name
-        self._free = limit
+        self._limit = self._free = limit
         self._lock = threading.Lock()
         self._inside: dict[threading.Thread, Caller] = {}
 
@@ -49,6 +49,12 @@ class Rooms:
         with self._lock:
             self._inside[threading.current_thread()] = caller
         self._run(caller, work)
+
+    @property
+    def taken(self) -> bool:
+        """Whether anybody has a room, or is about to."""
+        with self._lock:
+            return self._free < self._limit
 
     def cancel(self) -> None:
         """Everyone who is inside now."""

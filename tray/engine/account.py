@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from tray.engine.masks import Masks, listed
-from tray.model.decision import Answer, Decision, Outcome, Record
+from tray.model.decision import Answer, Decision, Outcome, Record, Unasked
 from tray.model.event import Event
 from tray.text import printable, sanitise
 
 PAYLOAD = 64 * 1024  # characters of a payload that are kept
+EXCERPT = 200  # characters of one that no protocol here understands
 NAME = 200  # characters of a name
 PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
@@ -22,7 +23,7 @@ OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secr
 def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
     """One row: what came in, what the hooks said, what the agent was told."""
     masks = Masks()
-    payload = _payload(event.body, masks)
+    payload = _payload(event.body, masks, EXCERPT if event.unasked is Unasked.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
     return Record(
         id=event.id,
@@ -43,7 +44,7 @@ def account(event: Event, decision: Decision, answer: Answer, *, at: float, ms: 
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
         masked=masked,
-        answer=_answer(answer, masks),
+        answer={**_answer(answer, masks), **({"line": event.line} if event.line else {})},
         offline=offline,
         test=event.test,
         cwd=sanitise(masks.redact(event.cwd[:PATH], "cwd"), PATH),
@@ -64,11 +65,11 @@ def _ms(seconds: float) -> float:
     return round(max(seconds, 0.0) * 1000, 3)
 
 
-def _payload(body: bytes, masks: Masks) -> str:
-    seen = body[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
-    text = masks.redact(seen, "payload", keep=PAYLOAD, inside=True)
-    is_cut = len(seen) > PAYLOAD or len(body) > PAYLOAD + OVERLAP or len(text) > PAYLOAD
-    return text[:PAYLOAD] + (f"… (the first {PAYLOAD} characters of {len(body)} bytes)" if is_cut else "")
+def _payload(body: bytes, masks: Masks, limit: int) -> str:
+    seen = body[: limit + OVERLAP].decode("utf-8", "replace")
+    text = masks.redact(seen, "payload", keep=limit, inside=True)
+    is_cut = len(seen) > limit or len(body) > limit + OVERLAP or len(text) > limit
+    return text[:limit] + (f"… (the first {limit} characters of {len(body)} bytes)" if is_cut else "")
 
 
 def reasons(decision: Decision) -> str:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from tray.dialects import Payload, neutral, render
+from tray.dialects.callers import Caller
 from tray.engine.account import account, timed
 from tray.engine.ears import OFTEN, After, Ears, Rows, at_once
-from tray.engine.heard import heard
+from tray.engine.heard import heard, of_foreign
 from tray.engine.loops import Loops
 from tray.engine.scopes import Scopes
-from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Verdict
+from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Outcome, Verdict
 from tray.model.event import Event, Knock
+
+HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
+GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +61,25 @@ class Closing:
             after(tell, soon=True)
         return answer
 
+    def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
+        """Write down that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.
+
+        The one-shot engine writes its answer under the event's own id.
+        """
+        reason = GIVEN_UP if is_gone else HANDED_BACK
+        row = replace(event, id=os.urandom(16).hex())
+        remark = f"the row of its answer, if there is one, begins with {event.id[:8]}"
+        decision = Decision(reason=reason, outcomes=tuple(outcomes), remarks=(remark,))
+        seconds = time.monotonic() - started
+        try:
+            record = account(
+                row, decision, SILENCE, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
+            )
+            record = replace(record, reason=reason, answer={})
+            self._rows.append(record, commit=False)
+        except Exception:  # our bookkeeping; the relay falls back in any case
+            log.exception("%s of %s could not be written down", event.name, event.agent)
+
     def finish_fast(
         self,
         knock: Knock,
@@ -70,6 +95,22 @@ class Closing:
         event = partial(heard, knock, ledger, payload)
         after(self._telling(what, event, told or (lambda _: NOTHING), answer, started, commit=False))
         return answer
+
+    def finish_unasked(
+        self,
+        knock: Knock,
+        caller: Caller,
+        payload: Payload | None,
+        ledger: int,
+        started: float,
+        after: After,
+    ) -> Answer:
+        """Another agent's line was run by one whose protocol is not here: its neutral answer, and why in the row."""
+        event = of_foreign(knock, caller, ledger, payload or {})
+        decision = Decision(reason=caller.unasked or "")
+        what = f"{event.name} of {event.agent}"
+        after(self._telling(what, lambda: event, lambda _: decision, caller.answer, started, commit=False), soon=True)
+        return caller.answer
 
     def _telling(
         self,

@@ -11,7 +11,7 @@ import time
 from functools import lru_cache
 from typing import NamedTuple
 
-from tray.dialects import DIALECTS, NAMES, Payload, payload_of
+from tray.dialects import DIALECTS, NAMES, Payload
 from tray.dialects.tools import canonical
 from tray.engine import scopes, typed
 from tray.engine.ears import OFTEN, Ears
@@ -31,7 +31,6 @@ class Seen(NamedTuple):
 
     fast: bool = False
     gate: Gate | None = None  # what keeps all those from running that would be asked
-    payload: Payload | None = None  # once it was read, so that nobody reads it twice
 
 
 UNSEEN = Seen()
@@ -51,39 +50,35 @@ class FastPath:
         self._late = late
         self._questions = questions
 
-    def look(self, knock: Knock, book: Book) -> Seen:
-        """A fault here is met again on the whole way, where there is a net for it."""
+    def look(self, knock: Knock, book: Book, payload: Payload | None) -> Seen:
+        """A fault here is met again on the whole way, where there is a net for it; so is a payload not to be read."""
         try:
-            return self._look(knock, book)
+            return UNSEEN if payload is None else self._look(knock, book, payload)
         except Exception:
             log.exception("whether %s of %s may take the fast path", knock.event, knock.agent)
             return UNSEEN
 
-    def _look(self, knock: Knock, book: Book) -> Seen:
+    def _look(self, knock: Knock, book: Book, payload: Payload) -> Seen:
         kind = _kind(knock.agent, knock.event)
-        if kind is None or knock.problem or self._questions.pending or self._ears.awaits or TEST in knock.environment:
+        if kind is None or self._questions.pending or self._ears.awaits or TEST in knock.environment:
             return UNSEEN
         gate = None
         if book.asked(knock.agent, kind, knock.event):
             gate = self._switch.gate(time.time())  # for everybody: whose session it is nobody knows yet
             if gate is None:
                 return UNSEEN
-        try:
-            payload = payload_of(knock)
-        except ValueError:
-            return UNSEEN
         dialect = DIALECTS[knock.agent]
         if dialect.title(payload) not in ("", knock.event) or self._late.may_wait(
             knock.agent, dialect.session(knock, payload)
         ):
-            return Seen(payload=payload)
+            return UNSEEN
         if kind is EventKind.TOOL_BEFORE:
             tool = dialect.tool(knock.event, payload)
             if tool is not None and (
                 canonical(knock.agent, tool.name) == scopes.TOOL or self._protection.concerned(knock.agent, tool)
             ):
-                return Seen(payload=payload)
-        return Seen(fast=True, gate=gate, payload=payload)
+                return UNSEEN
+        return Seen(fast=True, gate=gate)
 
 
 @lru_cache(NAMES)

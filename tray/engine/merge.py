@@ -58,8 +58,12 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
         retry=any(reading.retry for reading in readings),
         extra=tuple({name: value for reading in readings for name, value in reading.extra}.items()),
         outcomes=tuple(outcomes),
-        remarks=_conflict(rewriting),
+        remarks=(*_conflict(rewriting), *_remarks(outcomes)),
     )
+
+
+def _remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    return tuple(f"{outcome.hook}: {outcome.reading.remark}" for outcome in outcomes if outcome.reading.remark)
 
 
 def _conflict(rewriting: Sequence[Outcome]) -> tuple[str, ...]:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.dialects import fit, neutral, spec
+from tray.dialects import Payload, fit, neutral, payload_of, spec
+from tray.dialects.callers import Caller, recognise
 from tray.engine.approval.covering import Covering
 from tray.engine.callers.ancestry import Lineage
 from tray.engine.closing import Closing
 from tray.engine.duplicates import beside
 from tray.engine.ears import OFTEN, After, Ears, Later, Rows, at_once
-from tray.engine.fast_path import FastPath, Seen
+from tray.engine.fast_path import FastPath
 from tray.engine.gates import switched, takes_time
 from tray.engine.heard import heard
 from tray.engine.late import Late
@@ -24,20 +25,21 @@ from tray.engine.merge import merge
 from tray.engine.plan import plan
 from tray.engine.protection.places import Places
 from tray.engine.protection.rule import Protection
-from tray.engine.questions import Ending, Questions, Said, settled
+from tray.engine.questions import End, Ending, Questions, Said, settled
 from tray.engine.rounds import Rounds
 from tray.engine.runners.command import Background, Gone
-from tray.engine.runners.errand import CANCELLED
+from tray.engine.runners.process import CANCELLED
 from tray.engine.scopes import Scopes
 from tray.engine.typed import Answers, answered, nobody
 from tray.engine.work import Works
-from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Verdict
+from tray.model.decision import NOTHING, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Knock
 from tray.model.hook import Hook
 from tray.store.copies import Copies
 from tray.store.ledger import Approved, Book, Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
+from tray.threads import Quit
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
@@ -67,7 +69,9 @@ class Engine:
         protection: Protection | None = None,
         answers: Answers = nobody,
         questions: Questions | None = None,
+        quit: Quit | None = None,
     ) -> None:
+        self._quit = quit or Quit()
         self._answers = answers
         self._questions = questions or Questions()
         self._ending = ending
@@ -83,6 +87,7 @@ class Engine:
             late=self._late,
             ears=ears,
             background=background,
+            quit=self._quit,
         )
         self._scopes = Scopes(sessions)
         self._closing = Closing(rows=rows, ears=ears, loops=self._loops, scopes=self._scopes, offline=offline)
@@ -108,20 +113,19 @@ class Engine:
         """
         started = time.monotonic() - spent
         book = self._ledger.book  # one for the whole event: the row names the version that it was judged by
-        seen = self._fast_path.look(knock, book)
+        knock, payload, caller = _called(knock)
+        if caller is not None:
+            return self._closing.finish_unasked(knock, caller, payload, book.version, started, after)
+        seen = self._fast_path.look(knock, book, payload)
         if seen.fast:
-            return self._answered_fast(knock, book, seen, started, after)
-        event = heard(knock, book.version, seen.payload)
+            told = None if seen.gate is None else self._kept(book, seen.gate)  # whoever a gate keeps from being asked
+            return self._closing.finish_fast(knock, payload, book.version, started, after, told)
+        event = heard(knock, book.version, payload)
         self._loops.began(event)
         try:
             return self._begun(event, book, started, after, slow)
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
             return self._fallen(event, book, started, error)
-
-    def _answered_fast(self, knock: Knock, book: Book, seen: Seen, started: float, after: After) -> Answer:
-        """Silence; if a gate keeps whoever would have been asked, that is told."""
-        told = None if seen.gate is None else self._kept(book, seen.gate)
-        return self._closing.finish_fast(knock, seen.payload, book.version, started, after, told)
 
     def _begun(
         self, event: Event, book: Book, started: float, after: After, slow: Callable[[], object]
@@ -142,7 +146,8 @@ class Engine:
         self._ears.arrived(event, answered=observed)
         if not hooks or switch is not None:
             barred = self._rounds.barred(hooks, switch) if switch is not None else []
-            return self._ask(event, self._decision(event, [own, *barred] if own else barred), started, after)
+            decision = self._decision(event, [own, *barred] if own else barred)
+            return self._ask(event, decision, started, after, lambda: self._hand_back(event, (), (), started))
         if observed:
             after(lambda: self._let_go(event, hooks, started), soon=True)
             return neutral(event.agent, event.name, event.body)
@@ -150,8 +155,17 @@ class Engine:
         deadline = started + spec(event.agent, event.name).deadline
 
         def answer(gone: Gone | None) -> Said:
+            began = time.monotonic()
             try:
-                said = self._ask(event, self.decide(event, waited, deadline, gone, own), started, after)
+                outcomes = self._rounds.outcomes(event, waited, deadline, gone)
+
+                def hand_back() -> None:
+                    self._hand_back(event, waited, outcomes, started)
+
+                if self._is_interrupted(outcomes):
+                    hand_back()
+                    return None
+                said = self._ask(event, self._decided(event, outcomes, own, began), started, after, hand_back)
             except Exception as error:  # noqa: BLE001 - the same
                 return self._fallen(event, book, started, error)
             if apart:
@@ -205,9 +219,28 @@ class Engine:
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
-        said = self._rounds.outcomes(event, hooks, deadline, gone)
+        return self._decided(event, self._rounds.outcomes(event, hooks, deadline, gone), own, began)
+
+    def _decided(self, event: Event, said: list[Outcome], own: Outcome | None, began: float) -> Decision:
         decision = self._decision(event, [own, *said] if own else said)
         return replace(decision, span=(began, time.monotonic()))
+
+    def _is_interrupted(self, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the end of the tray kept a hook from its verdict: its failure policy must not speak then.
+
+        A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
+        """
+        if not self._quit.begun:
+            return False
+        return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)
+
+    def _hand_back(
+        self, event: Event, hooks: Sequence[Approved], outcomes: Sequence[Outcome], started: float
+    ) -> None:
+        """No answer: the one-shot engine judges this event anew."""
+        is_gone = any(outcome.cause == CANCELLED for outcome in outcomes) and not self._quit.ends_hooks
+        self._rounds.take_back(event, hooks, outcomes)
+        self._closing.hand_back(event, outcomes, started, is_gone=is_gone)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
         """Merged with what hooks said too late for an earlier event, and no endless refusal."""
@@ -225,12 +258,20 @@ class Engine:
             return replace(decision, verdict=Verdict.ASK, open=True)
         return self._loops.heed(event, fit(event, decision) if outcomes else decision)
 
-    def _ask(self, event: Event, decision: Decision, started: float, after: After) -> Said:
-        """The answer, or where it waits for the user's."""
+    def _ask(
+        self, event: Event, decision: Decision, started: float, after: After, hand_back: Callable[[], None]
+    ) -> Said:
+        """The answer, or where it waits for the user's. Nobody can be asked once the tray quits."""
         if not decision.open:
             return self._closing.finish(event, decision, started, after)
+        if self._quit.begun:
+            hand_back()
+            return None
 
-        def finish(ending: Ending) -> Answer:
+        def finish(ending: Ending) -> Answer | None:
+            if ending.end is End.QUIT:
+                hand_back()
+                return None
             return self._closing.finish(
                 event, self._loops.heed(event, fit(event, settled(decision, ending))), started
             )
@@ -254,7 +295,10 @@ class Engine:
         """Too many events at once: rules still speak, what would need a process has failed."""
         started = time.monotonic()
         book = self._ledger.book
-        event = heard(knock, book.version)
+        knock, payload, caller = _called(knock)
+        if caller is not None:
+            return self._closing.finish_unasked(knock, caller, payload, book.version, started, at_once)
+        event = heard(knock, book.version, payload)
         self._loops.began(event)
         own = self._own(event)
         return self._closing.finish(
@@ -273,3 +317,22 @@ class Engine:
         """Who is asked; `slow` is called first when that takes more than a look."""
         hooks = plan(event, book, self._scopes.skills, slow)
         return tuple(switched(one, self._switch) for one in hooks) if hooks else ()
+
+
+def _called(knock: Knock) -> tuple[Knock, Payload | None, Caller | None]:
+    """The knock under its sender's own name, the payload if it can be read, and a sender for which no hook is asked.
+
+    A plain event's text is a person's or a model's own: nothing in it counts as a mark.
+    """
+    if knock.problem:
+        return knock, None, None
+    try:
+        payload = payload_of(knock)
+    except ValueError:
+        return knock, None, None
+    if spec(knock.agent, knock.event).plain:
+        return knock, payload, None
+    caller = recognise(knock.agent, knock.event, payload, knock.environment)
+    if caller is not None and caller.unasked is None:
+        return replace(knock, agent=caller.agent, event=caller.event), payload, None
+    return knock, payload, caller

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from tray.dialects import spec
-from tray.engine.runners.errand import CANCELLED
+from tray.engine.runners.process import CANCELLED
 from tray.model.decision import Answer, Decision, Gate, Verdict
 from tray.model.event import Can, Event, EventKind
 
@@ -34,6 +34,7 @@ class End(enum.StrEnum):
     ELSEWHERE = "answered elsewhere"
     GONE = "the agent no longer waits"
     LATE = "nobody answered in time"
+    QUIT = "Hooktray quit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ class Question:
     decision: Decision  # as merged, before it is fitted to what the event can carry
 
 
-Resume = Callable[[Callable[[], Answer]], None]
+Resume = Callable[[Callable[[], Answer | None]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ class Parked:
     question: Question
     seconds: float  # until it is too late
     questions: Questions
-    finish: Callable[[Ending], Answer]
+    finish: Callable[[Ending], Answer | None]
 
     def wait(self, resume: Resume) -> bool:
         """`resume` is called once, from any thread, with the work that makes the answer; False: it cannot wait."""
@@ -80,12 +81,16 @@ class Parked:
     def late(self) -> None:
         self.questions.end(self.question.id, Ending(end=End.LATE))
 
-    def unasked(self) -> Answer:
+    def quit(self) -> None:
+        """The tray ends: the relay gets no answer, and asks the one-shot engine."""
+        self.questions.end(self.question.id, Ending(end=End.QUIT))
+
+    def unasked(self) -> Answer | None:
         """The answer when nobody can be asked."""
         return self.finish(Ending(end=End.LATE))
 
 
-Said = Answer | Parked
+Said = Answer | Parked | None  # None: the tray quits and gives no answer, so that the relay asks the one-shot engine
 
 
 class Questions:
@@ -134,7 +139,9 @@ class Questions:
             return decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
         return decision.verdict is Verdict.ASK and Can.ASK not in found.can
 
-    def park(self, event: Event, decision: Decision, left: float, finish: Callable[[Ending], Answer]) -> Parked:
+    def park(
+        self, event: Event, decision: Decision, left: float, finish: Callable[[Ending], Answer | None]
+    ) -> Parked:
         """`left` is how long the agent waits at most."""
         question = Question(id=os.urandom(16).hex(), event=event, decision=decision)
         return Parked(question=question, seconds=min(self._seconds(), left), questions=self, finish=finish)

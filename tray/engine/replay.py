@@ -44,6 +44,8 @@ class Twice:
 
 def recorded(record: Record, environment: Mapping[str, str]) -> Event:
     """The event of a row. Raises HooktrayError when the row does not hold the whole of it (law 5)."""
+    if record.unasked:
+        raise HooktrayError(f"no hook could be asked about it: {record.unasked}", hint="choose another decision")
     if record.problem:
         raise HooktrayError(f"no hook could be asked about it: {record.problem}", hint="choose another decision")
     body = record.payload.encode()

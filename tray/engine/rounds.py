@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,8 +18,8 @@ from tray.engine.loops import Loops
 from tray.engine.merge import failed, settle, skipped
 from tray.engine.queue import over, together
 from tray.engine.runners.command import Background, Gone
-from tray.engine.runners.errand import CANCELLED, Work, run
-from tray.engine.runners.process import CLOSED
+from tray.engine.runners.errand import Work, run
+from tray.engine.runners.process import CANCELLED, CLOSED
 from tray.engine.showing import shown
 from tray.engine.work import Works, read
 from tray.errors import HooktrayError
@@ -27,8 +28,12 @@ from tray.model.event import Event
 from tray.model.hook import Aside, Hook, Rule
 from tray.store.ledger import Approved
 from tray.store.switch import Switch
+from tray.threads import Quit
 
 ONCE = "it had its turn in this session"
+# A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
+SESSION_ENDS = frozenset(getattr(signal, name, 0) for name in ("SIGHUP", "SIGINT", "SIGTERM")) - {0}
+NOTICE = 0.25  # seconds that the tray's own signal may come later than the hook's
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +42,15 @@ class Rounds:
     """Runs approved hooks and nothing else; whom an event asks has been planned before."""
 
     def __init__(
-        self, *, switch: Switch, works: Works, loops: Loops, late: Late, ears: Ears, background: Background | None
+        self,
+        *,
+        switch: Switch,
+        works: Works,
+        loops: Loops,
+        late: Late,
+        ears: Ears,
+        background: Background | None,
+        quit: Quit,
     ) -> None:
         self._switch = switch
         self._works = works
@@ -45,6 +58,7 @@ class Rounds:
         self._late = late
         self._ears = ears
         self._background = background
+        self._quit = quit
 
     def outcomes(self, event: Event, hooks: Sequence[Approved], deadline: float, gone: Gone | None) -> list[Outcome]:
         """One for each hook, in their order. Those of a serial source wait for each other, all others for nobody."""
@@ -60,6 +74,12 @@ class Rounds:
             outcomes |= over({index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes)
             waiting = {index: job for index, job in waiting.items() if index not in outcomes}
         return [outcomes[index] for index in range(len(turns))]
+
+    def take_back(self, event: Event, hooks: Sequence[Approved], outcomes: Sequence[Outcome]) -> None:
+        """These turns do not count, because the one-shot engine runs the hooks of this event again."""
+        for one, outcome in zip(hooks, outcomes, strict=True):
+            if outcome.gate is None:
+                self._loops.unused(event, one.hook)
 
     def refused(self, event: Event, hooks: Sequence[Approved]) -> list[Outcome]:
         """The same without a process: rules still speak, what would have to run has failed."""
@@ -135,6 +155,8 @@ class Rounds:
                 for index, job in jobs.items()
             ]
             results = run(told, deadline, gone, background=self._background)
+        if any(result.signal in SESSION_ENDS for result in results):
+            self._quit.wait(NOTICE)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tray.engine.questions import Question
 from tray.language import count, phrase, say
-from tray.model.decision import Record, Verdict
+from tray.model.decision import Record, Unasked, Verdict
 from tray.text import printable, redact
 
 VERDICTS: Mapping[Verdict, str] = {
@@ -16,10 +16,16 @@ VERDICTS: Mapping[Verdict, str] = {
     Verdict.ASK: phrase("ask"),
     Verdict.DENY: phrase("deny"),
 }
+UNASKED: Mapping[Unasked, str] = {
+    Unasked.NOT_SUPPORTED: phrase("{agent} is not supported yet: no hook was asked"),
+    Unasked.NOT_UNDERSTOOD: phrase("the payload was not understood: no hook was asked"),
+}
 
 
 def said(record: Record) -> str:
     """One line on why a decision came out as it did."""
+    if record.unasked is not None:
+        return say(UNASKED[record.unasked], agent=record.agent)
     skipped = [hook for hook in record.hooks if hook.get("status") == "skipped"]
     if record.reason:
         return f"{say(VERDICTS[record.verdict])}: {record.reason}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import of_plugin
+from tray.engine import output
 from tray.engine.approval.covering import Covering
 from tray.engine.approval.placeholders import running
 from tray.engine.question import answered
@@ -105,4 +106,4 @@ def read(event: Event, hook: Hook, result: Result) -> Reading:
         said = result.stderr.decode("utf-8", "replace").strip()
         if unopened(hook.action.line, said):
             return Reading(problem=said)
-    return DIALECTS[hook.dialect].read(event, result)
+    return output.read(event, hook, result)

@@ -43,6 +43,13 @@ class Gate(enum.StrEnum):
     BUSY = "busy"
 
 
+class Unasked(enum.StrEnum):
+    """Why no hook was asked about an event that another agent sent by this line; the value is its row's reason."""
+
+    NOT_SUPPORTED = "not supported yet"
+    NOT_UNDERSTOOD = "not understood"
+
+
 class Target(enum.StrEnum):
     """What a rewrite replaces, as a whole."""
 
@@ -75,6 +82,7 @@ class Result:
     cause: str = ""
     timed_out: bool = False
     ms: float = 0.0
+    signal: int = 0  # the signal that ended it, unless we sent that
 
     @property
     def started(self) -> bool:
@@ -95,6 +103,8 @@ class Reading:
     retry: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; told to the human
+    remark: str = ""  # what of its output did not count, beside an answer that does
+    plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
     problem: str = ""
 
 
@@ -186,6 +196,17 @@ class Record:
     queued: float = 0.0  # of `ms`, until the first hook could start
     asked: float = 0.0  # of `ms`, while hooks ran
     masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload
+
+    @property
+    def unasked(self) -> Unasked | None:
+        """Why no hook was asked, where the caller is the reason."""
+        is_ours = self.verdict is Verdict.ABSTAIN and not self.hooks and self.reason in Unasked.__members__.values()
+        return Unasked(self.reason) if is_ours else None
+
+    @property
+    def line(self) -> str:
+        """The agent whose line was run, where another one ran it."""
+        return str(self.answer.get("line", ""))
 
     @property
     def mark(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import PurePath
 from typing import Any
 
+from tray.model.decision import Unasked
 from tray.model.value import value
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
@@ -160,6 +161,8 @@ class Event:
     told: bool = False  # answered and told of already; what comes now is only what its hooks did beside the answer
     test: bool = False  # of `hooktray test`: it did not happen
     problem: str = ""  # what was wrong with the input; hooks never see such an event
+    unasked: Unasked | None = None  # why no hook is asked about it at all
+    line: str = ""  # the agent whose line it came by, when that is another one
     ledger: int = 0  # the last row of the ledger when it came in
 
     @property

@@ -6,16 +6,17 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from tray.engine.approval.batch import Batch, facts, text
 from tray.engine.approval.confirming import Setting
 from tray.engine.approval.consent import Request
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.review import review
 from tray.engine.approval.roster import REMOVED, Standing
 from tray.errors import HooktrayError
-from tray.language import phrase, say
+from tray.language import count, phrase, say
 from tray.page.changes import Change, changes, name
 from tray.page.parts import Parts
-from tray.page.passes import Passes
+from tray.page.passes import Passes, Void
 from tray.page.words import sentence
 
 WAY = "page"
@@ -61,6 +62,8 @@ class Acts:
 
     def ask(self, act: str, target: str) -> Question | None:
         """The question before an act; None when there is no such act or nothing to do it to."""
+        if act == BATCH:
+            return self._about_batch(self._parts.controls.batch)
         if act in HOOKS:
             one = self.standing(target)
             possible_now = possible(one, self._parts.controls.state.off) if one else ()
@@ -74,11 +77,8 @@ class Acts:
     def do(self, slip: str) -> Wish:
         """Do what this slip was written for. Raises HooktrayError when it is void."""
         wish = self._slips.take(slip)
-        if wish is None:
-            raise HooktrayError(
-                say("this confirmation was used already, or is too old"),
-                hint=say("go back, read it again and confirm"),
-            )
+        if isinstance(wish, Void):
+            raise HooktrayError(say(VOID[wish]), hint=say("go back, read it again and confirm"))
         PERFORM[wish.act](self._parts.controls, wish)
         return wish
 
@@ -104,6 +104,16 @@ class Acts:
             wish, say(words[0], name=one.hook.name), say(words[1]), back=f"/hooks/{name(one.key)}", text=text,
             notes=(say(words[2]), *([sentence(one.health)] if one.health else [])),
             changes=changes(one, self._parts.copies) if reads else (),
+        )  # fmt: skip
+
+    def _about_batch(self, found: Batch) -> Question | None:
+        if not found:
+            return None
+        number = len(found.hooks)
+        return self._question(
+            Wish(act=BATCH, digest=found.digest),
+            count("Approve {n} unchanged hook?", "Approve {n} unchanged hooks?", number), say("Approve all"),
+            back="/hooks", text=text(found, self._parts.copies, os.environ), notes=facts(found),
         )  # fmt: skip
 
     def _about_switch(self, act: str, target: str) -> Question | None:
@@ -189,6 +199,12 @@ def _asked(request: Request) -> tuple[str, ...]:
     return (say("Asked by {who}. Allow it only if that was you.", who=request.who),)
 
 
+VOID: Mapping[Void, str] = {
+    Void.USED: phrase("this confirmation was used already"),
+    Void.OLD: phrase("this confirmation is too old"),
+    Void.UNKNOWN: phrase("the tray does not know this confirmation"),
+}
+BATCH = "batch"  # the act that approves together what was approved before
 GRAVE = frozenset({"revoke", "deny", "disable", "off", "pause", "allow"})
 HOOKS = {
     "approve": (
@@ -228,6 +244,7 @@ SWITCH = frozenset({"off", "pause"})
 PERFORM: Mapping[str, Callable[[Controls, Wish], object]] = {
     "allow": lambda controls, wish: controls.answer(wish.key, yes=True),
     "approve": lambda controls, wish: controls.approve(wish.key, wish.digest, WAY),
+    "batch": lambda controls, wish: controls.approve_batch(wish.digest, WAY),
     "deny": lambda controls, wish: controls.deny(wish.key, wish.digest, WAY),
     "disable": lambda controls, wish: controls.hook(wish.key, False, WAY),
     "dismiss": lambda controls, wish: controls.answer(wish.key, yes=False),

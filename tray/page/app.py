@@ -14,15 +14,16 @@ from typing import TypeVar
 
 from aiohttp import web
 
+from tray.engine.callers.clicking import Finding, Objection
 from tray.errors import HooktrayError
-from tray.language import phrase
 from tray.model.decision import Record
 from tray.page import filters, guard, peers, wire
 from tray.page.acts import SWITCH, Acts
-from tray.page.guard import Asked, Refusal
+from tray.page.guard import Asked
 from tray.page.parts import Parts
-from tray.page.passes import Passes, secret
+from tray.page.passes import Passes, Void, secret
 from tray.page.policy import STATIC, headers
+from tray.page.refusals import REFUSALS, Cause
 from tray.page.stream import Stream
 from tray.page.views import View, Views
 
@@ -47,20 +48,7 @@ PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/enter"), Views.enter),
 )
 
-MISSING = Refusal(
-    404, phrase("There is nothing at this address"), phrase("It may be older than what the journal keeps.")
-)
-USED = Refusal(403, phrase("This link was used already, or is too old"), guard.STRANGER.cure)
-UNTRUSTED = Refusal(
-    403,
-    phrase("An agent or a hook may not decide this"),
-    phrase(
-        "Who asks is no browser of your system, or one that a program started or drives. Use the tray's menu, or a "
-        "browser that you opened yourself."
-    ),
-)
-CROWDED = Refusal(503, phrase("Too many pages are open"))
-BROKEN = Refusal(500, phrase("The page has a bug"), phrase("The tray's log says more: `hooktray paths`."))
+LINKS = {Void.USED: Cause.LINK_USED, Void.OLD: Cause.LINK_OLD, Void.UNKNOWN: Cause.LINK_UNKNOWN}
 
 T = TypeVar("T")
 
@@ -120,18 +108,19 @@ class Server:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
             asked = wire.asked(request)
-            refusal = guard.refusal(asked, self._authority, self._cookie, self._token)
-            peer = None if refusal else await self._aside(self._peer, request)
-            if refusal or (peer and not peer.ours):
-                return self._refuse(refusal or guard.STRANGER)
+            if refusal := guard.refusal(asked, self._authority, self._cookie, self._token):
+                return self._refuse(refusal)
+            peer = await self._aside(self._peer, request)
+            if peer and not peer.ours:
+                return self._refuse(Cause.OTHER_USER)
             return await self._route(request, Caller(asked=asked, peer=peer))
         except (asyncio.CancelledError, ConnectionError):
             raise
         except HooktrayError as error:  # the journal cannot be read, for one
-            return self._page(self._views.refusal(error.message, error.hint), status=503)
+            return self._failed(error, 503)
         except Exception:  # the connection: whatever went wrong, the tray goes on
             log.exception("the page could not answer")
-            return self._refuse(BROKEN)
+            return self._refuse(Cause.BROKEN)
 
     def _peer(self, request: web.BaseRequest) -> peers.Peer | None:
         ends = request.transport and [request.transport.get_extra_info(end) for end in ("peername", "sockname")]
@@ -140,10 +129,10 @@ class Server:
     async def _route(self, request: web.BaseRequest, caller: Caller) -> web.StreamResponse:
         path = caller.asked.path
         if caller.asked.method == "POST":
-            if not await self._aside(self._is_person, caller.peer):
-                return self._refuse(UNTRUSTED)
+            if found := await self._aside(self._objection, caller.peer):
+                return self._refuse(found.objection, found.detail)
             work = POSTS.get(path)
-            return await work(self, request) if work else self._refuse(MISSING)
+            return await work(self, request) if work else self._refuse(Cause.MISSING)
         if path.startswith(guard.STATIC):
             return self._static(path.removeprefix(guard.STATIC))
         if path == "/live":
@@ -154,25 +143,27 @@ class Server:
         for pattern, view in PAGES:
             if found := pattern.fullmatch(path):
                 html = await self._aside(view, self._views, query, "".join(found.groups()))
-                return self._page(html) if html is not None else self._refuse(MISSING)
-        return self._refuse(MISSING)
+                return self._page(html) if html is not None else self._refuse(Cause.MISSING)
+        return self._refuse(Cause.MISSING)
 
-    def _is_person(self, peer: peers.Peer | None) -> bool:
-        """An act counts from a browser that no agent and no hook has started; on Linux, the unseen is none."""
+    def _objection(self, peer: peers.Peer | None) -> Finding | None:
+        """Why no act counts that comes from there. On Linux, a process that is not shown is no person's browser."""
         if not peers.can_tell():
-            return True
+            return None
         pids = peer.processes() if peer else ()
-        return bool(pids) and all(self._parts.trusts(pid) for pid in pids)
+        if not pids:
+            return Finding(Objection.UNSEEN, "")
+        return next((found for pid in pids if (found := self._parts.objects(pid))), None)
 
     async def _enter(self, request: web.BaseRequest) -> web.Response:
         """The one-time pass of a link becomes the cookie of this start."""
         try:
             word = json.loads(await request.text())["pass"]
         except (ValueError, KeyError, TypeError):
-            return self._refuse(USED)
-        file = self._passes.take(word) if isinstance(word, str) else None
-        if file is None:
-            return self._refuse(USED)
+            return self._refuse(Cause.LINK_UNKNOWN)
+        file = self._passes.take(word) if isinstance(word, str) else Void.UNKNOWN
+        if isinstance(file, Void):
+            return self._refuse(LINKS[file])
         self._entered(file)
         answer = wire.response("", status=204)
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
@@ -183,28 +174,28 @@ class Server:
         try:
             wish = await self._aside(self._acts.do, slip)
         except HooktrayError as error:
-            return self._page(self._views.refusal(error.message, error.hint), status=409)
+            return self._failed(error, 409)
         return wire.moved(f"/{'switch' if wish.act in SWITCH else 'hooks'}?done={wish.act}")
 
     async def _at_once(self, request: web.BaseRequest) -> web.Response:
         act = str((await request.post()).get("act", ""))
-        return wire.moved("/switch") if await self._aside(self._acts.at_once, act) else self._refuse(MISSING)
+        return wire.moved("/switch") if await self._aside(self._acts.at_once, act) else self._refuse(Cause.MISSING)
 
     async def _choose(self, request: web.BaseRequest) -> web.Response:
         form = await request.post()
         on = {"on": True, "off": False}.get(str(form.get("turn", "")))
         done = await self._aside(self._parts.choose, str(form.get("choice", "")), on)
-        return wire.moved("/switch") if done else self._refuse(MISSING)
+        return wire.moved("/switch") if done else self._refuse(Cause.MISSING)
 
     async def _replay(self, request: web.BaseRequest) -> web.Response:
         target = str((await request.post()).get("id", ""))
         html = await self._aside(self._views.replayed, target) if DECISION.fullmatch(target) else None
-        return self._page(html) if html is not None else self._refuse(MISSING)
+        return self._page(html) if html is not None else self._refuse(Cause.MISSING)
 
     async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
         """Decisions as they come, each as the row that the list would show."""
         if self._stream.full:
-            return self._refuse(CROWDED)
+            return self._refuse(Cause.CROWDED)
         wanted = filters.read(request.query)
         after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[: filters.LENGTH]
         answer = web.StreamResponse(headers={**headers(), "Content-Type": "text/event-stream"})
@@ -225,16 +216,26 @@ class Server:
 
     def _static(self, file: str) -> web.Response:
         path = next((path for path in STATIC.iterdir() if path.name == file and path.suffix in KINDS), None)
-        return wire.response(path.read_text(encoding="utf-8"), KINDS[path.suffix]) if path else self._refuse(MISSING)
+        if path is None:
+            return self._refuse(Cause.MISSING)
+        return wire.response(path.read_text(encoding="utf-8"), KINDS[path.suffix])
 
     def _page(self, html: str, status: int = 200) -> web.Response:
         return wire.response(html, "text/html", status)
 
-    def _refuse(self, why: Refusal) -> web.Response:
-        answer = self._page(self._views.refusal(why.why, why.cure), why.status)
-        if why.status in (400, 413):
+    def _failed(self, error: HooktrayError, status: int) -> web.Response:
+        return self._page(self._views.refusal(error.message, cure=error.hint, leads_back=True), status)
+
+    def _refuse(self, cause: Cause | Objection, detail: str = "") -> web.Response:
+        answer = self._page(self.refusal(cause, detail), REFUSALS[cause].status)
+        if answer.status in (400, 413):
             answer.force_close()
         return answer
+
+    def refusal(self, cause: Cause | Objection, detail: str = "") -> str:
+        """The page that a reader is shown."""
+        shown = REFUSALS[cause]
+        return self._views.refusal(shown.why, detail=detail, cure=shown.cure, leads_back=shown.leads_back)
 
 
 POSTS: Mapping[str, Callable[[Server, web.BaseRequest], Awaitable[web.Response]]] = {

@@ -10,7 +10,7 @@ import hmac
 import re
 from dataclasses import dataclass
 
-from tray.language import phrase
+from tray.page.refusals import Cause
 
 ENTER = "/enter"
 STATIC = "/static/"
@@ -18,15 +18,6 @@ BODY = 16 * 1024  # bytes that a form may have
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 TARGET = re.compile(r"/(?!/)[A-Za-z0-9/._~%?&=+,:@!*()'-]{0,4000}")
 FRAMES = frozenset({"iframe", "frame", "object", "embed", "fencedframe", "worker", "sharedworker", "serviceworker"})
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request is not answered; the words are ours and hold nothing of what came in."""
-
-    status: int
-    why: str
-    cure: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,31 +41,21 @@ class Asked:
         return self.target.partition("?")[0]
 
 
-SIGN_IN = phrase("Choose Open page in the tray's menu.")
-HOST = Refusal(421, phrase("This address is not ours"), SIGN_IN)
-TARGETS = Refusal(400, phrase("This is no address of the page"))
-METHOD = Refusal(405, phrase("The page knows GET and POST"))
-FOREIGN = Refusal(403, phrase("Another site may not ask the page for anything"))
-KIND = Refusal(415, phrase("The page does not take this kind of content"))
-SIZE = Refusal(413, phrase("The page takes small forms only"))
-STRANGER = Refusal(401, phrase("This browser is not signed in"), SIGN_IN)
-
-
-def refusal(asked: Asked, authority: str, cookie: str, token: str) -> Refusal | None:
+def refusal(asked: Asked, authority: str, cookie: str, token: str) -> Cause | None:
     """Why this request is not for us to answer, or None. `authority` is our host and port, exactly."""
     if asked.all("host") != [authority]:
-        return HOST
+        return Cause.HOST
     if not TARGET.fullmatch(asked.target) or asked.all("upgrade"):
-        return TARGETS
+        return Cause.TARGET
     if asked.method not in ("GET", "POST"):
-        return METHOD
+        return Cause.METHOD
     if not _at_home(asked, f"http://{authority}"):
-        return FOREIGN
+        return Cause.FOREIGN
     if found := _body(asked):
         return found
     if asked.path == ENTER or asked.path.startswith(STATIC):
         return None
-    return None if _signed_in(asked, cookie, token) else STRANGER
+    return None if _signed_in(asked, cookie, token) else Cause.NOT_SIGNED_IN
 
 
 def _at_home(asked: Asked, origin: str) -> bool:
@@ -89,15 +70,15 @@ def _at_home(asked: Asked, origin: str) -> bool:
     return origins in ([], [origin]) and sites in ([], ["none"], ["same-origin"])
 
 
-def _body(asked: Asked) -> Refusal | None:
+def _body(asked: Asked) -> Cause | None:
     sizes = asked.all("content-length")
     if asked.all("transfer-encoding") or len(sizes) > 1 or not "".join(sizes).isascii():
-        return SIZE
+        return Cause.SIZE
     size = int(sizes[0]) if sizes and sizes[0].isdigit() else 0
     if size > (BODY if asked.method == "POST" else 0):
-        return SIZE
+        return Cause.SIZE
     if asked.method == "POST" and asked.one("content-type") != (JSON if asked.path == ENTER else FORM):
-        return KIND
+        return Cause.KIND
     return None
 
 

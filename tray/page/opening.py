@@ -18,11 +18,14 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Record
 from tray.page.parts import Parts
+from tray.page.refusals import Cause
 
 if TYPE_CHECKING:
     from tray.page.app import Server
 
-START, PREFIX = 20.0, "open-"  # seconds
+START = 20.0  # seconds
+NOTE_LIFE = 600.0  # seconds that the note stays which takes the place of a link that nobody used
+PREFIX = "open-"
 LINK = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
 <p><a href="{link}">Open Hooktray</a></p></html>
@@ -108,12 +111,20 @@ class Page:
         path = Path(name)
         with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
             file.write(LINK.format(link=server.link(path, decision)))
-        self._loop.call_soon_threadsafe(self._loop.call_later, self._life, _remove, path)
+        note = server.refusal(Cause.LINK_OLD)
+        self._loop.call_soon_threadsafe(self._loop.call_later, self._life, _void, path, note)
+        self._loop.call_soon_threadsafe(self._loop.call_later, NOTE_LIFE, _remove, path)
         return path
 
     def _tidy(self) -> None:
         for path in self._folder.glob(f"{PREFIX}*.html"):
             _remove(path)
+
+
+def _void(path: Path, note: str) -> None:
+    """A browser that took its time finds out why the link does not work; what was used is gone, and stays so."""
+    if path.exists():
+        path.write_text(note, encoding="utf-8")
 
 
 def _remove(path: Path) -> None:

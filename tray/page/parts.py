@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tray.engine.approval.controls import Controls
 from tray.engine.approval.roster import Roster
+from tray.engine.callers.clicking import Finding
 from tray.engine.replay import Twice
 from tray.model.decision import Record
 from tray.store.copies import Copies
@@ -35,7 +36,7 @@ class Wired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """`look` has the sources looked at again before hooks are shown; `trusts` judges the process behind a click.
+    """`look` has the sources looked at again before hooks are shown; `objects` judges the process behind a click.
 
     `choices` are the settings that the menu has now; `choose` clicks one, unless it is as it should be already.
     `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
@@ -47,7 +48,7 @@ class Parts:
     copies: Copies
     controls: Controls
     look: Callable[[], None]
-    trusts: Callable[[int], bool]
+    objects: Callable[[int], Finding | None]
     replay: Callable[[Record], Twice]
     choices: Callable[[], tuple[Choice, ...]]
     choose: Callable[[str, bool | None], bool]

@@ -6,12 +6,21 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from enum import Enum
 from typing import Generic, TypeVar
 
 BITS = 256
 KEPT = 64  # the oldest makes room for a new one
 
 T = TypeVar("T")
+
+
+class Void(Enum):
+    """Why a word gives no value."""
+
+    USED = "used"
+    OLD = "old"
+    UNKNOWN = "unknown"
 
 
 class Passes(Generic[T]):
@@ -22,6 +31,7 @@ class Passes(Generic[T]):
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[float, T]] = {}
+        self._void: dict[str, Void] = {}
 
     def mint(self, value: T) -> str:
         word = secret()
@@ -31,11 +41,17 @@ class Passes(Generic[T]):
             self._kept[word] = (self._clock() + self._life, value)
         return word
 
-    def take(self, word: str) -> T | None:
-        """The value, if the word is one of ours, was never taken and is not too old."""
+    def take(self, word: str) -> T | Void:
+        """The value; or why there is none."""
         with self._lock:
-            until, value = self._kept.pop(word, (0.0, None))
-        return value if self._clock() < until else None
+            if word not in self._kept:
+                return self._void.get(word, Void.UNKNOWN)
+            until, value = self._kept.pop(word)
+            in_time = self._clock() < until
+            while len(self._void) >= KEPT:
+                self._void.pop(next(iter(self._void)))
+            self._void[word] = Void.USED if in_time else Void.OLD
+        return value if in_time else Void.OLD
 
 
 def secret() -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tray.dialects import DIALECTS
+from tray.dialects.callers import AGENTS, UNKNOWN
 from tray.engine.approval.review import pretty, runs
 from tray.engine.approval.roster import REMOVED, Standing
 from tray.engine.replay import Twice
@@ -29,6 +30,7 @@ DAY = 24 * HOUR
 DONE: Mapping[str, str] = {
     "allow": phrase("Done."),
     "approve": phrase("Approved. These bytes run from now on."),
+    "batch": phrase("Approved. These bytes run from now on."),
     "deny": phrase("Denied."),
     "disable": phrase("Switched off. It stays approved."),
     "dismiss": phrase("Dismissed."),
@@ -58,7 +60,7 @@ class Views:
         older = urlencode({**wanted.words, "before": rows[PAGE - 1].id}) if len(rows) > PAGE else ""
         return self._page(
             "decisions", say("Decisions"), rows=rows[:PAGE], filter=wanted, older=older,
-            newest=urlencode(wanted.words), before=before, agents=tuple(DIALECTS), verdicts=VERDICTS,
+            newest=urlencode(wanted.words), before=before, agents=(*DIALECTS, *AGENTS, UNKNOWN), verdicts=VERDICTS,
             live="" if before else urlencode(wanted.words),
         )  # fmt: skip
 
@@ -112,7 +114,8 @@ class Views:
             "hooks", say("Hooks"),
             hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.standings],
             settings=[(one, name(one.key)) for one in self._acts.settings()],
-            requests=self._parts.controls.requests, problem=roster.configuration.problem,
+            requests=self._parts.controls.requests, batch=self._parts.controls.batch,
+            problem=roster.configuration.problem,
             warnings=roster.configuration.warnings, done=_done(query),
             rows_looked_at=TURN_ROWS,
         )  # fmt: skip
@@ -146,9 +149,11 @@ class Views:
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:
-        heard = self._parts.statistics.heard(tuple(DIALECTS), time.time() - DAY)
+        heard = self._parts.statistics.heard((*DIALECTS, *AGENTS, UNKNOWN), time.time() - DAY)
         silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
-        return self._page("agents", say("Agents"), heard=heard, silent=silent, wired=self._parts.wired())
+        return self._page(
+            "agents", say("Agents"), heard=heard, silent=silent, unsupported=AGENTS, wired=self._parts.wired()
+        )
 
     def switch(self, query: Query, target: str = "") -> str:
         done = _done(query)
@@ -157,9 +162,11 @@ class Views:
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
 
-    def refusal(self, why: str, cure: str) -> str:
-        """Nothing in it comes from the request."""
-        return self._templates.get_template("refusal.html").render(why=say(why), cure=say(cure) if cure else "")
+    def refusal(self, why: str, *, detail: str = "", cure: str = "", leads_back: bool = False) -> str:
+        """Nothing in it comes from the request; `detail` has what the kernel shows of the program that asks."""
+        return self._templates.get_template("refusal.html").render(
+            why=say(why), detail=detail, cure=say(cure) if cure else "", leads_back=leads_back
+        )
 
     def _recent(self, wanted: filters.Filter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
         words: dict[str, Any] = wanted.words

@@ -107,7 +107,7 @@ def _shown(value: object) -> object:
 
 def why(record: Record) -> str:
     """One line on what came out."""
-    if record.reason:
+    if record.reason and record.unasked is None:
         return record.reason
     return say("rewrote the {what}", what=", ".join(record.rewrites)) if record.rewrites else said(record)
 

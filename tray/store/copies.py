@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import threading
@@ -19,10 +20,17 @@ from pathlib import Path
 
 from tray.errors import HooktrayError
 from tray.files import content
-from tray.model.hook import Hook, digest
+from tray.model.hook import Hook, digest, restore
 
 MANIFEST = "manifest.json"
 FILES = "files"
+SPARE = "spare"  # the same bytes once more, by their SHA-256: what a hook alters is restored from there
+# What a hook may leave in its folder, as no language loads it unasked; anything else there counts as damage.
+WRITTEN = frozenset(
+    (".csv", ".db", ".json", ".jsonl", ".lock", ".log", ".md", ".ndjson", ".out", ".pid", ".sqlite", ".sqlite3",
+     ".state", ".tmp", ".tsv", ".txt")
+)  # fmt: skip
+CONFIGURES = frozenset({"bunfig.json", "deno.json", "jsconfig.json", "package.json", "tsconfig.json"})
 DRAFT = ".draft-"
 TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # what a system says when something stands there
 LONGEST = 600.0  # seconds that a draft may take to be written
@@ -88,12 +96,39 @@ class Copies:
         self._keeping = threading.Lock()
 
     def keep(self, unit: Unit) -> str:
-        """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is replaced."""
+        """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is mended or replaced."""
         name = unit.digest
         with self._keeping:
-            if not self._stands(unit, name):
+            if not self._stands(unit, name) and not (self._restored(name) and self._stands(unit, name)):
                 self._write(unit, name)
         return name
+
+    def restore(self, name: str) -> Manifest:
+        """The approved bytes of a unit, put back where something altered them. Raises DamagedError.
+
+        Data that the hook wrote beside them stays; any other file that nobody approved is removed.
+        """
+        with self._keeping:
+            self._restored(name)
+        return self.check(name)
+
+    def guests(self, name: str) -> tuple[str, ...]:
+        """The files that the hook has written into its folder, as paths below that."""
+        try:
+            kept = self._known(name)
+            found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
+        except (DamagedError, OSError):
+            return ()
+        guests = (path for path in found - set(kept.places.values()) if _is_data(path))
+        return tuple(sorted(os.path.relpath(path, kept.root) for path in guests))
+
+    def carry(self, before: str, after: str) -> None:
+        """Take what a hook wrote beside its earlier copy along to its new one."""
+        for guest in self.guests(before):
+            source, target = (Path(self.folder, name, FILES, guest) for name in (before, after))
+            with contextlib.suppress(OSError):
+                if target.parent.is_dir() and not target.exists():
+                    shutil.copy2(source, target)
 
     def _stands(self, unit: Unit, name: str) -> bool:
         """Whether a whole copy is there; a script that may run since does so without a new approval."""
@@ -118,6 +153,17 @@ class Copies:
         if foreign:
             raise self._damaged(name, "there is a file in it that was not approved")
         return kept.manifest
+
+    def unit(self, name: str) -> Unit:
+        """The unit as it was approved, with its bytes. Raises DamagedError."""
+        manifest = self.check(name)
+        try:
+            contents = {path: content(copy) for path, copy in self.places(name).items()}
+            executable = {path for path, copy in self.places(name).items() if os.lstat(copy).st_mode & 0o100}
+            hook = restore(manifest.definition)
+        except (OSError, ValueError) as error:
+            raise self._damaged(name, str(error)) from error
+        return Unit(hook=hook, contents=contents, executable=frozenset(executable), pinned=manifest.pinned)
 
     def places(self, name: str) -> Mapping[str, str]:
         """Where the copies of a unit's files lie, by their originals."""
@@ -148,9 +194,40 @@ class Copies:
         kept.folders.clear()
         signs: dict[str, Sign] = {}
         found = set(_files(kept.root, signs)) if os.path.lexists(kept.root) else set()
-        if found == set(kept.places.values()) and _settled(signs):
+        ours = set(kept.places.values())
+        foreign = not found >= ours or any(not _is_data(path) for path in found - ours)
+        if not foreign and _settled(signs):
             kept.folders.update(signs)
-        return found != set(kept.places.values())
+        return foreign
+
+    def _restored(self, name: str) -> bool:
+        """Whether the spare bytes are still those that were approved, and everything is put back from them."""
+        try:
+            kept = self._known(name)
+            for path, expected in kept.manifest.files.items():
+                self._put_back(name, kept.places[path], expected)
+            found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
+            for path in found - set(kept.places.values()):
+                if not _is_data(path):
+                    os.unlink(path)  # noqa: PTH108 - as a text, like its neighbours
+        except (DamagedError, OSError):
+            return False
+        return True
+
+    def _put_back(self, name: str, place: str, expected: str) -> None:
+        with contextlib.suppress(OSError):
+            if not os.path.islink(place) and hashlib.sha256(content(place)).hexdigest() == expected:  # noqa: PTH114
+                return
+        spare = self.folder / name / SPARE / expected
+        whole = content(str(spare))
+        if hashlib.sha256(whole).hexdigest() != expected:
+            raise self._damaged(name, "its spare bytes were altered")
+        handle, draft = tempfile.mkstemp(prefix=DRAFT, dir=self.folder / name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(whole)
+        Path(draft).chmod(spare.stat().st_mode & 0o500)
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(draft).replace(place)
 
     def path(self, name: str, original: str) -> Path:
         """Where the copy of `original` lies within the unit called `name`."""
@@ -176,6 +253,7 @@ class Copies:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(whole)
                 copy.chmod(0o500 if path in unit.executable else 0o400)
+                _spare(draft / SPARE, whole, runs=path in unit.executable)
             manifest = {"definition": unit.hook.definition, "files": unit.sums, "pinned": dict(unit.pinned)}
             (draft / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
             self._put(draft, unit, name)
@@ -221,6 +299,24 @@ def _is_at_work(folder: Path) -> bool:
     with contextlib.suppress(OSError):
         return folder.name.startswith(DRAFT) and abs(time.time() - folder.lstat().st_mtime) < LONGEST
     return False
+
+
+def _spare(folder: Path, whole: bytes, *, runs: bool) -> None:
+    folder.mkdir(exist_ok=True)
+    spare = folder / hashlib.sha256(whole).hexdigest()
+    if not spare.exists():
+        spare.write_bytes(whole)
+        spare.chmod(0o400)
+    if runs:
+        spare.chmod(0o500)
+
+
+def _is_data(path: str) -> bool:
+    """Whether a file that nobody approved can stay beside approved ones: no program loads it by itself."""
+    name = os.path.basename(path)  # noqa: PTH119 - at each use of a hook
+    if os.path.splitext(name)[1].lower() not in WRITTEN or name in CONFIGURES:  # noqa: PTH122
+        return False
+    return stat.S_ISREG(os.lstat(path).st_mode) and not os.access(path, os.X_OK)
 
 
 def _below(path: str) -> Path:

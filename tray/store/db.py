@@ -1,11 +1,15 @@
 """The database file: opening it safely, its tables and migrations, and connections to read and to write.
 
 A connection belongs to the thread that opened it and is short-lived; only the journal's writer keeps one.
+
+Only SQLite opens the file. POSIX drops every lock that a process has on a file as soon as the process closes any
+descriptor of it: after a read of the header by hand the next command would delete the log that the tray still writes.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sqlite3
 import stat
@@ -13,21 +17,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tray.errors import StoreError
+from tray.files import Identity, identity
 from tray.paths import WRITABLE
 from tray.store.migrations import MIGRATIONS, VERSION
+from tray.store.noted import has_approvals, keep_aside
 
 BUSY = 5.0  # seconds that a statement waits for another process's transaction
 BORN = 1.0  # seconds that a new database may take until its tables are there
 PLAUSIBLE = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
 
 # Python cannot say what SQLite complains of when the damaged word itself is in the complaint.
 ILLEGIBLE = "the tables' descriptions cannot be read"
 AGAIN = "start the tray again: it sets a damaged file aside"
+FOUND = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
+PARTS = ("", "-wal", "-shm")
+SET_ASIDE = re.compile(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
 GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
@@ -35,17 +45,60 @@ class Damaged(Exception):  # noqa: N818 - never leaves this module
     """The file is not a database any more."""
 
 
+class MovedError(sqlite3.OperationalError):
+    """The file at the path is not the one that the tray opened."""
+
+
+class Pin:
+    """Which file the running tray opened: it never reads or writes another one that was put in its place."""
+
+    def __init__(self) -> None:
+        self.file: Identity | None = None  # None = whichever is there
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """An opened database. `damaged` is where a broken predecessor was put: whatever it held is gone from here."""
 
     path: Path
-    damaged: Path | None = None
+    damaged: Path | None = None  # set aside by this very opening; `damage` remembers it until a person has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
+    pin: Pin = field(default_factory=Pin, compare=False, repr=False)
 
-    def open(self, *, busy: float = BUSY) -> sqlite3.Connection:
+    @property
+    def condemned(self) -> bool:
+        """Whether damage was found while the file was in use."""
+        return _mark(self.path).exists()
+
+    def is_whole(self) -> bool:
+        """Whether SQLite finds no damage in what the gates rest on; a damaged file is condemned."""
+        if self.condemned:
+            return False
+        try:
+            with self.connect() as connection:
+                _check(connection, "integrity_check")
+        except Damaged:
+            self.condemn()
+            return False
+        except StoreError:
+            return False
+        return True
+
+    def damage(self) -> str | None:
+        """What no person has seen yet: the name of the file that was set aside, "" where none was left, or None."""
+        with self.connect() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (FOUND,)).fetchone()
+        return None if row is None else Path(str(row["value"])).name
+
+    def damage_seen(self) -> None:
+        with self.write() as connection:
+            connection.execute("DELETE FROM meta WHERE key = ?", (FOUND,))
+
+    def open(self, *, busy: float = BUSY, mode: str = "rw") -> sqlite3.Connection:
         """A connection for the calling thread, in autocommit; who opens it closes it. Raises sqlite3.Error."""
-        uri = f"{self.path.absolute().as_uri()}?mode=rw"
+        if self.pin.file is not None and identity(self.path) != self.pin.file:
+            raise MovedError("the file was deleted, moved or replaced")
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True, timeout=busy, isolation_level=None)
         connection.row_factory = sqlite3.Row
         try:
@@ -122,7 +175,7 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
             return _current(path)
         except Damaged:
             aside = _set_aside(path, clock())
-            return replace(_current(path), damaged=aside)
+            return replace(_current(path, aside.name), damaged=aside)
     except sqlite3.Error as e:
         raise _store_error(path, e) from e
     except OSError as e:
@@ -132,7 +185,7 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
 def _existing(path: Path) -> Database:
     database = Database(path)
     try:
-        with _reading(database) as connection:
+        with _reading(database, "ro") as connection:
             version = _settled(path, connection)
             if version != VERSION:
                 raise StoreError(
@@ -148,27 +201,55 @@ def _existing(path: Path) -> Database:
     return database
 
 
-def _current(path: Path) -> Database:
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
-    path.chmod(0o600)
+def _current(path: Path, found: str | None = None) -> Database:
+    """The database, made or brought up to date. `found` is the name of a damaged one that was set aside."""
+    _make(path)
     database = Database(path)
-    with _reading(database) as connection:
-        _version(path, connection)  # a newer one is refused before anything is written
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
-        connection.execute("PRAGMA journal_mode = WAL")
-        _migrate(path, connection)
-        _check(connection)
+    _look(database)
+    try:
+        with _reading(database) as connection:
+            if not _version(path, connection):
+                if has_approvals(path.parent):  # the file is gone, or was emptied
+                    found = found or ""
+                    keep_aside(path.parent, f"{path.name}.gone")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
+            connection.execute("PRAGMA journal_mode = WAL")
+            _migrate(path, connection, found)
+            _check(connection)
+            _try_writing(connection)
+    except sqlite3.OperationalError as e:
+        # SQLite only reads a file whose header asks for a later version to write it. A file or disk that is read-only
+        # looks the same, but the system says so, too; all other causes have codes of their own.
+        if getattr(e, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
+            raise Damaged(str(e)) from e
+        raise
     return database
 
 
-@contextmanager
-def _reading(database: Database) -> Iterator[sqlite3.Connection]:
-    if _mark(database.path).exists():
-        raise Damaged("found while it was in use")
-    if _is_header_broken(database.path):
-        raise Damaged("the file does not begin like a database")
+def _make(path: Path) -> None:
+    """A private file, empty when it is new. SQLite makes it, and the log beside it gets the same mode."""
+    if not path.exists():
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True).close()
+    path.chmod(0o600)
+
+
+def _look(database: Database) -> None:
+    """Raises Damaged. A connection that could write would take the log of a damaged file in and delete it."""
     try:
-        with closing(database.open()) as connection:
+        with _reading(database, "ro") as connection:
+            if _version(database.path, connection):
+                _check(connection)
+    except sqlite3.OperationalError as e:
+        if getattr(e, "sqlite_errorcode", 0) & 0xFF not in NEEDS_WRITING:
+            raise
+
+
+@contextmanager
+def _reading(database: Database, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    if database.condemned:
+        raise Damaged("found while it was in use")
+    try:
+        with closing(_described(database, mode)) as connection:
             yield connection
     except sqlite3.DatabaseError as e:
         if is_damage(e):
@@ -176,6 +257,29 @@ def _reading(database: Database) -> Iterator[sqlite3.Connection]:
         raise
     except UnicodeDecodeError as e:
         raise Damaged(ILLEGIBLE) from e
+
+
+def _described(database: Database, mode: str) -> sqlite3.Connection:
+    """A connection that has read what describes the tables.
+
+    SQLite has no code of its own for a header that asks for a later format. These statements are correct, so a plain
+    SQLITE_ERROR comes from the file.
+    """
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = database.open(mode=mode)
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.DatabaseError as e:
+        if connection is not None:
+            connection.close()
+        if getattr(e, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR:
+            raise Damaged(str(e)) from e
+        raise
+    except UnicodeDecodeError:
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
 
 
 def _settled(path: Path, connection: sqlite3.Connection) -> int:
@@ -200,7 +304,7 @@ def _version(path: Path, connection: sqlite3.Connection) -> int:
     return version
 
 
-def _migrate(path: Path, connection: sqlite3.Connection) -> None:
+def _migrate(path: Path, connection: sqlite3.Connection, found: str | None) -> None:
     if _version(path, connection) == VERSION:
         return  # no lock is needed to find that out
     with transaction(connection):
@@ -208,24 +312,26 @@ def _migrate(path: Path, connection: sqlite3.Connection) -> None:
             for statement in script.split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
+        if found is not None:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (FOUND, found))
 
 
-def _check(connection: sqlite3.Connection) -> None:
+def _check(connection: sqlite3.Connection, how: str = "quick_check") -> None:
     for table in GUARDED:
-        word = connection.execute(f"PRAGMA quick_check({table})").fetchone()[0]
+        word = connection.execute(f"PRAGMA {how}({table})").fetchone()[0]
         if word != "ok":
             raise Damaged(f"{table}: {word}")
     connection.execute("SELECT * FROM journal ORDER BY seq DESC LIMIT 50").fetchall()  # too large to read through
 
 
-def _is_header_broken(path: Path) -> bool:
-    """SQLite takes some broken headers for a read-only or a future file, which would be refused for ever."""
-    with path.open("rb") as file:
-        header = file.read(100)
-    if not header:
-        return False  # a new file
-    schema_format = int.from_bytes(header[44:48], "big")
-    return header[:16] != b"SQLite format 3\0" or not set(header[18:20]) <= {1, 2} or schema_format > 4
+def _try_writing(connection: sqlite3.Connection) -> None:
+    """A statement that changes nothing, and takes the lock for it. Raises sqlite3.Error."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("DELETE FROM meta WHERE 0")
+    except sqlite3.OperationalError as e:
+        if getattr(e, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:  # another process writes: it can be done
+            raise
 
 
 def _set_aside(path: Path, now: float) -> Path:
@@ -235,12 +341,19 @@ def _set_aside(path: Path, now: float) -> Path:
     while aside.exists():
         number += 1
         aside = path.with_name(f"{name}-{number}")
-    for suffix in ("", "-wal", "-shm"):
+    keep_aside(path.parent, aside.name)  # first: the notes are of this database, and of no later one
+    for suffix in PARTS:
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.replace(aside.with_name(aside.name + suffix))
     _mark(path).unlink(missing_ok=True)
     return aside
+
+
+def set_aside(path: Path) -> list[Path]:
+    """The damaged files that were kept, oldest first."""
+    kept = (file for file in path.parent.glob(f"{path.name}.damaged-*") if SET_ASIDE.search(file.name))
+    return sorted(kept, key=lambda file: file.name)
 
 
 def _mark(path: Path) -> Path:
@@ -276,6 +389,8 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=AGAIN)
+    if isinstance(error, MovedError):
+        return StoreError(f"{path}: {error}", hint="the tray makes it anew; try again in a moment")
     for place in (path.parent, path):
         if os.path.exists(place) and not os.access(place, os.W_OK):  # noqa: PTH110 - Path raises where none may look
             return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
@@ -15,11 +15,14 @@ from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
 from tray.store.writer import Committed, Work, Writer
 
+T = TypeVar("T")
+
 PAGE = 500  # rows
 
 log = logging.getLogger(__name__)
 
 ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
+FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
 SEEN = "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -87,6 +90,10 @@ class Journal:
     def alerted(self, ids: Sequence[str], word: str) -> None:
         """Note what became of the alert for these events."""
         self._writer.put(Work((word, json.dumps(ids)), ALERTED))
+
+    def swap(self, work: Callable[[], T]) -> T:
+        """Do this while no row is written; afterwards rows go into the file that is at the path then."""
+        return self._writer.swap(work)
 
     def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""
@@ -161,6 +168,15 @@ class Journal:
             found = connection.execute(sql, span).fetchall()
             connection.execute(SEEN, (last,))
         return [rows.record(row) for row in found]
+
+    def first(self, what: str) -> bool:
+        """Whether this is the first call ever for `what`, of which a person is notified once. In doubt it is."""
+        try:
+            with self._database.write() as connection:
+                return connection.execute(FIRST, (f"notified {what}",)).rowcount == 1
+        except StoreError as e:
+            self._trouble(e.message)
+            return True
 
     def tidy(self) -> None:
         """Begin to delete what is too old or too much; it is also done after every so many rows."""

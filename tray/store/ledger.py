@@ -9,16 +9,16 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.db import Database
-from tray.store.noted import note, noted
+from tray.store.noted import LEDGER, note, noted
 
 NAMES = 256  # of events whose hooks are remembered; names come from outside
-HEAD = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
+HEAD = LEDGER
 
 
 class Act(enum.StrEnum):
@@ -86,6 +86,7 @@ def _want(match: Match) -> object:
 
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
+INSERT = "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 EMPTY = "0 -"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
@@ -118,11 +119,7 @@ class Ledger:
                 self._disown(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
-                connection.execute(
-                    "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*row, _link(last[0] if last else "", row)),
-                )
+                connection.execute(INSERT, (*row, linked(last[0] if last else "", row)))
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}"
                 note(self._head, (head, *self._known))  # until the row is on disk, either may be the last
@@ -163,6 +160,34 @@ class Ledger:
                 )
             self.book = self._load()
 
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nothing is written meanwhile."""
+        with self._lock:
+            yield
+
+    def sign(self) -> None:
+        """Note beside the database which row is the last, where that note was lost. Raises StoreError."""
+        with self._lock:
+            if self._known:
+                note(self._head, self._known)
+
+    def rewrite(self, way: str) -> None:
+        """Begin the ledger anew with what is in force, in a database that has none. Raises StoreError."""
+        with self._lock:
+            book, now = self.book, self._clock()
+            with self._database.write(durable=True) as connection:
+                connection.execute("DELETE FROM ledger")
+                chain = ""
+                for row in _in_force(book, now, way):
+                    chain = linked(chain, row)
+                    connection.execute(INSERT, (*row, chain))
+                last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
+                head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY
+                note(self._head, (head,))
+            self._known = (head,)
+            self.book = self._load()
+
     def in_order(self) -> tuple[Approved, ...]:
         """The hooks in force: rules first, then by the place where they were declared."""
         return self.book.order
@@ -174,29 +199,34 @@ class Ledger:
         sound, broken = _sound(rows)
         sound, foreign = _ours(sound, self._known)
         broken = broken or foreign
-        return _fold(sound, json.loads(order[0]) if order else {}, broken)
+        return fold(sound, json.loads(order[0]) if order else {}, broken)
 
 
 def _rows(connection: sqlite3.Connection) -> list[Row]:
     return [tuple(row) for row in connection.execute(READ).fetchall()]
 
 
-def _link(previous: str, row: tuple[object, ...]) -> str:
+def linked(previous: str, row: tuple[object, ...]) -> str:
     """Each row's chain value covers the one before it, so that a row cannot be taken out or put in between."""
     return hashlib.sha256(json.dumps([previous, *row]).encode()).hexdigest()
+
+
+def _not_as_written(seq: int) -> str:
+    why = "the disk or another program changed it"
+    return f"row {seq} of the ledger is not as it was written ({why}): it and all after it do not count"
 
 
 def _sound(rows: list[Row]) -> tuple[list[Row], str]:
     """The rows up to the first one whose link does not hold, and what is wrong there."""
     chain = ""
     for index, (seq, *row, link) in enumerate(rows):
-        chain = _link(chain, tuple(row))
+        chain = linked(chain, tuple(row))
         if link != chain:
-            return rows[:index], f"row {seq} of the ledger was altered or removed: it and all after it do not count"
+            return rows[:index], _not_as_written(seq)
     return rows, ""
 
 
-def _standing(rows: list[Row]) -> list[Row]:
+def _standing(rows: Sequence[Row]) -> list[Row]:
     """The rows without those that were taken back, and without the rows that did so."""
     undone = {row[5] for row in rows if row[2] == Act.UNDO}
     return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
@@ -215,14 +245,15 @@ def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
     if not ends:
         if not rows and EMPTY.split() in heads:
             return rows, ""
-        return rows, "the ledger is older than it was: decisions were taken out of it; look through `hooktray list`"
+        return rows, "the ledger is older than it was: its last decisions are missing; look through `hooktray list`"
     if ends[-1] < len(rows):
         place = rows[ends[-1]][0]
         return rows[: ends[-1]], f"row {place} of the ledger was put in: it and all after it do not count"
     return rows, ""
 
 
-def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
+def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
+    """What these rows come to."""
     approved: dict[str, Approved] = {}
     settings: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -260,6 +291,19 @@ def _fold(rows: list[Row], order: Mapping[str, tuple[int, int]], broken: str) ->
     )
 
 
+def _in_force(book: Book, now: float, way: str) -> Iterator[tuple[object, ...]]:
+    """The rows, without their links, that make a ledger say what this book says."""
+    nowhere = json.dumps((0, 0))
+    for key, one in sorted(book.approved.items(), key=lambda item: item[1].at):
+        yield one.at, Act.APPROVE.value, key, one.digest, one.hook.definition, json.dumps(one.position), one.way
+    for key, digest in book.settings.items():
+        yield now, Act.APPROVE.value, key, digest, book.texts.get(key, ""), nowhere, way
+    for key, digest in book.revoked.items():
+        yield now, Act.REVOKE.value, key, digest, "", nowhere, way
+    for key, digest in sorted(book.denied):
+        yield now, Act.DENY.value, key, digest, "", nowhere, way
+
+
 def _places(order: Sequence[Approved]) -> dict[tuple[str, str], tuple[int, ...]]:
     places: dict[tuple[str, str], list[int]] = {}
     for number, one in enumerate(order):
@@ -276,7 +320,7 @@ def _approved(definition: str, digest: str, place: Sequence[int], at: float, way
     """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
         hook = restore(definition)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     first, second = place
     return Approved(hook=hook, digest=digest, position=(first, second), at=at, way=way)

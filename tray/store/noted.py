@@ -5,11 +5,15 @@ Two lines stand there while a change is being written, so that whichever of them
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from tray.errors import StoreError
+
+LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
+SWITCH = "switch.head"  # the digest of what we last wrote
 
 
 def noted(path: Path) -> tuple[str, ...]:
@@ -18,6 +22,18 @@ def noted(path: Path) -> tuple[str, ...]:
         return tuple(path.read_text(encoding="ascii").split("\n")[:-1])
     except (OSError, ValueError):
         return ()
+
+
+def has_approvals(folder: Path) -> bool:
+    """Whether a row of the ledger was noted: there was a database with decisions in it."""
+    return any(line and not line.startswith("0 ") for line in noted(folder / LEDGER))
+
+
+def keep_aside(folder: Path, name: str) -> None:
+    """Keep the notes of a database that is gone under `name`: the next one is not measured against them."""
+    for one in (LEDGER, SWITCH):
+        with contextlib.suppress(FileNotFoundError):
+            (folder / one).replace(folder / f"{name}.{one}")
 
 
 def note(path: Path, lines: Sequence[str]) -> None:

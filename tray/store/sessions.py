@@ -75,6 +75,11 @@ class Sessions:
             return True
         return bool(self._known) and _key(agent, session) in self._known
 
+    def reopen(self) -> None:
+        """The folder is another one now: look for changes there."""
+        self._changes = Changes(self._database.path.with_name(CHANGES))
+        self._seen = None
+
     # ---- marks: a thing has happened in this session, or in this turn of it
 
     def mark(self, agent: str, session: str, name: str, *, turn: bool = False) -> bool:

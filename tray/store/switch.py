@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from tray.errors import StoreError
 from tray.model.decision import Gate
 from tray.store.db import Database
-from tray.store.noted import note, noted
+from tray.store.noted import SWITCH, note, noted
 
 SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
 OFF = "hook off "  # what the switch of a single hook is called, before its key
 UNTOLD = "untold "  # and that of a class of alerts
 SHUT = ("DELETE FROM switch WHERE key GLOB ?", (f"{OFF}*",))
-NOTE = "switch.head"  # the digest of what we last wrote, beside the database
-ALTERED = "somebody else turned the switch or put a pause in: it does not count, hooks are on"
+NOTE = SWITCH
+ALTERED = "the switch or a pause is not as Hooktray last wrote it: that does not count, hooks are on"
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
 
@@ -127,6 +127,26 @@ class Switch:
 
     def mute(self, on: bool, way: str = "") -> None:
         self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", way)
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nobody turns it meanwhile."""
+        with self._lock:
+            yield
+
+    def sign(self) -> None:
+        """Note beside the database what we last wrote, where that note was lost. Raises StoreError."""
+        with self._lock:
+            note(self._note, (_digest(self._state),))
+
+    def rewrite(self) -> None:
+        """Write how things stand into a database that does not have it. Raises StoreError."""
+        with self._lock:
+            flags = [("muted", int(self._state.muted)), *((UNTOLD + cls, 1) for cls in self._state.untold)]
+            with self._database.write(durable=True) as connection:
+                _write(connection, self._state)
+                connection.executemany(SET, flags)
+                note(self._note, (_digest(self._state),))
 
     def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, way: str) -> None:
         now = self._clock()

@@ -17,9 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from operator import attrgetter
+from typing import TypeVar
 
 from tray.store import lost, rows
 from tray.store.db import Database, is_damage
+
+T = TypeVar("T")
 
 ROWS = 10_000  # that may wait; more are dropped
 SIZE = 64 * 1024 * 1024  # characters that may wait
@@ -93,6 +96,8 @@ class Writer:
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
         self._failing = 0.0  # when that was told; 0 = writing works
         self._thread: threading.Thread | None = None
+        self._writing = threading.Lock()  # held while the connection is used
+        self._stale = False  # the connection is to a file that is no longer at its path
 
     @property
     def dropped(self) -> int:
@@ -142,6 +147,12 @@ class Writer:
             if not self._closing:
                 self._wake()
 
+    def swap(self, work: Callable[[], T]) -> T:
+        """Do this while nothing is written; afterwards rows go into the file that is at the path then."""
+        with self._writing:
+            self._stale = True
+            return work()
+
     def close(self, limit: float) -> None:
         """Write what waits, but give up after `limit` seconds."""
         with self._work:
@@ -180,11 +191,15 @@ class Writer:
         tries = 0
         while (job := self._next()) is not None:
             try:
-                if connection is None:
-                    connection = self._database.open(busy=BUSY)
-                if not any(job) or self._since >= HURRY:
-                    self._clean(connection)
-                _commit(connection, *job)
+                with self._writing:
+                    if self._stale:
+                        _close(connection)
+                        connection, self._stale = None, False
+                    if connection is None:
+                        connection = self._database.open(busy=BUSY)
+                    if not any(job) or self._since >= HURRY:
+                        self._clean(connection)
+                    _commit(connection, *job)
             except sqlite3.Error as e:
                 _close(connection)  # a fresh one sees a file that was mended or put back
                 connection = None

@@ -36,26 +36,41 @@ CHECKS: Mapping[str, Callable[[Case], Iterable[Finding]]] = {
 }
 
 
-def examine(paths: Paths, tray: Mapping[str, Any] | None, *, static: bool = False) -> Iterator[Finding]:
+def examine(
+    paths: Paths,
+    tray: Mapping[str, Any] | None,
+    *,
+    static: bool = False,
+    inside: tuple[Stores, Roster] | None = None,
+) -> Iterator[Finding]:
     """All findings, as they come. `tray` is what the running tray says of itself.
 
+    The tray passes its own stores and roster as `inside`, so that no part of them is opened twice in one process.
     A hook cannot have hooks run.
     """
     if not static and MARK in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own, or with --static")
+    if inside is not None:
+        yield from _examined(paths, *inside, tray, static=static)
+        return
     try:
         kept = stores(paths, migrate=not paths.database.exists())
     except StoreError as error:
         yield broken("database", paths.database.name, error.message, error.hint)
         return
     try:
-        proposals = roster(paths, kept)
-        proposals.refresh()
-        patient = case(paths, kept, proposals, tray, static=static)
-        for check in CHECKS.values():
-            yield from check(patient)
+        yield from _examined(paths, kept, roster(paths, kept), tray, static=static)
     finally:
         kept.journal.close()
+
+
+def _examined(
+    paths: Paths, kept: Stores, proposals: Roster, tray: Mapping[str, Any] | None, *, static: bool
+) -> Iterator[Finding]:
+    proposals.refresh()
+    patient = case(paths, kept, proposals, tray, static=static)
+    for check in CHECKS.values():
+        yield from check(patient)
 
 
 def broken_hooks(paths: Paths, kept: Stores, proposals: Roster) -> frozenset[str]:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from tray.app.doctor.case import Case
 from tray.app.doctor.finding import Finding, attention, broken, ok
-from tray.app.wiring import heard
+from tray.app.wiring import heard, unsupported
 from tray.connect.connections import Connection, connections
+
+REMEDY = "switch other agents' hooks off in its settings, or do without guards there: docs/connect.md"
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -17,6 +19,8 @@ def check(case: Case) -> Iterator[Finding]:
     seen = None if case.static else lambda session: bool(journal.recent(1, session=session))
     found = connections(case.site(), heard(journal), seen)
     yield from (_finding(one) for one in found if one.installed or one.problem)
+    for foreign in unsupported(journal):
+        yield attention("agent", foreign.agent, foreign.text, REMEDY)
     if not any(one.connected for one in found):
         yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
 

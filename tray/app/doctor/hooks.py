@@ -11,8 +11,9 @@ from tray.app.doctor import remedies
 from tray.app.doctor.case import Case
 from tray.app.doctor.files import lacking
 from tray.app.doctor.finding import Finding, attention, broken, ok
-from tray.app.doctor.samples import sample
+from tray.app.doctor.samples import fitting, sample
 from tray.engine import trial
+from tray.engine.approval.checks import cure, finding, troubles
 from tray.engine.approval.roster import Standing
 from tray.engine.runners.environment import clean, injects, mentioned
 from tray.errors import HooktrayError
@@ -39,11 +40,18 @@ def _standing(one: Standing) -> Iterator[Finding]:
         yield broken("hook", name, one.health, _cure(one))
     elif one.state is State.PENDING:
         yield attention("hook", name, "waits for your approval and does not run", APPROVALS)
+        yield from _lacks(one)
     elif one.state is State.CHANGED:
         cure = APPROVALS if one.digest else _cure(one)
         yield attention("hook", name, one.health or "changed since approval; the approved copy runs", cure)
     elif one.state is State.INERT:
         yield attention("hook", name, f"inert: {one.health}", f"change that in {one.hook.source}, if you want it")
+
+
+def _lacks(one: Standing) -> Iterator[Finding]:
+    """What its scripts lack, as far as their files show; nothing of it has run."""
+    for lack in troubles(one.survey) if one.survey else ():
+        yield attention("hook", one.hook.name, finding(lack), cure(lack))
 
 
 def _cure(one: Standing) -> str:
@@ -109,14 +117,14 @@ def _texts(case: Case, one: Approved) -> bytes:
 def _tried(case: Case, one: Approved) -> Finding:
     """Its approved copy, asked about an event that did not happen; it can tell by HOOKTRAY_TEST=1."""
     name, nobody = one.hook.name, trial.Nobody()
-    found = sample(one.hook.match)
-    assert found is not None
-    agent, event = found
     judge = engine(
         case.kept, nobody, nobody.later, None, llm=lambda: llm(case.paths, case.kept), rows=nobody
     )  # fmt: skip
+    happened = fitting(one, environment=case.environment, cwd=case.cwd)
+    if happened is None:
+        return ok("hook", name, "its approved copy is whole; not tried, as no test event meets its matchers")
+    agent, event = happened.agent, happened.name
     try:
-        happened = trial.synthetic(agent, event, environment=case.environment, cwd=case.cwd)
         tried = trial.run(judge, one, happened)
     except HooktrayError as error:
         return broken("hook", name, error.message, error.hint)

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from tray import relays
 from tray.app.doctor.case import Case
 from tray.app.doctor.finding import Finding, attention, broken, ok
+from tray.store.db import set_aside
+
+ELSEWHERE = "make room there, or make the folder above it writable; the tray tries again by itself"
 
 
 def tray(case: Case) -> Iterator[Finding]:
@@ -16,11 +19,17 @@ def tray(case: Case) -> Iterator[Finding]:
         yield attention("tray", "tray", "not running: hooks run, nothing is shown or told", "hooktray run")
     else:
         yield ok("tray", "tray", f"running, process {case.tray.get('pid')}")
+        for problem in case.tray.get("problems", ()):
+            finding = attention if problem["solved"] else broken
+            cure = (
+                "find out what deletes it; the menu's first row shows this, too" if problem["solved"] else ELSEWHERE
+            )
+            yield finding("tray", "state folder", problem["text"], cure)
 
 
 def switch(case: Case) -> Iterator[Finding]:
     state = case.kept.switch.state()
-    if case.kept.switch.altered:
+    if case.kept.switch.altered and case.kept.database.is_whole():
         yield broken("switch", "switch", case.kept.switch.altered, "look for who did; `hooktray on` puts it right")
     if not state.enabled:
         yield attention("switch", "switch", "off: no hook runs", "hooktray on")
@@ -86,17 +95,20 @@ def journal(case: Case) -> Iterator[Finding]:
 
 
 def database(case: Case) -> Iterator[Finding]:
-    aside = sorted(
-        path.name
-        for path in case.paths.state.glob(f"{case.paths.database.name}.damaged-*")
-        if not path.name.endswith(("-wal", "-shm"))
-    )
-    for name in aside:
-        said = f"was damaged and set aside as {name}, with the approvals in it"
-        cure = f"approve what you still want, then remove {case.paths.state / name}"
-        yield attention("database", case.paths.database.name, said, cure)
-    if case.kept.ledger.book.broken:
+    name = case.paths.database.name
+    aside = [path.name for path in set_aside(case.paths.database)]
+    for old in aside:
+        said = f"was damaged and set aside as {old}, with the approvals in it"
+        cure = (
+            "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
+            f"then remove {case.paths.state / old}"
+        )
+        yield attention("database", name, said, cure)
+    if not case.kept.database.is_whole():
+        cure = "quit the tray and start it again: it keeps the damaged file and offers its approvals again"
+        yield broken("database", name, "is damaged", cure)
+    elif case.kept.ledger.book.broken:  # damage is excluded
         cure = "read `hooktray list` and approve again what is missing there"
         yield broken("database", "ledger", case.kept.ledger.book.broken, cure)
-    if not aside and not case.kept.ledger.book.broken:
-        yield ok("database", case.paths.database.name, "whole")
+    elif not aside:
+        yield ok("database", name, "whole")

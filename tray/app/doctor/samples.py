@@ -1,9 +1,25 @@
-"""Which agent's event a hook is tried with."""
+"""Which agent's event a hook is tried with, and a payload that its own matcher lets through."""
 
 from __future__ import annotations
 
-from tray.dialects import DIALECTS
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tray.dialects import DIALECTS, wire
+from tray.dialects.tools import TOOLS, canonical, native, translate_input
+from tray.engine import trial
+from tray.errors import HooktrayError
+from tray.model.event import Event, Tool
 from tray.model.hook import Match
+from tray.store.ledger import Approved
+
+NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
+WORDS = re.compile(r"[\w ./:@=-]+")
+ANY = re.compile(r"\.\*\??|\.\+|\[\^?[^\]]*\][*+]?|\\w[*+]?")
+MOST = 64  # payloads that are looked at for one hook
+CLAUDE = "claude-code"
 
 
 def sample(match: Match) -> tuple[str, str] | None:
@@ -23,3 +39,84 @@ def sample(match: Match) -> tuple[str, str] | None:
 
 def _asks(match: Match, agent: str) -> bool:
     return not match.agents or agent in match.agents
+
+
+def fitting(approved: Approved, *, environment: Mapping[str, str], cwd: str) -> Event | None:
+    """A test event that this hook is asked about by its own matchers; None when none was found."""
+    match = approved.hook.match
+    found = sample(match)
+    if found is None or match.skill or match.subagent:
+        return None
+    agent, name = found
+    folder = match.project or cwd
+    for body in _bodies(match, agent, name, folder):
+        with contextlib.suppress(HooktrayError):  # a condition that is not met makes it another hook's event
+            event = trial.synthetic(agent, name, body, environment=environment, cwd=folder)
+            if trial.asked(approved, event):
+                return event
+    return None
+
+
+def _bodies(match: Match, agent: str, name: str, folder: str) -> Iterator[bytes]:
+    """The sample itself, then the same with other tools and texts that the matchers name."""
+    body = trial.sample(agent, name, folder)
+    yield body
+    event = trial.synthetic(agent, name, body, environment={}, cwd=folder)
+    texts = tuple(dict.fromkeys(("", *_texts(match))))
+    if event.tool is None:
+        payload = wire.mapping(body)
+        yield from (wire.dumps({**payload, "prompt": text}) for text in texts if text and "prompt" in payload)
+        return
+    for tool in list(dict.fromkeys((canonical(agent, event.tool.name), *_tools(match))))[:MOST]:
+        for text in texts:
+            given = translate_input(CLAUDE, agent, native(CLAUDE, tool), _input(tool, text, folder))
+            yield wire.dumps(_swapped(wire.mapping(body), event.tool, native(agent, tool), given))
+
+
+def _tools(match: Match) -> Iterator[str]:
+    """Names of tools that the matcher may mean: those that it lists, those of the table, and a pattern filled in."""
+    if match.condition:
+        yield match.condition.partition("(")[0]
+    if NAMES.fullmatch(match.tool):
+        yield from filter(None, re.split(r"[|, ]+", match.tool))
+    yield from TOOLS
+    yield from (ANY.sub("x", part).strip("^$()") for part in match.tool.split("|") if part)
+
+
+def _texts(match: Match) -> Iterator[str]:
+    """Texts that a pattern or a condition may be met by, as far as they are written in plain letters."""
+    inside = re.fullmatch(r"\w+\((.*)\)", match.condition.strip())
+    if inside:
+        yield inside[1].replace(":*", "").replace("*", "x")
+    for part in match.pattern.split("|"):
+        plain = ANY.sub("x", part.replace("\\b", "").replace("\\s+", " ").replace("\\s", " ")).strip("^$()")
+        plain = plain.replace("\\", "")
+        if WORDS.fullmatch(plain):
+            yield plain
+
+
+def _input(tool: str, text: str, folder: str) -> dict[str, Any]:
+    """What Claude Code would give this tool."""
+    path = f"{folder}/example.txt"
+    inputs: dict[str, dict[str, Any]] = {
+        "Bash": {"command": text or "ls -la", "description": "List files"},
+        "Edit": {"file_path": path, "old_string": "one", "new_string": text or "two"},
+        "Glob": {"pattern": text or "*.txt"},
+        "Grep": {"pattern": text or "example"},
+        "LS": {"path": folder},
+        "Read": {"file_path": text if text.startswith("/") else path},
+        "Task": {"description": "Look", "prompt": text or "Look around", "subagent_type": "general-purpose"},
+        "WebFetch": {"url": "https://example.com/", "prompt": text or "Read it"},
+        "WebSearch": {"query": text or "example"},
+        "Write": {"file_path": path, "content": text or "example\n"},
+    }
+    return inputs.get(tool, {"text": text} if text else {})
+
+
+def _swapped(value: Any, tool: Tool, name: str, given: Mapping[str, Any]) -> Any:
+    """The payload with another tool and its input, wherever the dialect has them."""
+    if isinstance(value, dict):
+        if value == tool.input and value:
+            return dict(given)
+        return {key: _swapped(inner, tool, name, given) for key, inner in value.items()}
+    return name if value == tool.name else value

@@ -42,6 +42,11 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Incident:
+    """Say in full what happened to the state folder."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Answer an open question."""
 
@@ -58,6 +63,16 @@ class Review:
 @dataclass(frozen=True, slots=True)
 class Approve:
     key: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewBatch:
+    """Show together all hooks that were approved before with the same content."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveBatch:
     digest: str
 
 
@@ -181,7 +196,20 @@ class Quit:
 
 
 Switching = Toggle | Pause | Resume | TogglePause | Hooking
-Asking = Reason | Problem | Answer | Review | Approve | Deny | Revoke | Grant | Dismiss
+Asking = (
+    Reason
+    | Problem
+    | Incident
+    | Answer
+    | Review
+    | ReviewBatch
+    | Approve
+    | ApproveBatch
+    | Deny
+    | Revoke
+    | Grant
+    | Dismiss
+)
 Alerting = Mute | Snooze | Wake | HeedQuiet | Tell | Held
 Setting = StartAtLogin | OpenConfiguration | OpenPage | Doctor
 Wiring = ShowAgents | ReviewWiring | Write | Probe

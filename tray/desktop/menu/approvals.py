@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Approve, Deny, Dismiss, Grant, Review, Revoke
-from tray.desktop.menu.items import Item, Items, below, click, counted, label, submenu, unique
-from tray.desktop.menu.state import Approval, MenuState, Request
+from tray.desktop.menu.actions import Approve, ApproveBatch, Deny, Dismiss, Grant, Review, ReviewBatch, Revoke
+from tray.desktop.menu.items import Item, Items, below, click, counted, label, separator, submenu, unique
+from tray.desktop.menu.state import Approval, Batch, MenuState, Request
 from tray.desktop.words import clean, part
 from tray.language import count, say
 from tray.model.hook import State
@@ -30,12 +30,25 @@ def _rows(state: MenuState) -> Items:
     more = len(waiting) - SHOWN
     earlier = len(asked) - SHOWN_REQUESTS
     return (
+        *_batch(state.batch),
         *waiting[:SHOWN],
         *((label("approvals/more", _more(more)),) if more > 0 else ()),
         *asked[-SHOWN_REQUESTS:],
         *((label("approvals/earlier", _earlier(earlier)),) if earlier > 0 else ()),
         *done[-SHOWN_REQUESTS:],
     )
+
+
+def _batch(found: Batch | None) -> Items:
+    """One row for all hooks that were approved before; as with a single one, the digest is part of the click's id."""
+    if found is None:
+        return ()
+    text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", found.number)
+    choices = (
+        click("approvals/batch/review", say("Review"), ReviewBatch()),
+        click(f"approvals/batch/approve/{part(found.digest)}", found.click, ApproveBatch(found.digest)),
+    )
+    return submenu("approvals/batch", text, choices), separator("approvals/line")
 
 
 def _more(number: int) -> str:
@@ -64,6 +77,8 @@ def _news(one: Approval) -> str:
     if one.removed:
         return say("removed from its file")
     if one.digest:
+        if one.before:
+            return say("approved before")
         return say("changed") if _runs(one) else say("new")
     if not one.missing:
         return say("cannot be read")

@@ -20,6 +20,16 @@ class Approval:
     kind: str = "hook"
     removed: bool = False  # no longer declared; to approve that is to revoke the hook
     missing: bool = False  # its program or script is not there
+    before: bool = False  # this very content was approved before, in a ledger that is lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Hooks that were approved before with the same content; `click` is the label that approves exactly them."""
+
+    number: int
+    digest: str
+    click: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +125,12 @@ class MenuState:
     trouble: int = 0  # hooks that failed lately
     lost: int = 0  # decisions that could not be written down
     problem: str = ""
+    incident: str = ""  # what happened to the state folder, until a person has read it
+    damage: str = ""  # what happened to the database
     recent: tuple[Record, ...] = ()
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    batch: Batch | None = None
     requests: tuple[Request, ...] = ()
     hooks: tuple[Running, ...] = ()
     wired: tuple[Wired, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Problem
+from tray.desktop.menu.actions import Incident, Problem, ReviewBatch
 from tray.desktop.menu.agents import offered
 from tray.desktop.menu.items import Item, click, label, submenu
 from tray.desktop.menu.pause import paused
@@ -15,6 +15,10 @@ STATUS_LIMIT = 60  # characters; this row is the one that would stretch the whol
 
 
 def status(state: MenuState) -> Item:
+    if state.incident:
+        return click("status", clean(state.incident, STATUS_LIMIT), Incident())
+    if state.damage:
+        return click("status", clean(state.damage, STATUS_LIMIT), ReviewBatch())
     if state.problem:
         return click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
     if rows := offered(state):

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tray.engine.approval.batch import Batch, batch
 from tray.engine.approval.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
 from tray.language import phrase, say
@@ -51,6 +52,24 @@ class Consent:
         act = Act.REVOKE if digest == REMOVED else Act.APPROVE
         self._write(act, standing, way)
         return standing
+
+    @property
+    def batch(self) -> Batch:
+        """The hooks that wait although the same content was approved before."""
+        return batch(self._roster, self._ledger.book)
+
+    def approve_batch(self, digest: str, way: str) -> tuple[tuple[Standing, int], ...]:
+        """Approve all hooks of exactly the batch that was shown; returns each with the number of its ledger row."""
+        self._roster.refresh()
+        found = self.batch
+        if not found or found.digest != digest:
+            raise HooktrayError(
+                say("these hooks are not the ones that were shown: one of them changed or was decided since"),
+                hint=say("open the menu and review them again"),
+            )
+        approved = tuple((one, self._act(Act.APPROVE, one, way)) for one in found.hooks)
+        self._roster.refresh()
+        return approved
 
     def deny(self, key: str, digest: str, way: str) -> Standing:
         """Turn a proposal down. What was approved before stays in force."""
@@ -126,8 +145,12 @@ class Consent:
         return standing
 
     def _write(self, act: Act, standing: Standing, way: str) -> None:
-        self._ledger.act(
+        self._act(act, standing, way)
+        self._roster.refresh()
+
+    def _act(self, act: Act, standing: Standing, way: str) -> int:
+        book = self._ledger.act(
             act, standing.key, standing.digest,
             definition=standing.hook.definition, position=standing.position, way=way,
         )  # fmt: skip
-        self._roster.refresh()
+        return book.version

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
+from tray.engine.approval.batch import Batch
 from tray.engine.approval.confirming import Setting
 from tray.engine.approval.consent import Consent, Request
 from tray.engine.approval.roster import REMOVED, Roster, Standing
 from tray.errors import HooktrayError
-from tray.language import say
+from tray.language import count, say
 from tray.store.switch import State, Switch
 from tray.text import sanitise
 
@@ -24,6 +26,8 @@ Back = Callable[[], None]  # takes back what was done; raises HooktrayError when
 class Controls:
     """Does what was decided, then says so: `switched` raises the alert, `changed` redraws the tray.
 
+    `approved` gets each hook that was approved, as it was before, with what takes the approval back.
+
     What loosens or takes something away comes with its way back.
     """
 
@@ -35,12 +39,14 @@ class Controls:
         roster: Roster,
         switched: Callable[[str, str, Back | None], None],
         changed: Callable[[], None],
+        approved: Callable[[Standing, Back], None] = lambda standing, back: None,
     ) -> None:
         self._switch = switch
         self._consent = consent
         self._roster = roster
         self._switched = switched
         self._changed = changed
+        self._approved = approved
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -107,7 +113,23 @@ class Controls:
             said = say("{name} is revoked", name=name)
         else:
             said = say("{name} is approved ({digest})", name=name, digest=digest[:8])
-        self._said(said, way, self._taking_back())
+        undo = self._taking_back()
+        self._said(said, way, undo)
+        if digest != REMOVED:
+            self._approved(standing, self._way_back(said, "", undo))
+
+    @property
+    def batch(self) -> Batch:
+        return self._consent.batch
+
+    def approve_batch(self, digest: str, way: str) -> None:
+        """Approve together what was approved before with the same content; taken back together, too."""
+        approved = self._consent.approve_batch(digest, way)
+        said = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
+        self._said(said, way, lambda: self._undo_all([version for _, version in approved]))
+        for standing, version in approved:
+            one = say("{name} is approved ({digest})", name=standing.hook.name, digest=standing.digest[:8])
+            self._approved(standing, self._way_back(one, "", partial(self._consent.undo, version, UNDO)))
 
     def deny(self, key: str, digest: str, way: str) -> None:
         if key.startswith("setting:"):
@@ -144,6 +166,19 @@ class Controls:
     def _taking_back(self) -> Back:
         version = self._consent.version
         return lambda: self._consent.undo(version, UNDO)
+
+    def _undo_all(self, versions: Sequence[int]) -> None:
+        """Each that was not decided anew since; raises HooktrayError when that is none of them."""
+        refused: HooktrayError | None = None
+        done = 0
+        for version in versions:
+            try:
+                self._consent.undo(version, UNDO)
+                done += 1
+            except HooktrayError as error:
+                refused = error
+        if refused is not None and not done:
+            raise refused
 
     def _said(self, what: str, way: str, undo: Back | None = None) -> None:
         self._switched(what, way, self._way_back(what, way, undo) if undo else None)

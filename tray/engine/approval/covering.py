@@ -1,6 +1,8 @@
-"""What an approval covers of a command line: which words name files, what is read of them, and how the copies run.
+"""What an approval covers: the scripts that a command line runs and what they load, and how the copies run.
 
-Lines for a shell have their words in `lines.py`; a plugin's hook is approved with the plugin's whole folder.
+Lines for a shell have their words in `lines.py`, what is run is found by `executed.py`, and what scripts load by
+`dependencies`. A plugin's hook is approved with the plugin's whole folder. A word that names any other file is data:
+it stays as it is.
 """
 
 from __future__ import annotations
@@ -10,23 +12,22 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
-from tray.engine.approval import lines
+from tray.engine.approval import executed, lines
+from tray.engine.approval.dependencies import COUNT, SIZE, Entry, Look, Reason, look
+from tray.engine.approval.dependencies.reading import Why
 from tray.engine.approval.placeholders import declared, fill
 from tray.engine.approval.supplied import SYSTEM, MissingError, absolute, must_be_here
-from tray.engine.runners.script import interprets
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies, DamagedError, Manifest, Unit
 
-SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
-COUNT = 2000
 LINES = 1024  # command lines whose words are remembered: they are asked for at each use
 NOT_OF_A_PLUGIN = {".git", "__pycache__"}
 NOWHERE: Mapping[str, str] = MappingProxyType({})
@@ -41,6 +42,23 @@ class Word:
     text: str
     prefix: str
     path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What an approval of a hook would cover, why, and what it would not."""
+
+    unit: Unit
+    look: Look = field(default_factory=Look)
+    data: tuple[str, ...] = ()  # words of the line that name data
+    signs: tuple[Sign, ...] = ()  # of all that it depends on, from before it was read
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The files and folders whose change changes the survey, besides those of the line."""
+        swept = (path for path, reason in self.look.files.items() if reason.why in (Why.HOOKS, Why.FOLDER))
+        folders = (os.path.dirname(path) for path in swept)  # noqa: PTH120
+        return tuple(dict.fromkeys((*self.unit.contents, *self.look.files, *self.look.tried, *folders)))
 
 
 class Covering:
@@ -60,9 +78,9 @@ class Covering:
             return ()
         manifest = self._whole(hook, name)
         program = program_of(hook, hook.action)
-        pinned = manifest.pinned.get(program)
-        if pinned and pinned != self._sum(program):  # what runs from a copy is not looked for at its old place
-            raise DamagedError(f"{program} is another program than when {hook.name} was approved")
+        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old place
+            if pinned != self._sum(path):
+                raise DamagedError(f"{path} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM):
             raise DamagedError(f"{program} was not there when {hook.name} was approved")
         known = self._lines.get(name)
@@ -78,14 +96,16 @@ class Covering:
     ) -> tuple[str, ...]:
         if command.shell:
             return (program, "-c", lines.covered(hook, command, copies))
-        argv = [self._word(word, copies, places) for word in words_of(hook, command)]
+        argv = [_word(word, copies, places, command) for word in words_of(hook, command)]
         return (copies.get(program, program), *argv[1:])
 
     def _whole(self, hook: Hook, name: str) -> Manifest:
-        """What the copy consists of; a damaged one is made anew while the hook's files hold what was approved."""
+        """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
         try:
             return self._copies.check(name)
         except DamagedError:
+            with contextlib.suppress(DamagedError):
+                return self._copies.restore(name)
             with contextlib.suppress(HooktrayError, OSError, ValueError):
                 unit = survey(hook)
                 if unit.digest == name:
@@ -97,13 +117,6 @@ class Covering:
         """Where the copy of a file or folder lies within the unit; "" for no folder."""
         return str(self._copies.path(name, original)) if original else ""
 
-    def _word(self, word: Word, copies: Mapping[str, str], places: Mapping[str, str]) -> str:
-        if word.path in copies:
-            return word.prefix + copies[word.path]
-        if places:
-            return fill(word.text, places)
-        return os.path.expanduser(word.text) if word.text.startswith("~/") else word.text  # noqa: PTH111
-
     def _sum(self, path: str) -> str:
         """The program's SHA-256; read again only when the kernel says that the file may be another one."""
         sign = _sign(path)
@@ -114,28 +127,67 @@ class Covering:
         return self._sums[sign]
 
 
+def _word(word: Word, copies: Mapping[str, str], places: Mapping[str, str], command: Command) -> str:
+    """The word with the approved copy of what it names; data keeps the user's own path in every folder."""
+    if word.path in copies:
+        return word.prefix + copies[word.path]
+    named = word.text.removeprefix(word.prefix)
+    if named.startswith("~/") or (_is_relative(named, command) and "${" not in named):
+        return word.prefix + word.path
+    if _is_ours(word.path) and not Path(named).is_absolute():
+        return word.prefix + word.path
+    return fill(word.text, places) if places else word.text
+
+
+def _is_relative(named: str, command: Command) -> bool:
+    """Whether it is written as a place beside hooktray.yaml; other formats mean the agent's folder."""
+    return not command.format and named.startswith(("./", "../"))
+
+
 def survey(hook: Hook) -> Unit:
     """Read every file that belongs to the hook, once. Raises HooktrayError when one is missing or too large."""
-    contents: dict[str, bytes] = {}
-    left = SIZE
-    for path in _belonging(hook):
-        content = _read(path, left)
-        left -= len(content)
-        contents[path] = content
+    return examine(hook).unit
+
+
+def examine(hook: Hook) -> Survey:
+    """The same, with the reason for each file, what the scripts lack, and what is not covered."""
+    if not isinstance(hook.action, Command):
+        return Survey(unit=Unit(hook=hook))
+    signs = signature(hook)
+    if hook.action.shell:
+        lines.must_be_there(hook, hook.action)
+    else:
+        _must_be_there(hook, hook.action)
+    read = _Contents()
+    run_by_it = tuple(entries_of(hook, hook.action))
+    entries = tuple(entry for entry in run_by_it if entry.copied)
+    listed = tuple(path for path in _counted(hook, hook.action) if _is_ours(path))
+    run = {entry.path for entry in run_by_it} | set(listed) | {program_of(hook, hook.action)}
+    named = tuple(executed.data(_pairs(hook, hook.action), run))
+    found = look(entries, hook.action.folder, data={path for _, path in named}, content=read.content)
+    files = {path: Reason(why=Why.LISTED) for path in listed} | dict(found.files)
+    if len(files) > COUNT:
+        raise HooktrayError(f"{hook.name}: more than {COUNT} files", hint="move the hook into a folder of its own")
+    contents = {path: read.content(path) for path in files}
     executable = frozenset(path for path in contents if os.access(path, os.X_OK))
-    pinned = {}
-    if isinstance(hook.action, Command):
-        program = program_of(hook, hook.action)
-        if program not in contents and not program.startswith(SYSTEM):
-            pinned[program] = _sum(program)
-    return Unit(hook=hook, contents=contents, executable=executable, pinned=pinned)
+    programs = (program_of(hook, hook.action), *(entry.path for entry in run_by_it if not entry.copied))
+    pinned = {path: _sum(path) for path in programs if path not in contents and not path.startswith(SYSTEM)}
+    return Survey(
+        unit=Unit(hook=hook, contents=contents, executable=executable, pinned=pinned),
+        look=replace(found, files=files),
+        data=tuple(dict.fromkeys(text for text, _ in named)),
+        signs=(*signs, *read.signs),
+    )
 
 
-def signature(hook: Hook) -> tuple[Sign, ...]:
-    """A cheap sign that the files may have changed; the kernel's ctime cannot be set back, unlike mtime."""
+def signature(hook: Hook, also: Iterable[str] = ()) -> tuple[Sign, ...]:
+    """A cheap sign that the files may have changed; the kernel's ctime cannot be set back, unlike mtime.
+
+    `also` are the places that the last survey depended on.
+    """
     if not isinstance(hook.action, Command):
         return ()
-    paths: set[str] = {hook.action.interpreter}
+    paths: set[str] = {hook.action.interpreter, *also}
     with contextlib.suppress(HooktrayError, ValueError):
         paths.update(_named(hook, hook.action))
     with contextlib.suppress(HooktrayError):
@@ -143,24 +195,52 @@ def signature(hook: Hook) -> tuple[Sign, ...]:
     return tuple(sign for path in sorted(paths) if (sign := _sign(path)))
 
 
-def _belonging(hook: Hook) -> Iterator[str]:
-    """The files to copy: the program when it is a script, every word that names a file, and the listed ones."""
-    if not isinstance(hook.action, Command):
-        return
-    if hook.action.shell:
-        lines.must_be_there(hook, hook.action)
-        yield from dict.fromkeys(path for path in _named(hook, hook.action) if _is_ours(path))
+def entries_of(hook: Hook, command: Command) -> Iterator[Entry]:
+    """The files that its line runs, each once."""
+    if command.shell:
+        found = executed.in_shell(hook, command)
     else:
-        _must_be_there(hook, hook.action)
-        first, *others = words_of(hook, hook.action)
-        if not interprets(first.path):
-            others.insert(0, first)
-        yield from (word.path for word in others if _is_ours(word.path))
-    for count, path in enumerate(_listed(hook, hook.action)):
+        argv = [
+            program_of(hook, command),
+            *(fill(word, declared(hook, command)) for word in _split(command.line)[1:]),
+        ]
+        found = executed.in_words(argv, command)
+    seen: set[str] = set()
+    for entry in found:
+        if entry.path not in seen:
+            seen.add(entry.path)
+            yield entry
+
+
+class _Contents:
+    """The bytes of a hook's files, each read once and all together within the limit."""
+
+    def __init__(self) -> None:
+        self._left = SIZE
+        self._known: dict[str, bytes] = {}
+        self.signs: list[Sign] = []
+
+    def content(self, path: str) -> bytes:
+        if path not in self._known:
+            sign = _sign(path)
+            self.signs += [sign] if sign else []
+            self._known[path] = _read(path, self._left)
+            self._left -= len(self._known[path])
+        return self._known[path]
+
+
+def _pairs(hook: Hook, command: Command) -> list[tuple[str, str]]:
+    """Each word that may name a file, with its path."""
+    if command.shell:
+        return list(lines.named(hook, command))
+    return [(word.text, word.path) for word in words_of(hook, command)][1:]
+
+
+def _counted(hook: Hook, command: Command) -> Iterator[str]:
+    for count, path in enumerate(_listed(hook, command)):
         if count >= COUNT:
             raise HooktrayError(f"{hook.name}: more than {COUNT} files", hint="name fewer files under `files:`")
-        if _is_ours(path):
-            yield path
+        yield path
 
 
 def _named(hook: Hook, command: Command) -> Iterator[str]:

@@ -13,12 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from tray.model.hook import Command, Hook
-from tray.store.ledger import Book
+from tray.store.ledger import Approved, Book
+
+NOTHING: Mapping[str, Approved] = {}
 
 
-def settled(hooks: Sequence[Hook], book: Book) -> tuple[Hook, ...]:
-    """The same hooks in the same order, with the name and interpreter under which the ledger knows them."""
-    approved = {key: one.hook for key, one in book.approved.items()}
+def settled(hooks: Sequence[Hook], book: Book, earlier: Mapping[str, Approved] = NOTHING) -> tuple[Hook, ...]:
+    """The same hooks in the same order, with the name and interpreter under which the ledger knows them.
+
+    What was approved `earlier`, in a ledger that is lost, is known by the same names.
+    """
+    approved = {key: one.hook for known in (earlier, book.approved) for key, one in known.items()}
     bound = [_bound(hook, approved.values()) for hook in hooks]
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, hook in enumerate(bound):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tray.engine import shell_line
 from tray.engine.approval.placeholders import declared
 from tray.engine.approval.supplied import (
+    SCRIPT,
     absolute,
     interprets_python,
     line_must_be_here,
@@ -32,12 +33,22 @@ def paths(hook: Hook, command: Command) -> Iterator[str]:
     return (path for word in _words(hook, command) if (path := _path(word, command)))
 
 
+def named(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
+    """Each word that may name a file, also one that is written to, with its path."""
+    for word in _words(hook, command):
+        if word.plain and word.redirected != "<<<" and word.named and "\0" not in word.named and not word.leads:
+            yield word.raw, absolute(word.named, command.folder)
+
+
 def covered(hook: Hook, command: Command, copies: Mapping[str, str]) -> str:
-    """The line with the copy's place wherever a word names a file that has one."""
+    """The line with the copy's place wherever a word names a file that has one, and with the whole path of data."""
 
     def copy(word: shell_line.Word) -> str | None:
-        path = copies.get(_path(word, command))
-        return shell_line.quoted(word, path) if path else None
+        path = _path(word, command)
+        if path in copies:
+            return shell_line.quoted(word, copies[path])
+        relative = path and not word.named.startswith(("/", "~"))
+        return shell_line.quoted(word, path) if relative and os.path.isfile(path) else None  # noqa: PTH113
 
     names = declared(hook, command).keys() | {"CLAUDE_PROJECT_DIR", "cwd"}
     return shell_line.rewritten(command.line, _words(hook, command), copy, names - {"HOME"})
@@ -66,7 +77,7 @@ def must_be_there(hook: Hook, command: Command) -> None:
 
 
 def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
-    """The words of the line that run or name something which the approval does not hold."""
+    """The words of the line that run or make something which the approval does not hold."""
     try:
         found, texts = shell_line.read(command.line, declared(hook, command))
         inside = [one for text in texts if not text.held for one in inner(text.text)]
@@ -78,13 +89,13 @@ def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
         if first.plain and "/" not in first.text and first.text not in BUILTINS
     }
     unclear = {word.raw: None for word in found if not word.plain and not word.written}
-    missing = {word.raw: None for word in found if word.plain and "/" in word.text and not _there(word, command)}
+    missing = {word.raw: None for word in found if SCRIPT.fullmatch(word.text) and not _there(word, command)}
     return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
 
 
 def _there(word: shell_line.Word, command: Command) -> bool:
-    """Whether it is covered, or a file of the system's; what is written to is nobody's program."""
-    return word.written or os.path.isfile(_path(word, command))  # noqa: PTH113
+    """Whether it is a file now; what is written to is no program."""
+    return word.written or not word.plain or os.path.isfile(absolute(word.named, command.folder))  # noqa: PTH113
 
 
 def _open(texts: Iterable[shell_line.Text]) -> Iterator[str]:

@@ -7,15 +7,28 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tray.engine.approval.checks import describe, troubles
+from tray.engine.approval.covering import Survey
+from tray.engine.approval.dependencies import Reason
+from tray.engine.approval.dependencies.reading import Why
 from tray.engine.approval.lines import uncovered
 from tray.engine.approval.roster import REMOVED, Standing
 from tray.engine.runners.environment import clean, mentioned
-from tray.language import say
+from tray.language import phrase, say
 from tray.model.decision import Verdict
 from tray.model.hook import Action, Command, Hook, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
 from tray.text import first_line, printable
 
+BECAUSE = {
+    Why.FOLDER: phrase("in a folder that {script} lists"),
+    Why.HOOKS: phrase("in the same folder of hooks"),
+    Why.IMPORTED: phrase("loaded by {script}"),
+    Why.LISTED: phrase("named by `files:` or part of the plugin"),
+    Why.NAMED: phrase("named by {script}"),
+    Why.PACKAGE: phrase("part of a package that {script} imports"),
+    Why.RUN: phrase("run by the command"),
+}
 LIMIT = 4_000_000  # characters: what is approved is shown whole
 
 
@@ -60,6 +73,7 @@ def _lines(standing: Standing, copies: Copies) -> Iterator[str]:
         yield say("This hook is no longer declared. Approving that revokes it; until then its approved copy runs.")
         return
     yield ""
+    yield from _found(standing, copies)
     before = _approved_definition(standing, copies)
     now = pretty(hook.definition)
     if before and before != now:
@@ -83,8 +97,57 @@ def _files(standing: Standing, copies: Copies) -> Iterator[str]:
     yield ""
     yield from _uncovered(standing.hook)
     yield say(
-        "Not covered: programs of the system, and files that these scripts load without being listed in `files:`."
+        "Not covered: programs of the system, and what these scripts load without naming it; `files:` adds files."
     )
+
+
+def _found(standing: Standing, copies: Copies) -> Iterator[str]:
+    """What a look at the files found, before anything of the hook has run."""
+    survey = standing.survey
+    if survey is None:
+        return
+    wrong = troubles(survey)
+    if wrong:
+        yield say("Found wrong, before anything of it has run:")
+        yield from (f"  {describe(lack)}" for lack in wrong)
+        yield ""
+    if survey.look.files:
+        yield say("Covered, and run as it is now:")
+        yield from (f"  {path}: {_because(reason)}" for path, reason in sorted(survey.look.files.items()))
+        yield ""
+    for title, names in _left(survey, copies.guests(standing.approved) if standing.approved else ()):
+        yield title
+        yield from (f"  {name}" for name in names)
+        yield ""
+    yield _after(standing.hook)
+    yield ""
+
+
+def _left(survey: Survey, guests: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is not covered, by kind."""
+    kinds = (
+        (say("Data, not covered: the hook reads and writes your own files"), survey.data),
+        (say("Data beside the scripts, not covered: logs, and what a script writes"), survey.look.left),
+        (say("Not covered, although code is loaded from there: it runs as it is at that moment"), survey.look.live),
+        (say("Written by the hook beside its approved copy, not covered"), guests),
+    )
+    yield from ((f"{title}:", names) for title, names in kinds if names)
+
+
+def _because(reason: Reason) -> str:
+    place = f"{reason.script}:{reason.line}" if reason.line else reason.script
+    return say(BECAUSE[reason.why], script=place)
+
+
+def _after(hook: Hook) -> str:
+    """What an approval starts by itself."""
+    if isinstance(hook.action, Command):
+        return say(
+            "After the approval it runs once on a test event, with HOOKTRAY_TEST=1; a failure is shown with Undo."
+        )
+    if isinstance(hook.action, Rule):
+        return say("A rule runs nothing, so an approval tries nothing.")
+    return say("An approval sends nothing: this hook is not tried before its first event.")
 
 
 def _uncovered(hook: Hook) -> Iterator[str]:

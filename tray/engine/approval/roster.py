@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tray.engine.approval import confirming
+from tray.engine.approval.checks import describe
 from tray.engine.approval.confirming import Setting
-from tray.engine.approval.covering import signature, survey
+from tray.engine.approval.covering import Sign, Survey, examine, signature
 from tray.engine.approval.identity import settled
 from tray.engine.approval.supplied import MissingError
 from tray.errors import HooktrayError
@@ -17,6 +18,8 @@ from tray.model.hook import Hook, State
 from tray.sources.configuration import Configuration, sign
 from tray.store.copies import Copies, DamagedError, Unit
 from tray.store.ledger import Approved, Book, Ledger
+from tray.store.salvage import Earlier
+from tray.store.tried import Tried
 
 REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
 
@@ -32,6 +35,7 @@ class Standing:
     position: tuple[int, int]
     approved: str = ""  # digest in force; "" when none
     covered: tuple[str, ...] = ()
+    survey: Survey | None = None  # what was found by looking at what is proposed; None where that cannot be read
     health: str = ""  # what a person should know; "" when all is well
     cure: str = ""  # what to do about that, where it keeps the hook from being approved
     missing: bool = False  # its program or script is not there
@@ -46,18 +50,32 @@ class Standing:
         return "; ".join(filter(None, (self.health, self.cure)))
 
 
+NOTHING = Earlier()
+
+
 class Roster:
-    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched."""
+    """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched.
+
+    `earlier` are approvals from outside the ledger, which approve nothing: batch.py offers them again.
+    """
 
     def __init__(
-        self, load: Callable[[], Configuration], touched: Callable[[], object], ledger: Ledger, copies: Copies
+        self,
+        load: Callable[[], Configuration],
+        touched: Callable[[], object],
+        ledger: Ledger,
+        copies: Copies,
+        tried: Tried,
+        earlier: Earlier = NOTHING,
     ) -> None:
+        self.earlier = earlier
         self._load = load
         self._touched = touched
         self._ledger = ledger
         self._copies = copies
         self._lock = threading.Lock()
-        self._units: dict[str, tuple[object, Unit | HooktrayError]] = {}
+        self._units: dict[str, tuple[str, tuple[Sign, ...], Survey | HooktrayError]] = {}
+        self._tried = tried
         self._sign: object = None
         self._hooks: tuple[Hook, ...] = ()
         self._fresh: dict[str, str] = {}  # hooks that newly wait, with what is proposed
@@ -70,16 +88,23 @@ class Roster:
             look = self._look()
             if look == self._sign:
                 return
+            tried = self._tried.sign
             before = {(one.key, one.digest) for one in self.standings if one.waiting}
             declared = self._read()
-            self._hooks = settled(self.configuration.hooks, self._ledger.book)
-            files = self._files()
+            self._hooks = settled(self.configuration.hooks, self._ledger.book, self.earlier.approved)
             self.standings = self._survey(self._ledger.book)
+            files = self._read_files()
             self._ledger.arrange({one.key: one.position for one in self.standings})
-            self._sign = (*declared, files, self._ledger.book.version)
+            self._sign = (*declared, files, self._ledger.book.version, tried)
             self._fresh |= {
                 one.key: one.digest for one in self.standings if one.waiting and (one.key, one.digest) not in before
             }
+
+    def forget(self) -> None:
+        """The folder of copies is another one: at the next refresh everything is read, and kept, again."""
+        with self._lock:
+            self._units.clear()
+            self._sign = None
 
     def news(self) -> tuple[Standing, ...]:
         """The hooks that newly wait for the user, whoever's refresh found them; each is told once."""
@@ -89,7 +114,7 @@ class Roster:
 
     def _look(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        return (*self._declared(), self._files(), self._ledger.book.version)
+        return (*self._declared(), self._files(), self._ledger.book.version, self._tried.sign)
 
     def _read(self) -> tuple[object, ...]:
         """Load what is declared; returns its sign from before, so that an edit meanwhile is seen the next time."""
@@ -105,7 +130,16 @@ class Roster:
         return self._touched(), tuple(sign(Path(path)) for path in self.configuration.watched)
 
     def _files(self) -> tuple[object, ...]:
-        return tuple(signature(hook) for hook in self._hooks if not hook.inert)
+        return tuple(signature(hook, self._places(hook)) for hook in self._hooks if not hook.inert)
+
+    def _read_files(self) -> tuple[object, ...]:
+        """The same as they were when they were read, so that an edit since then is seen the next time."""
+        return tuple(self._units[hook.key][1] for hook in self._hooks if not hook.inert and hook.key in self._units)
+
+    def _places(self, hook: Hook) -> tuple[str, ...]:
+        """What its last survey depended on, besides the files of its line."""
+        known = self._units.get(hook.key)
+        return known[2].places if known and isinstance(known[2], Survey) else ()
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -146,13 +180,14 @@ class Roster:
         in_force = approved.digest if approved else ""
         if hook.inert:
             return _inert(hook, position, approved, book)
-        unit = self._unit(hook)
-        if isinstance(unit, HooktrayError):
+        found = self._surveyed(hook)
+        if isinstance(found, HooktrayError):
             state = State.CHANGED if approved else State.PENDING
             return Standing(
                 key=hook.key, hook=hook, state=state, digest="", position=position, approved=in_force,
-                health=unit.message, cure=unit.hint, missing=isinstance(unit, MissingError),
+                health=found.message, cure=found.hint, missing=isinstance(found, MissingError),
             )  # fmt: skip
+        unit = found.unit
         return Standing(
             key=hook.key,
             hook=hook,
@@ -161,7 +196,11 @@ class Roster:
             position=position,
             approved=in_force,
             covered=unit.covered,
-            health=self._damage(in_force) or _health(hook, unit, in_force, book),
+            survey=found,
+            health=self._damage(in_force)
+            or _health(hook, unit, in_force, book)
+            or self._failed(hook, in_force)
+            or _lacking(found),
         )
 
     def tidy(self) -> None:
@@ -177,22 +216,34 @@ class Roster:
             return damage.message
         return ""
 
-    def _unit(self, hook: Hook) -> Unit | HooktrayError:
+    def _failed(self, hook: Hook, in_force: str) -> str:
+        cause = self._tried.failures().get((hook.key, in_force), "") if in_force else ""
+        return f"its test run failed: {cause}" if cause else ""
+
+    def _surveyed(self, hook: Hook) -> Survey | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
-        sign = (hook.definition, signature(hook))
         known = self._units.get(hook.key)
-        if known and known[0] == sign:
-            return known[1]
+        before = signature(hook, self._places(hook))
+        if known and known[:2] == (hook.definition, before):
+            return known[2]
         try:
-            unit: Unit | HooktrayError = survey(hook)
-            if isinstance(unit, Unit):
-                self._copies.keep(unit)
+            found: Survey | HooktrayError = examine(hook)
+            if isinstance(found, Survey):
+                self._copies.keep(found.unit)
         except HooktrayError as error:
-            unit = error
+            found = error
         except (OSError, ValueError) as error:
-            unit = HooktrayError(f"{hook.name}: {error}")
-        self._units[hook.key] = (sign, unit)
-        return unit
+            found = HooktrayError(f"{hook.name}: {error}")
+        self._units[hook.key] = (hook.definition, _signs(hook, found, before), found)
+        return found
+
+
+def _signs(hook: Hook, found: Survey | HooktrayError, before: tuple[Sign, ...]) -> tuple[Sign, ...]:
+    """The signs of all that a survey depends on, those of the files from before they were read."""
+    if isinstance(found, HooktrayError):
+        return before
+    earlier = {sign[0]: sign for sign in (*before, *found.signs)}
+    return tuple(earlier.get(sign[0], sign) for sign in signature(hook, found.places))
 
 
 def _placed(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
@@ -201,6 +252,11 @@ def _placed(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
     for hook in hooks:
         counts[hook.source.path] = counts.get(hook.source.path, -1) + 1
         yield hook, (list(counts).index(hook.source.path), counts[hook.source.path])
+
+
+def _lacking(found: Survey) -> str:
+    """The first thing that its scripts cannot do without and that is not there; "" when all of it is."""
+    return next((describe(lack) for lack in found.look.lacks if lack.sure), "")
 
 
 def _state(key: str, digest: str, in_force: str, book: Book) -> State:

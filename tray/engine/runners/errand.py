@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from tray.engine.runners import command
 from tray.engine.runners.command import Background, Gone, Job
-from tray.engine.runners.process import CLOSED, May, always, nobody
+from tray.engine.runners.process import CANCELLED, CLOSED, May, always, nobody
 from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
 from tray.model.decision import Result
 
-CANCELLED = "cancelled"
 GRACE = 0.05  # seconds that a thread gets to notice its end, before it is left alone
 
 log = logging.getLogger(__name__)

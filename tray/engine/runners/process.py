@@ -16,6 +16,7 @@ CHUNK = 64 * 1024  # bytes moved at once: what a pipe holds
 GRACE = 0.1  # seconds between SIGTERM and SIGKILL
 REAP = 1.0  # seconds that a killed process may take to vanish before we stop looking
 CLOSED = "switched off before it could start"
+CANCELLED = "cancelled"
 MARK = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
 
 
@@ -73,6 +74,7 @@ class Tree(Protocol):
     def kill(self) -> None: ...
     def sweep(self) -> None: ...
     def left(self) -> bool: ...
+    def alive(self) -> bool: ...
 
 
 def ended(code: int) -> tuple[int | None, str]:
@@ -86,7 +88,7 @@ def ended(code: int) -> tuple[int | None, str]:
 
 
 def cancelled() -> Result:
-    return Result(cause="cancelled")
+    return Result(cause=CANCELLED)
 
 
 def late() -> Result:

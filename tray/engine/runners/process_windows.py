@@ -71,6 +71,9 @@ if sys.platform == "win32":
             self._job.close()
             return False
 
+        def alive(self) -> bool:
+            return self.left()
+
         def _children(self) -> list[psutil.Process]:
             try:
                 return self._process.children(recursive=True) if self._process else []

@@ -55,6 +55,10 @@ class PosixTree:
         """Whether anybody outlived the leader, who has been waited for."""
         return self._group_left() or any(map(self._escaped, orphans()))
 
+    def alive(self) -> bool:
+        """Whether any process of it still runs; one that is dead and not yet waited for does not."""
+        return bool(self._members())
+
     def _group_left(self) -> bool:
         try:
             os.killpg(self.pid, 0)  # first: as a rule nobody is left

@@ -14,6 +14,8 @@ from tray.engine.runners.background import Background
 from tray.engine.runners.process import Job, Pipes, Tree
 from tray.model.decision import Result
 
+LOOK = 0.005  # seconds between two looks at processes that were killed
+
 Output = int | IO[bytes]
 
 
@@ -62,7 +64,7 @@ class Turn:
 
     def cancel(self) -> None:
         self.exited()  # what is over keeps its result, even when its end was not told yet
-        self._fail("cancelled")
+        self._fail(words.CANCELLED)
 
     def overflow(self) -> None:
         self._fail(f"stdout over {words.STDOUT_LIMIT} bytes")
@@ -79,8 +81,13 @@ class Turn:
         if not self._pipes.whole and not self._cause:
             self._cause = "what it said could not be read to its end"
         number, cause = (None, self._cause) if self._cause else words.ended(code)
+        signal = -code if code < 0 and not self._cause else 0
         self._settle(clean=not cause)
-        self.result = Result(code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms)
+        if cause == words.CANCELLED:
+            self._wait_for_tree()
+        self.result = Result(
+            code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
+        )
         self._job.over()
 
     def _time_out(self, now: float) -> None:
@@ -128,6 +135,12 @@ class Turn:
                 self._background.add(self._tree, time.monotonic() + self._job.background)
         if self._background is not None:
             self._background.look()
+
+    def _wait_for_tree(self) -> None:
+        """Whoever cancelled may start the hook again: a killed descendant must not run beside the second one."""
+        until = time.monotonic() + words.REAP
+        while self._tree.alive() and time.monotonic() < until:
+            time.sleep(LOOK)
 
     def _ms(self) -> float:
         return (time.perf_counter() - self._started) * 1000

@@ -4,14 +4,23 @@
 async function enter() {
   const [pass, decision] = location.hash.slice(1).split(":");
   history.replaceState(null, "", location.pathname); // the pass stays in no history
-  const answer = pass && await fetch("/enter", {
+  if (!pass) return location.replace("/"); // opened again: this browser is signed in, or is told that it is not
+  const answer = await fetch("/enter", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ pass }),
   }).catch(() => null);
-  if (answer && answer.ok) return location.replace(decision ? `/decisions/${encodeURIComponent(decision)}` : "/");
-  document.querySelector("h1").textContent = document.body.dataset.used;
-  document.querySelector("[role=status]").textContent = document.body.dataset.cure;
+  if (answer?.ok) return location.replace(decision ? `/decisions/${encodeURIComponent(decision)}` : "/");
+  if (answer) return show(await answer.text());
+  document.querySelector("[role=status]").textContent = document.body.dataset.lost;
+}
+
+// Another page of ours in the place of this one.
+function show(html) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  document.title = page.title;
+  document.querySelector("main").replaceWith(page.querySelector("main"));
+  document.querySelector("main").focus(); // read aloud
 }
 
 // New decisions come on top. Whoever is reading keeps their place: the browser holds what is on the screen where it is.

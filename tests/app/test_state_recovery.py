@@ -1,0 +1,191 @@
+"""What is made anew when the tray's own connection to the old database cannot be read any more either."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from desk import wait
+from house import House
+
+from tray.app.state_folder import AnotherTrayError, StateFolder
+from tray.app.state_recovery import Cause, Incident, StateRecovery
+from tray.app.watching import FolderWatch
+from tray.errors import StoreError
+from tray.store.copies import DamagedError
+from tray.threads import Loop
+
+
+class Tray:
+    """The parts that a recovery needs, and what it asked of the others."""
+
+    def __init__(self, house: House) -> None:
+        self.incidents: list[Incident] = []
+        self.gave_way = 0
+        self.gaps: list[float] = []
+        self.folder = StateFolder(house.paths)
+        self.folder.claim()
+        house.paths.socket.touch()
+        self.recovery = StateRecovery(
+            house.paths,
+            house.stores,
+            house.roster,
+            self.folder,
+            listen=house.paths.socket.touch,
+            guide=house.paths.relay_conf.touch,
+            tell=self.incidents.append,
+            give_way=self._give_way,
+            retry=self.gaps.append,
+            watch=lambda: None,
+        )
+        self.recovery.hold()
+        self.recovery.start()
+
+    def _give_way(self) -> None:
+        self.gave_way += 1
+
+    def close(self) -> None:
+        self.recovery.close()
+        self.folder.release()
+
+
+@pytest.fixture
+def tray(house: House) -> Iterator[Tray]:
+    tray = Tray(house)
+    yield tray
+    tray.close()
+
+
+def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_read(house: House) -> None:
+    house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
+    house.hook("late", on="turn_end", script="exit 0")
+    late = house.standing("late")
+    house.consent.revoke(late.key, "test")
+    house.stores.switch.pause(time.time() + 600, agent="x-code", way="test")
+    tray = Tray(house)
+    tray.recovery.look()
+    tray.recovery.close()  # as when its disk is gone
+
+    shutil.rmtree(house.paths.state)
+    tray.recovery.look()
+
+    (incident,) = tray.incidents
+    assert incident.lost == ("the journal", "what was remembered of sessions")
+    assert (incident.cause, incident.approvals, incident.decisions) == (Cause.DELETED, 1, 0)
+    fresh = House(house.root)  # as the one-shot engine and the next tray read it
+    assert {one.hook.name: one.state.value for one in fresh.roster.standings} == {}
+    fresh.roster.refresh()
+    fresh.configure(house.paths.config.read_text())
+    assert {one.hook.name: one.state.value for one in fresh.roster.standings} == {
+        "guard": "approved",
+        "late": "revoked",
+    }
+    assert [(one.agent, one.session) for one in fresh.stores.switch.state().pauses] == [("x-code", "")]
+    assert fresh.stores.ledger.book.broken == fresh.stores.switch.altered == ""
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    fresh.close()
+    tray.close()
+
+
+def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: House, tray: Tray) -> None:
+    house.paths.database.rename(house.root / "ours")
+    shutil.copy(house.root / "ours", house.paths.database)
+
+    with pytest.raises(StoreError, match="deleted, moved or replaced"):
+        house.stores.switch.turn(False, "test")
+
+    tray.recovery.look()
+    house.stores.switch.turn(False, "test")
+    assert [one.cause for one in tray.incidents] == [Cause.DATABASE]
+
+
+def test_a_copy_with_other_bytes_is_not_held(house: House, tray: Tray) -> None:
+    one = house.hook("guard", on="tool_before", script="exit 2")
+    copy = next(iter(house.stores.copies.places(one.approved).values()))
+    Path(copy).chmod(0o700)
+    Path(copy).write_text("#!/bin/sh\nexit 0\n")
+
+    with pytest.raises(DamagedError):
+        house.stores.copies.unit(one.approved)
+    tray.recovery.look()
+    shutil.rmtree(house.paths.copies)
+    tray.recovery.look()
+
+    assert tray.incidents[0].lost == ()  # its own file still holds what was approved
+    assert "exit 2" in Path(next(iter(house.stores.copies.places(one.approved).values()))).read_text()
+
+
+def test_the_tray_gives_way_once_to_another_one_that_has_the_new_folders_lock(house: House, tray: Tray) -> None:
+    shutil.rmtree(house.paths.state)
+    tray.folder.beside.unlink()
+    other = StateFolder(house.paths)
+    other.claim()
+
+    tray.recovery.look()
+    tray.recovery.look()
+
+    assert (tray.gave_way, tray.incidents) == (1, [])
+    other.release()
+
+
+def test_a_second_claim_of_the_same_folder_is_refused_until_it_is_released(house: House, tray: Tray) -> None:
+    with pytest.raises(AnotherTrayError):
+        StateFolder(house.paths).claim()
+
+    tray.folder.release()
+    second = StateFolder(house.paths)
+    second.claim()
+    second.release()
+
+
+def test_tries_that_fail_are_told_once_and_come_further_and_further_apart(house: House, tray: Tray) -> None:
+    shutil.rmtree(house.paths.state)
+    house.paths.state.symlink_to(house.root)
+
+    tray.recovery.look()
+    tray.recovery.look()  # too soon: it is not even tried
+
+    assert [one.failure != "" for one in tray.incidents] == [True]
+    assert tray.gaps[0] == 1.0
+    assert tray.gaps[1] <= 1.0
+    house.paths.state.unlink()
+    wait(lambda: solved(tray), 20, "it is made anew")
+    assert tray.incidents[1].failure == ""
+
+
+def solved(tray: Tray) -> bool:
+    tray.recovery.look()
+    return len(tray.incidents) == 2
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    loop = Loop()
+    yield loop
+    loop.close()
+
+
+def test_a_folder_is_watched_again_after_it_was_made_anew(loop: Loop, tmp_path: Path) -> None:
+    folder = tmp_path / "above" / "state"
+    folder.mkdir(parents=True)
+    signs = threading.Semaphore(0)
+    watch = FolderWatch(loop.loop, folder, ("lock",), lambda: signs.release())
+    watch.again()
+    assert signs.acquire(timeout=20), "the first look"
+
+    (folder / "lock").touch()
+    assert signs.acquire(timeout=20), "a name in it"
+    shutil.rmtree(folder)
+    assert signs.acquire(timeout=20), "its end"
+    folder.mkdir()
+    assert signs.acquire(timeout=20), "its return"
+    watch.again()
+    assert signs.acquire(timeout=20), "the look after that"
+    folder.parent.rename(tmp_path / "elsewhere")
+    assert signs.acquire(timeout=20), "a folder above it"
+
+    watch.close()

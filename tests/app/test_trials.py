@@ -1,0 +1,238 @@
+"""The run on a test event that follows an approval: what fails is shown, and Undo takes the approval back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house import House
+
+from tray.alerts.alert import Alert, AlertClass, Button
+from tray.alerts.herald import Herald
+from tray.app.alerting import Alerting
+from tray.app.doctor.samples import fitting
+from tray.app.trials import Failure, Trials
+from tray.engine.approval.controls import Back, Controls
+from tray.model.hook import Match, State
+from tray.settings import Settings
+from tray.threads import Loop
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
+
+
+class Bench:
+    """Controls with trials in the same thread, and the alerts that come of them."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.loop = Loop()
+        self.alerts: list[Alert] = []
+        self.alerting = Alerting(
+            loop=self.loop.loop,
+            do=lambda work: work(),
+            settings=Settings,
+            asking=tuple,
+            muted=lambda: True,
+            heard=lambda records, word: None,
+            seen=lambda: True,
+            trusts=lambda pid: True,
+        )
+        self.alerting.herald = Herald(self, Settings)
+        trials = Trials(
+            house.paths,
+            house.stores,
+            spawn=self.spawn,
+            failed=self.failed,
+            changed=lambda: None,
+        )
+        self.failures: list[Failure] = []
+        self.controls = Controls(
+            switch=house.stores.switch,
+            consent=house.consent,
+            roster=house.roster,
+            switched=self.alerting.switched,
+            changed=lambda: None,
+            approved=trials.approved,
+        )
+
+    def spawn(self, work: object) -> bool:
+        assert callable(work)
+        work()
+        return True
+
+    def failed(self, failure: Failure, back: Back) -> None:
+        self.failures.append(failure)
+        self.alerting.failed(failure, back)
+
+    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:
+        self.alerts += alerts
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        raise AssertionError(keys)
+
+    def approve(self, name: str) -> State:
+        """Approve it as a person does, and say where it stands then."""
+        one = self.house.standing(name)
+        self.controls.approve(one.key, one.digest, "tray")
+        return self.house.standing(name).state
+
+    @property
+    def last(self) -> Alert:
+        return self.alerts[-1]
+
+    def close(self) -> None:
+        self.alerting.close()
+        self.loop.close()
+
+
+@pytest.fixture
+def bench(house: House) -> Iterator[Bench]:
+    bench = Bench(house)
+    yield bench
+    bench.close()
+
+
+BROKEN = {
+    "module": ("echo \"ModuleNotFoundError: No module named 'words'\" >&2; exit 1", "No module named", "files:"),
+    "exit": ("echo something broke >&2; exit 7", "exit 7: something broke", "hooktray test"),
+    "output": ("echo not JSON", "output", "print JSON"),
+    "signal": ("kill -9 $$", "signal", "hooktray test"),
+}
+
+
+@pytest.mark.parametrize(("script", "cause", "cure"), BROKEN.values(), ids=BROKEN)
+def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_approval_back(
+    bench: Bench, script: str, cause: str, cure: str
+) -> None:
+    bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False)
+
+    state = bench.approve("guard")
+    shown, (failure,) = bench.last, bench.failures
+    health = bench.house.standing("guard").health
+    bench.alerting.press(shown, Button.UNDO)
+
+    assert (shown.cls, shown.buttons) == (AlertClass.HOOK_FAILED, (Button.UNDO,))
+    assert shown.body.startswith("guard is approved and failed its test run · ")
+    assert cause in failure.cause
+    assert cure in failure.cure
+    assert health == f"its test run failed: {failure.cause}"
+    assert (state, bench.house.standing("guard").state) == (State.APPROVED, State.PENDING)
+    assert bench.house.standing("guard").health == ""
+
+
+def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(bench: Bench) -> None:
+    bench.house.hook("broken", on="tool_before", script="exit 7", approved=False)
+    bench.house.hook("fine", on="tool_before", script="exit 0", approved=False)
+    bench.approve("broken")
+    shown = bench.last
+    bench.approve("fine")
+
+    bench.alerting.press(shown, Button.UNDO)
+
+    assert bench.house.standing("broken").state is State.PENDING
+    assert bench.house.standing("fine").state is State.APPROVED
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["exit 0", 'echo \'{"decision": "block", "reason": "no"}\'', 'echo \'{"permissionDecision": "ask"}\''],
+)
+def test_any_verdict_is_a_good_answer_to_the_test_event(bench: Bench, script: str) -> None:
+    bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False)
+
+    bench.approve("guard")
+
+    assert bench.failures == []
+    assert bench.house.standing("guard").health == ""
+
+
+def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Bench) -> None:
+    script = 'cat >/dev/null; echo "$HOOKTRAY_TEST $PWD" >> "$HOOK_SOURCE_DIR/seen"; echo "{}"'
+    bench.house.hook("guard", on="tool_before", script=script, approved=False)
+
+    bench.approve("guard")
+    bench.house.stores.journal.close()
+
+    mark, folder = (bench.house.paths.config.parent / "seen").read_text().split()
+    (row,) = bench.house.stores.journal.recent(10)
+    assert (mark, row.test, row.remarks) == ("1", True, ("the trial after its approval: no agent was asked",))
+    assert Path(folder).parent == bench.house.paths.state
+    assert not Path(folder).exists()
+
+
+def test_a_second_approval_that_works_ends_what_was_shown_of_the_first(bench: Bench) -> None:
+    bench.house.hook("guard", on="tool_before", script="exit 7", approved=False)
+    bench.approve("guard")
+    bench.house.script("guard.sh", "exit 0")
+
+    bench.approve("guard")
+
+    assert bench.house.standing("guard").health == ""
+
+
+def test_nothing_is_sent_and_nothing_runs_for_hooks_that_are_no_commands(bench: Bench) -> None:
+    keys = (
+        {"name": "web", "type": "http", "url": "https://example.com/hook"},
+        {"name": "model", "type": "prompt", "prompt": "Is this fine? $ARGUMENTS"},
+        {"name": "rule", "type": "rule", "decision": "deny"},
+        {"name": "skip", "command": "./skip.sh", "enabled": False},
+    )
+    bench.house.script("skip.sh", 'touch "$HOOK_SOURCE_DIR/ran"')
+    for one in keys:
+        bench.house.hook(on="tool_before", approved=False, **one)
+        bench.approve(str(one["name"]))
+    bench.house.stores.journal.close()
+
+    assert bench.failures == []
+    assert bench.house.stores.journal.recent(10) == []
+    assert not (bench.house.paths.config.parent / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"tool": "Write"}, ("Write", "example.txt")),
+        ({"tool": "Edit|Write"}, ("Edit", "old_string")),
+        ({"tool": "mcp__.*__write"}, ("mcp__x__write", "{")),
+        ({"tool": "^Web"}, ("WebFetch", "https://example.com")),
+        ({"tool": "Bash", "matcher": r"rm\s+-rf|sudo"}, ("Bash", "rm -rf")),
+        ({"matcher": "git push"}, ("Bash", "git push")),
+        ({}, ("Bash", "")),
+    ],
+)
+def test_the_test_event_meets_the_matchers_of_the_hook(
+    house: House, tmp_path: Path, keys: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", **keys)
+    (approved,) = house.stores.ledger.in_order()
+
+    event = fitting(approved, environment={}, cwd=str(tmp_path))
+
+    assert event is not None
+    assert event.tool is not None
+    assert event.tool.name == expected[0]
+    assert expected[1] in str(event.body)
+
+
+def test_a_condition_of_claudes_format_is_met_too(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    (approved,) = house.stores.ledger.in_order()
+    match = Match(event="tool_before", format="claude-code", native="PreToolUse", condition="Bash(git push:*)")
+
+    event = fitting(replace(approved, hook=replace(approved.hook, match=match)), environment={}, cwd=str(tmp_path))
+
+    assert event is not None
+    assert event.tool is not None
+    assert event.tool.input["command"] == "git push"
+
+
+def test_a_hook_that_no_test_event_reaches_is_not_tried(bench: Bench) -> None:
+    bench.house.hook("guard", on="tool_before", script="exit 7", matcher=r"^(?=.*\d{9})[A-F]{40}$", approved=False)
+
+    bench.approve("guard")
+
+    assert bench.failures == []

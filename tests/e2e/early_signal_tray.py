@@ -1,0 +1,27 @@
+"""A tray that gets SIGTERM at the very moment at which it takes its first events.
+
+python early_signal_tray.py --home DIR run
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from tray.app.live import run
+from tray.door.listener import Listener
+from tray.paths import locate
+
+start = Listener.start
+
+
+def signalled(listener: Listener) -> None:
+    """Nobody outside can meet this moment."""
+    start(listener)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    Listener.start = signalled  # type: ignore[assignment,method-assign]
+    sys.exit(run(locate(sys.argv[2]), headless=True))

@@ -1,0 +1,32 @@
+"""A guard that prints a line before its answer, with a real tray and a real relay."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+from house import PRE_TOOL_USE, House
+from live import Live
+from plain import Plain
+
+SCRIPT = """cat >/dev/null
+echo 'Checking...'
+echo '{"decision":"block","reason":"ask before you destroy"}'"""
+
+
+@pytest.mark.parametrize("failure", ["allow", "block"])
+def test_a_guard_that_prints_checking_and_then_blocks_is_heeded(house: House, tmp_path: Path, failure: str) -> None:
+    house.hook("guard", on="tool_before", script=SCRIPT, failure=failure)
+    with contextlib.closing(Plain(tmp_path)) as plain:
+        live = Live(plain, house.root / "home")  # where the guard is approved already
+        live.start()
+
+        answer = json.loads(live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout)
+
+        assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "ask before you destroy"
+        (row,) = live.wait_log(1)
+        assert "the lines before it were ignored" in live.cli("why", row["id"]).stdout.decode()
+        assert live.quit() == 0

@@ -1,0 +1,143 @@
+"""Agents without support run our line for Claude Code: the real relay, the real tray, a real desktop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import Desk
+from dialects.foreign_payloads import Sent, before_tool
+from house import PRE_TOOL_USE, House
+from live import Live
+from plain import Plain
+
+from tray.dialects.callers import AGENTS
+
+DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
+NEEDS_YOU = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "The last one"}
+NEUTRAL = {"antigravity": b'{"decision":"ask"}', "cursor": b'{"permission":"allow"}'}
+FOREIGN = [before_tool(name) for name in AGENTS if name != "devin"]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Plain]:
+    place = Plain(tmp_path)
+    yield place
+    place.close()
+
+
+def guarded(house: House) -> None:
+    """A guard that refuses every tool, approved before the tray starts."""
+    house.hook("guard", on="tool_before", script=DENY, failure="block")
+
+
+def runs_our_line(live: Live, one: Sent, **environment: str) -> tuple[int, bytes, bytes]:
+    done = live.place.run(
+        live.relay_argv("claude-code", one.word), environment, input=json.dumps(one.payload).encode(), timeout=60
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def denied(live: Live) -> bool:
+    answer = json.loads(live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout)
+    return bool(answer["hookSpecificOutput"]["permissionDecision"] == "deny")
+
+
+def is_unasked(row: dict[str, Any], one: Sent) -> bool:
+    shown = (row["agent"], row["event"], row["verdict"], row["reason"], row["hooks"])
+    return shown == (one.agent, one.event, "abstain", "not supported yet", [])
+
+
+def test_each_agent_gets_its_own_neutral_answer_with_and_without_the_tray(
+    plain: Plain, house: House, tmp_path: Path
+) -> None:
+    guarded(house)
+    live = Live(plain, tmp_path / "home")
+    live.start()
+
+    for one in FOREIGN:
+        assert runs_our_line(live, one) == (0, NEUTRAL.get(one.agent, b""), b""), one.agent
+    assert denied(live)
+    rows = live.wait_log(len(FOREIGN) + 1)[::-1]
+    assert all(is_unasked(row, one) for row, one in zip(rows, FOREIGN, strict=False))
+    assert not any(row["offline"] for row in rows)
+
+    live.kill()
+    for one in FOREIGN:
+        assert runs_our_line(live, one) == (0, NEUTRAL.get(one.agent, b""), b""), one.agent
+    assert denied(live)
+    rows = live.wait_log(2 * len(FOREIGN) + 2)[::-1][len(FOREIGN) + 1 :]
+    assert all(is_unasked(row, one) for row, one in zip(rows, FOREIGN, strict=False))
+    assert all(row["offline"] for row in rows)
+
+
+def test_claude_code_is_denied_although_it_runs_in_other_agents_terminals(
+    plain: Plain, house: House, tmp_path: Path
+) -> None:
+    guarded(house)
+    live = Live(plain, tmp_path / "home")
+    live.start()
+    inherited = {"CURSOR_VERSION": "3.19.10", "CURSOR_TRACE_ID": "x"}
+    claude = Sent("claude-code", "PreToolUse", "PreToolUse", PRE_TOOL_USE)
+
+    for _ in ("with the tray", "without it"):
+        for variables in (inherited, {"COPILOT_CLI": "1"}, {"QWEN_CODE_SESSION_ID": "q", "GEMINI_SESSION_ID": "g"}):
+            _, stdout, _ = runs_our_line(live, claude, **variables)
+            assert json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+        live.kill()
+
+
+def test_commands_show_who_is_not_guarded(plain: Plain, house: House, tmp_path: Path) -> None:
+    guarded(house)
+    live = Live(plain, tmp_path / "home")
+    live.start()
+    runs_our_line(live, before_tool("cursor"))
+    (row,) = live.wait_log(1)
+    plainly = "cursor is not supported yet: no hook was asked"
+
+    assert plainly in live.cli("log").stdout.decode()
+    assert plainly in live.cli("log", "--agent", "cursor").stdout.decode()
+    assert plainly in live.cli("why", row["id"]).stdout.decode()
+    assert "cursor: not supported yet, its tool calls are not guarded" in live.cli("status").stdout.decode()
+    assert live.cli_json("status")[0]["unsupported"][0]["agent"] == "cursor"
+    shown = "runs Hooktray's hooks for claude-code, and is not supported yet: its tool calls are not guarded"
+    assert f"cursor: {shown}" in live.cli("connections").stdout.decode()
+    assert f"agent: cursor: {shown}" in live.cli("doctor", "--static").stdout.decode()
+    assert live.cli_json("connections")[-1] | {"heard": 0} == {
+        "agent": "cursor",
+        "line": "claude-code",
+        "heard": 0,
+        "supported": False,
+    }
+
+
+@pytest.mark.desktop
+def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
+    desk: Desk, house: House, tmp_path: Path
+) -> None:
+    guarded(house)
+    live = Live(desk, tmp_path / "home")
+    live.start()
+    desk.clear_notifications()
+    for _ in range(3):
+        runs_our_line(live, before_tool("cursor"))
+    runs_our_line(live, before_tool("codex"))
+    assert sorted(unguarded(live)) == ["Codex", "Cursor"]
+    assert any("preToolUse: not supported yet" in row.label for row in live.menu("Recent decisions"))
+
+    live.quit()
+    live.start()
+    desk.clear_notifications()
+    runs_our_line(live, before_tool("cursor"))
+    assert unguarded(live) == []
+
+
+def unguarded(live: Live) -> list[str]:
+    """The agents that notifications name as not guarded, once all that was due has been shown."""
+    live.relay("claude-code", "Notification", NEEDS_YOU)
+    live.desk.wait_notification(lambda shown: "The last one" in shown.body, deadline=30)
+    bodies = [shown.body for shown in live.desk.notifications() if "are not guarded" in shown.body]
+    return [body.partition(" runs Hooktray")[0] for body in bodies]

@@ -1,0 +1,323 @@
+"""Quitting while a guard runs: real trays, real relays, and a hook that cannot run twice at once unnoticed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alerts import parts
+from desk import Desk, wait
+from house import PRE_TOOL_USE, House
+from live import Live
+from plain import Plain
+from servers import Asked, Said, WebServer
+
+from tray import relays
+from tray.desktop.linux import screen
+from tray.paths import locate
+
+QUICK = str(Path(__file__).with_name("quick_tray.py"))
+LONG = 60.0  # seconds; longer than anything here takes
+SIGNALS = [pytest.param(one, id=one.name) for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
+RELAYS = {"native": [str(relays.NATIVE)], "portable": relays.portable()}
+
+# It counts its starts, notes when another instance or a descendant of one still lives, and denies when `go` is there.
+# The lock belongs to whoever inherited it: also to the descendant, which has left the hook's session.
+GUARD = """
+cat >/dev/null
+exec 9>>{folder}/lock
+flock -n 9 || echo overlap >>{folder}/overlaps
+setsid sh -c 'exec >/dev/null 2>&1; sleep 600' &
+echo $$ >>{folder}/started
+while [ ! -e {folder}/go ]; do sleep 0.02; done
+echo '{{"decision":"block","reason":"ask before you destroy"}}'
+"""
+
+
+class Scene:
+    """A tray in whose home one guard is approved, and an agent's relay that waits for it."""
+
+    def __init__(self, house: House, place: Desk | Plain, folder: Path, finishing: float) -> None:
+        self.house, self.folder = house, folder
+        self.live = Live(place, house.root / "home", program=(QUICK, str(finishing)))
+
+    def explain(self) -> str:
+        """What a failed test shows."""
+        paths = [self.folder / name for name in ("output", "started", "home/logs/hooktray.log")]
+        texts = [f"{path.name}: {path.read_text(errors='replace')}" for path in paths if path.exists()]
+        return "\n".join([*map(str, self.rows()), *texts])
+
+    def guard(self, failure: str, **keys: Any) -> None:
+        keys.setdefault("script", GUARD.format(folder=self.folder))
+        self.house.hook("guard", on="tool_before", failure=failure, timeout=LONG, **keys)
+
+    def relay(self, way: str = "native") -> subprocess.Popen[bytes]:
+        words = [*RELAYS[way], "--home", str(self.live.home), "claude-code", "PreToolUse"]
+        environment = dict(self.live.place.environment)
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(PRE_TOOL_USE).encode())
+        process.stdin.close()
+        process.stdin = None
+        wait(lambda: self.started, 20, "the guard runs")
+        return process
+
+    @property
+    def started(self) -> list[int]:
+        """The guard's processes, one for each start."""
+        path = self.folder / "started"
+        return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+    def shut(self) -> None:
+        """Wait until relays find no tray."""
+        wait(lambda: not locate(str(self.live.home)).socket.exists(), 20, "the tray takes no more events")
+
+    def go(self) -> None:
+        (self.folder / "go").touch()
+
+    def rows(self) -> list[Any]:
+        return self.house.stores.journal.recent(10)
+
+    @property
+    def overlapped(self) -> bool:
+        return (self.folder / "overlaps").exists()
+
+
+def denied(relay: subprocess.Popen[bytes]) -> bool:
+    output, _ = relay.communicate(timeout=LONG)
+    return bool(output) and json.loads(output)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Plain]:
+    plain = Plain(tmp_path)
+    yield plain
+    plain.close()
+
+
+@pytest.fixture(params=RELAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    if request.param == "native" and (trouble := relays.trouble()):
+        pytest.skip(trouble)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("failure", ["allow", "block"])
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_guard_that_ends_in_time_gives_its_answer_though_the_tray_quits(
+    house: House, plain: Plain, tmp_path: Path, way: str, number: signal.Signals, failure: str
+) -> None:
+    scene = Scene(house, plain, tmp_path, LONG)
+    scene.guard(failure)
+    scene.live.start()
+    relay = scene.relay(way)
+
+    scene.live.process.send_signal(number)
+    scene.shut()
+    assert relay.poll() is None, "the agent waits"
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert (len(scene.started), scene.overlapped) == (1, False)
+    (row,) = scene.rows()
+    assert (row.verdict.word, row.offline, row.hooks[0]["status"]) == ("deny", False, "ok")
+
+
+def test_a_signal_with_the_first_event_ends_the_tray_in_order(plain: Plain, tmp_path: Path) -> None:
+    program = Path(__file__).with_name("early_signal_tray.py")
+
+    tray = plain.start([sys.executable, "-I", program, "--home", tmp_path / "h", "run"])
+
+    assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
+    assert not locate(str(tmp_path / "h")).socket.exists()
+
+
+@pytest.mark.parametrize("failure", ["allow", "block"])
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it_again(
+    house: House, plain: Plain, tmp_path: Path, way: str, number: signal.Signals, failure: str
+) -> None:
+    scene = Scene(house, plain, tmp_path, 0.2)
+    scene.guard(failure)
+    scene.live.start()
+    relay = scene.relay(way)
+
+    scene.live.process.send_signal(number)
+    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert (len(scene.started), scene.overlapped) == (2, False)
+    rows = sorted(scene.rows(), key=lambda row: row.offline)
+    assert [(row.verdict.word, row.offline) for row in rows] == [("abstain", False), ("deny", True)]
+    assert "the tray quit" in rows[0].reason
+    assert (rows[0].hooks[0]["status"], rows[0].answer) == ("skipped", {})
+
+
+def test_a_second_signal_ends_the_hooks_at_once(house: House, plain: Plain, tmp_path: Path) -> None:
+    scene = Scene(house, plain, tmp_path, LONG)
+    scene.guard("allow")
+    scene.live.start()
+    relay = scene.relay("portable")
+    scene.live.process.send_signal(signal.SIGTERM)
+    scene.shut()
+
+    scene.live.process.send_signal(signal.SIGTERM)
+    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert not scene.overlapped
+
+
+def test_a_guard_that_the_session_manager_ends_together_with_the_tray_is_asked_again(
+    house: House, plain: Plain, tmp_path: Path
+) -> None:
+    """systemd sends SIGTERM to every process of a login's program, also to hooks."""
+    scene = Scene(house, plain, tmp_path, LONG)
+    scene.guard("allow")
+    scene.live.start()
+    relay = scene.relay("portable")
+    scene.live.process.send_signal(signal.SIGTERM)
+    scene.shut()
+
+    os.killpg(scene.started[0], signal.SIGTERM)
+    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+
+
+def test_a_hook_that_has_one_turn_in_a_session_keeps_it_when_the_tray_quits(
+    house: House, plain: Plain, tmp_path: Path
+) -> None:
+    scene = Scene(house, plain, tmp_path, 0.2)
+    scene.guard("allow", once=True)
+    scene.live.start()
+    relay = scene.relay("portable")
+
+    scene.live.process.send_signal(signal.SIGTERM)
+    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+
+
+def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
+    house: House, plain: Plain, tmp_path: Path
+) -> None:
+    first = threading.Event()
+
+    def respond(asked: Asked) -> Said:
+        if not first.is_set():
+            first.set()
+            (tmp_path / "started").write_text("0\n")
+            return Said(b" " * 600, drip=1.0)
+        return Said(b'{"decision":"block","reason":"no"}')
+
+    with contextlib.closing(WebServer(respond)) as server:
+        scene = Scene(house, plain, tmp_path, 0.2)
+        scene.guard("allow", script="", type="http", url=server.url, allow_local=[server.place])
+        scene.live.start()
+        relay = scene.relay("portable")
+
+        scene.live.process.send_signal(signal.SIGTERM)
+
+        assert denied(relay), scene.explain()
+        assert scene.live.process.wait(LONG) == 0
+        assert len(server.asked) == 2
+
+
+@pytest.mark.desktop
+def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
+    scene = Scene(house, plain, tmp_path, LONG)
+    scene.guard("allow")
+    with parts.session_bus(tmp_path, os.environ) as address:
+        plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        scene.live.start()
+        relay = scene.relay("portable")
+    wait(lambda: "D-Bus session is gone" in (tmp_path / "output").read_text(), 20, "the tray notices")
+    scene.live.process.send_signal(signal.SIGTERM)
+    scene.shut()
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert (len(scene.started), scene.overlapped) == (1, False)
+
+
+@pytest.mark.desktop
+def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
+    scene = Scene(house, plain, tmp_path, LONG)
+    scene.guard("allow")
+    with parts.process("Xvfb", "-displayfd", "1", environment=plain.environment, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        plain.environment["DISPLAY"] = f":{server.stdout.readline().decode().strip()}"
+        host = plain.start(["tint2"])
+        wait(lambda: screen(plain.environment).xembed, 20, "tint2 has a tray")
+        plain.environment["PYSTRAY_BACKEND"] = "xorg"
+        scene.live.start()
+        relay = scene.relay("portable")
+    wait(lambda: host.poll() is not None, 20, "the display is gone")
+    scene.live.process.send_signal(signal.SIGTERM)
+    scene.shut()
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert (len(scene.started), scene.overlapped) == (1, False)
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("failure", ["allow", "block"])
+def test_quit_in_the_menu_waits_for_the_guard_and_says_so(
+    desk: Desk, house: House, tmp_path: Path, failure: str
+) -> None:
+    scene = Scene(house, desk, tmp_path, LONG)
+    scene.guard(failure)
+    scene.live.start()
+    relay = scene.relay("portable")
+
+    scene.live.click("Quit")
+    scene.shut()
+    desk.wait(lambda: scene.live.menu()[0].label.startswith("Quitting:"), 20, "the menu says what it waits for")
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert (len(scene.started), scene.overlapped) == (1, False)
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("failure", ["allow", "block"])
+def test_quit_twice_in_the_menu_ends_the_guard_and_the_one_shot_engine_asks_it_again(
+    desk: Desk, house: House, tmp_path: Path, failure: str
+) -> None:
+    scene = Scene(house, desk, tmp_path, LONG)
+    scene.guard(failure)
+    scene.live.start()
+    relay = scene.relay("portable")
+    scene.live.click("Quit")
+    desk.wait(lambda: scene.live.menu()[0].label.startswith("Quitting:"), 20, "the menu says what it waits for")
+
+    scene.live.click("Quit")
+    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert not scene.overlapped

@@ -1,0 +1,74 @@
+"""A state folder that is deleted under a running tray, as the user sees it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from desk import Desk
+from desk.viewer import viewer
+from desktop.ink import ink
+from live import Live
+from test_state_folder import at_once, delete
+from test_trouble import DENY, GUARD, approved
+
+from tray.desktop.artwork import IconState
+
+pytestmark = pytest.mark.desktop
+WHAT = "The state folder was deleted"
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("e")
+
+
+@pytest.fixture
+def opened(desk: Desk, folder: Path) -> Iterator[Path]:
+    with viewer(desk, folder) as note:
+        yield note
+
+
+def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_deleted(
+    desk: Desk, folder: Path, opened: Path
+) -> None:
+    live = Live.fresh(desk, folder, configuration=GUARD, starts=False)
+    live.script("guard.sh", DENY)
+    approved(live)
+    live.start()
+    shows(desk, live, IconState.ON)
+
+    at_once(live, delete)
+
+    told = desk.wait_notification(lambda one: one.body.startswith(WHAT), 30)
+    assert told.urgency == "critical"
+    assert "made anew with 1 approval" in told.body
+    shows(desk, live, IconState.ATTENTION)
+    assert live.menu()[0].label.startswith(WHAT)
+
+    live.click(WHAT)
+
+    desk.wait(opened.exists, 20, "the whole of it is opened")
+    assert str(live.home / "state") in Path(opened.read_text()).read_text()
+    shows(desk, live, IconState.ON)
+    assert not live.menu()[0].label.startswith(WHAT)
+
+
+def test_a_second_start_after_the_deletion_gives_no_second_icon(desk: Desk, folder: Path) -> None:
+    live = Live.fresh(desk, folder, configuration=GUARD)
+    shows(desk, live, IconState.ATTENTION)  # the guard waits for its approval
+    (live.home / "state.lock").unlink()
+
+    shutil.rmtree(live.home / "state", ignore_errors=True)
+    second = desk.start(live.argv("run"))
+
+    both = (live.process, second)
+    desk.wait(lambda: sum(one.poll() is None for one in both) == 1 and live.is_running(), 30, "one of them lives")
+    living = next(one for one in both if one.poll() is None)
+    desk.wait(lambda: desk.items() == [desk.wait_item(living.pid)], 20, "one icon is there, of the one that lives")
+
+
+def shows(desk: Desk, live: Live, state: IconState) -> None:
+    desk.wait(lambda: ink(desk, live.item, state), 30, f"the icon says {state}")

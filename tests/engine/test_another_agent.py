@@ -1,0 +1,129 @@
+"""Another agent runs a line of ours: no hook is asked, and the row says so under the agent's own name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from desk.wait import wait
+from dialects.foreign_payloads import Sent, before_tool, named, sent
+from house import PRE_TOOL_USE, House
+
+from tray.cli.why import account
+from tray.desktop.words import happened, row
+from tray.engine.replay import recorded
+from tray.engine.telling import said
+from tray.errors import HooktrayError
+from tray.model.decision import Answer, Record, Unasked, Verdict
+from tray.page.words import why
+
+DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
+NOT_UNDERSTOOD = {"hook": "tool.before", "token": "ghp_" + "a1B2" * 9, "text": "x" * 400}
+
+
+def test_no_hook_is_asked_about_an_agent_without_support(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}", failure="block")
+    house.hook("all", on="other", script=f"touch {tmp_path}/ran; {DENY}")
+    one = before_tool("codex")
+
+    answer = house.knock("claude-code", "PreToolUse", one.payload)
+
+    assert answer == Answer()
+    assert not (tmp_path / "ran").exists()
+    assert house.tool("rm -rf build")["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("one", sent(), ids=named)
+def test_the_row_names_the_agent_and_holds_no_verdict_that_it_cannot_have_received(house: House, one: Sent) -> None:
+    house.hook("rule", on="tool_before", type="rule", matcher=".", decision="deny", reason="no")
+
+    answer = house.knock("claude-code", one.word, one.payload)
+
+    found = house.last
+    assert (found.agent, found.event, found.verdict, found.hooks) == (one.agent, one.event, Verdict.ABSTAIN, ())
+    assert (found.reason, found.unasked, found.problem) == ("not supported yet", Unasked.NOT_SUPPORTED, "")
+    assert (found.line, found.answer["stdout"]) == ("claude-code", answer.stdout.decode())
+
+
+def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_difference(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    one = before_tool("cursor")
+    knock = house.knocking("claude-code", one.payload, event="PreToolUse")
+
+    assert house.engine.busy(knock).stdout == b'{"permission":"allow"}'
+    house.stores.switch.turn(False, "test")
+    assert house.knock("claude-code", "PreToolUse", one.payload, id="2" * 32).stdout == b'{"permission":"allow"}'
+
+    assert [record.unasked for _, _, record in house.decisions] == [Unasked.NOT_SUPPORTED] * 2
+
+
+def test_a_payload_that_no_protocol_understands_is_written_down_as_such_and_shortened(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY, failure="block")
+
+    answer = house.knock("claude-code", "PreToolUse", NOT_UNDERSTOOD)
+
+    found = house.last
+    assert answer == Answer()
+    assert (found.agent, found.reason, found.line) == ("unknown", "not understood", "claude-code")
+    assert "ghp_" not in found.payload
+    assert found.payload.startswith('{"hook": "tool.before"')
+    assert found.payload.endswith(f"… (the first 200 characters of {len(json.dumps(NOT_UNDERSTOOD))} bytes)")
+    assert len(found.payload.partition("…")[0]) <= 200
+
+
+def test_a_supported_agent_on_another_ones_line_is_judged_and_answered_in_its_own_words(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    call = {"event": "pre_tool_call", "session_id": "s", "agent_id": "a", "cwd": "/", "tool_name": "bash"}
+
+    answer = house.knock("claude-code", "PreToolUse", {**call, "tool_input": {"command": "ls"}})
+
+    assert json.loads(answer.stdout) == {"decision": "block", "reason": "no"}
+    assert (house.last.agent, house.last.event, house.last.verdict) == ("starchild", "pre_tool_call", Verdict.DENY)
+
+
+def test_a_system_prompt_that_looks_like_a_payload_is_still_a_system_prompt(house: House) -> None:
+    prompt = json.dumps(before_tool("cursor").payload).encode()
+
+    assert house.knock("shelley", "system-prompt", prompt).stdout == prompt
+    assert (house.last.agent, house.last.unasked) == ("shelley", None)
+
+
+def test_a_hook_that_denies_with_the_same_words_is_no_missing_support(house: House) -> None:
+    house.hook(
+        "guard", on="tool_before", script='cat >/dev/null; echo \'{"decision":"block","reason":"not supported yet"}\''
+    )
+
+    house.knock("claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    assert house.last.unasked is None
+
+
+def test_everything_that_shows_a_row_says_plainly_what_is_missing(house: House) -> None:
+    house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    found = house.last
+    plainly = "cursor is not supported yet: no hook was asked"
+
+    assert why(found) == said(found) == plainly
+    assert f"because {plainly}" in account(found)
+    assert "It ran the hooks that Hooktray wrote for claude-code." in account(found)
+    assert "preToolUse: not supported yet" in row(found, found.at)
+    assert happened(found, found.at) == "cursor: not supported yet"
+
+
+def test_such_a_row_cannot_be_replayed(house: House) -> None:
+    house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+
+    with pytest.raises(HooktrayError, match="no hook could be asked about it: not supported yet"):
+        recorded(house.last, {})
+
+
+def test_the_row_is_the_same_when_it_is_read_again(house: House) -> None:
+    house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+
+    def kept() -> Record | None:
+        return next(iter(house.stores.journal.recent(1)), None)
+
+    found = wait(kept, what="its row is written")
+    assert (found.unasked, found.line, found.agent) == (Unasked.NOT_SUPPORTED, "claude-code", "cursor")
+    assert next(iter(house.stores.journal.recent(1, brief=True))).unasked is Unasked.NOT_SUPPORTED

@@ -1,0 +1,111 @@
+"""What the engine answers while the tray quits: a hook's own word, or nothing at all."""
+
+from __future__ import annotations
+
+import fcntl
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from desk import wait
+from house import PRE_TOOL_USE, House
+
+from tray.engine import rounds
+from tray.engine.closing import GIVEN_UP
+from tray.engine.questions import Said
+from tray.model.decision import Answer
+
+LONG = 20.0
+
+
+def answered(house: House, gone: socket.socket | None = None) -> Said:
+    begun = house.engine.begin(house.knocking("claude-code", PRE_TOOL_USE, id="a" * 32))
+    assert callable(begun)
+    return begun(gone)
+
+
+@pytest.mark.parametrize("failure", ["allow", "block"])
+@pytest.mark.parametrize("script", ["kill -TERM $$", "exit 143"])
+def test_a_hook_that_fails_while_the_tray_quits_decides_nothing(house: House, script: str, failure: str) -> None:
+    house.hook("guard", on="tool_before", script=script, failure=failure)
+    house.quit.begin()
+
+    assert answered(house) is None
+
+    wait(lambda: house.stores.journal.count() == 1, LONG, "the row")
+    (row,) = house.stores.journal.recent(2)
+    assert row.id != "a" * 32, "the one-shot engine's row has the event's own id"
+    assert (row.verdict.word, row.answer) == ("abstain", {})
+    assert "the tray quit" in row.reason
+    assert house.stores.journal.answer_of(row.id) is None
+
+
+def test_a_hook_that_ends_well_while_the_tray_quits_is_heeded(house: House) -> None:
+    house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
+    house.quit.begin()
+
+    answer = answered(house)
+
+    assert isinstance(answer, Answer)
+    assert b'"deny"' in answer.stdout
+
+
+def test_a_signal_that_reaches_the_hook_before_the_tray_is_no_failure_of_the_hook(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "NOTICE", LONG)
+    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ends; kill -TERM $$")
+    said: list[Said] = []
+    thread = threading.Thread(target=lambda: said.append(answered(house)))
+    thread.start()
+    wait((tmp_path / "ends").exists, LONG, "the hook ends")
+
+    house.quit.begin()
+    thread.join(LONG)
+
+    assert said == [None]
+
+
+def test_an_agent_that_gives_up_while_the_tray_quits_gets_no_answer_and_the_row_says_so(house: House) -> None:
+    house.hook("guard", on="tool_before", script="sleep 60")
+    house.quit.begin()
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours:
+        assert answered(house, ours) is None
+
+    wait(lambda: house.stores.journal.count() == 1, LONG, "the row")
+    (row,) = house.stores.journal.recent(2)
+    assert row.reason == GIVEN_UP
+    assert row.hooks[0]["cause"] == "cancelled"
+
+
+def test_nothing_of_a_hook_lives_when_its_event_goes_back_to_the_relay(house: House, tmp_path: Path) -> None:
+    child = f"exec 9>{tmp_path}/lock; flock 9; touch {tmp_path}/held; sleep 600"
+    house.hook("guard", on="tool_before", script=f"setsid sh -c '{child}' >/dev/null 2>&1 & sleep 600")
+    ours, theirs = socket.socketpair()
+
+    def end() -> None:
+        wait((tmp_path / "held").exists, LONG, "the descendant holds the lock")
+        house.quit.begin()
+        house.quit.end_hooks()
+        theirs.close()
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    with ours:
+        assert answered(house, ours) is None
+        free = is_free(tmp_path / "lock")
+    thread.join(LONG)
+
+    assert free
+
+
+def is_free(path: Path) -> bool:
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True

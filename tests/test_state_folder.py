@@ -1,0 +1,380 @@
+"""The state folder is deleted, moved or replaced under a running tray: guards go on, and the user is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from live import Live
+from plain import Plain
+from test_trouble import DENY, GUARD, PRE_TOOL_USE, approved, guarded
+
+from tray.door.control import ask
+from tray.errors import DoorError
+from tray.paths import locate
+
+ROUNDS = 20
+NO_PRIVILEGE = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Plain]:
+    plain = Plain(tmp_path)
+    yield plain
+    plain.close()
+
+
+def state(live: Live) -> Path:
+    return live.home / "state"
+
+
+def problem(live: Live) -> dict[str, Any]:
+    """What the tray reports to `hooktray status`, once it reports anything."""
+
+    def reported() -> dict[str, Any] | None:
+        try:
+            found = ask(locate(str(live.home)).socket, {"op": "vitals"})["problems"]
+        except DoorError:
+            return None
+        return dict(found[0]) if found else None
+
+    return live.place.wait(reported, 60, "the tray reports what happened")
+
+
+def status(live: Live) -> str:
+    done = live.place.run(live.argv("status"), timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def denies(live: Live) -> bool:
+    return b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+
+
+def at_once(live: Live, way: Callable[[Path], None]) -> None:
+    """On a busy machine the tray would make anew what is gone before all of it is."""
+    live.process.send_signal(signal.SIGSTOP)
+    way(state(live))
+    live.process.send_signal(signal.SIGCONT)
+
+
+def delete(folder: Path) -> None:
+    """As a person does it."""
+    subprocess.run(["rm", "-rf", folder], check=False)
+
+
+def move(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+
+
+def replace(folder: Path) -> None:
+    """With a copy of what was there, as somebody does who puts a backup back."""
+    shutil.copytree(folder, folder.with_name("copy"), ignore=shutil.ignore_patterns("door.sock"))
+    folder.rename(folder.with_name("elsewhere"))
+    folder.with_name("copy").rename(folder)
+
+
+def replace_by_an_empty_one(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+    folder.mkdir(mode=0o700)
+
+
+def delete_all_above(folder: Path) -> None:
+    delete(folder.parent)
+
+
+def move_what_is_above(folder: Path) -> None:
+    folder.parent.rename(folder.parent.with_name("elsewhere"))
+
+
+def delete_the_database(folder: Path) -> None:
+    (folder / "hooktray.db").unlink()
+
+
+def delete_all_of_the_database(folder: Path) -> None:
+    for path in folder.glob("hooktray.db*"):
+        path.unlink()
+
+
+def delete_the_socket(folder: Path) -> None:
+    (folder / "door.sock").unlink()
+
+
+def delete_the_copies(folder: Path) -> None:
+    delete(folder / "copies")
+
+
+def delete_the_lock(folder: Path) -> None:
+    (folder / "lock").unlink()
+
+
+WAYS: dict[Callable[[Path], None], str] = {
+    delete: "deleted",
+    move: "moved",
+    replace: "replaced",
+    replace_by_an_empty_one: "replaced",
+    delete_all_above: "deleted",
+    move_what_is_above: "moved",
+    delete_the_database: "database",
+    delete_all_of_the_database: "database",
+    delete_the_socket: "socket",
+    delete_the_copies: "copies",
+    delete_the_lock: "lock",
+}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.replace("_", " "))
+def test_a_guard_still_guards_after_the_state_folder_was_taken_away(
+    plain: Plain, tmp_path: Path, way: Callable[[Path], None]
+) -> None:
+    live = guarded(plain, tmp_path)
+    assert denies(live)
+    live.wait_log(1)
+
+    at_once(live, way)
+
+    found = problem(live)
+    assert (found["problem"], found["cause"], found["solved"]) == ("state_folder", WAYS[way], True), found
+    assert denies(live)
+    rows = live.wait_log(2)
+    assert [(row["reason"], row["offline"]) for row in rows] == [("guard: not today", False)] * 2, "the tray judged"
+    gone = not live.config.exists()  # it is no longer declared then: the approved copy goes on until a person decides
+    assert live.states() == {"guard": "changed" if gone else "approved"}
+    assert found["text"] in status(live)
+    assert state(live).stat().st_mode & 0o777 == 0o700
+    assert live.quit() == 0
+    assert denies(live), "the one-shot engine finds all it needs in the new folder"
+
+
+def test_a_running_tray_notices_again_and_again(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+
+    for number in range(1, 4):
+        before = problem(live)["at"] if number > 1 else 0.0
+        at_once(live, delete)
+        plain.wait(lambda before=before: problem(live)["at"] > before, 30, f"deletion {number}")  # type: ignore[misc]
+
+    assert denies(live)
+    assert live.states() == {"guard": "approved"}
+
+
+def test_decisions_outlive_the_folder(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    for _ in range(3):
+        denies(live)
+    ids = [row["id"] for row in live.wait_log(3)]
+
+    at_once(live, delete)
+
+    assert "made anew with 1 approval and 3 decisions" in problem(live)["text"]
+    assert [row["id"] for row in live.log()] == ids
+
+
+def test_the_approved_copy_goes_on_after_its_file_was_edited(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    assert denies(live)
+    live.script("guard.sh", "exit 0")
+    plain.wait(lambda: live.states() == {"guard": "changed"}, 20, "the edit is seen")
+
+    at_once(live, delete)
+
+    assert problem(live)["solved"]
+    assert denies(live)
+    assert live.states() == {"guard": "changed"}
+
+
+LARGE = 17 * 1024 * 1024  # bytes: more than the tray holds in memory
+
+
+def test_a_hook_whose_approved_bytes_are_lost_waits_for_approval_and_is_named(plain: Plain, tmp_path: Path) -> None:
+    hook = {**GUARD["hooks"][0], "files": ["./large"]}
+    live = Live.fresh(plain, tmp_path, configuration={"hooks": [hook]}, starts=False)
+    script = live.script("guard.sh", DENY)
+    (script.parent / "large").write_bytes(bytes(LARGE))
+    approved(live)
+    live.start()
+    assert denies(live)
+    live.script("guard.sh", "exit 0")
+
+    at_once(live, delete)
+
+    found = problem(live)
+    assert "lost: the approved bytes of guard, which must be approved again" in found["text"]
+    assert not denies(live)
+    assert live.states() == {"guard": "pending"}
+
+
+def test_large_copies_are_read_from_the_folder_that_was_moved(plain: Plain, tmp_path: Path) -> None:
+    hook = {**GUARD["hooks"][0], "files": ["./large"]}
+    live = Live.fresh(plain, tmp_path, configuration={"hooks": [hook]}, starts=False)
+    script = live.script("guard.sh", DENY)
+    (script.parent / "large").write_bytes(bytes(LARGE))
+    approved(live)
+    live.start()
+    live.script("guard.sh", "exit 0")
+
+    at_once(live, move)
+
+    assert "lost" not in problem(live)["text"]
+    assert denies(live)
+
+
+def test_what_connect_wrote_down_is_there_again_and_disconnect_restores_every_byte(
+    plain: Plain, tmp_path: Path
+) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_bytes(b'{ "model" :"x"\n\n}\n')
+    live = guarded(plain, tmp_path)
+    assert live.cli("connect", "claude-code", "--yes").returncode == 0
+    assert denies(live), "which has the tray look at what there is to hold"
+    live.wait_log(1)
+
+    at_once(live, delete)
+    assert problem(live)["solved"]
+    done = live.cli("disconnect", "claude-code", "--yes")
+
+    assert done.returncode == 0, done.stderr
+    assert settings.read_bytes() == b'{ "model" :"x"\n\n}\n'
+
+
+def test_a_database_with_other_approvals_that_is_put_in_place_does_not_count(plain: Plain, tmp_path: Path) -> None:
+    other = Live.fresh(plain, tmp_path / "other", configuration=GUARD, starts=False)
+    other.script("guard.sh", DENY)
+    approved(other)
+    live = Live.fresh(plain, tmp_path / "mine", configuration=GUARD, starts=False)
+    live.script("guard.sh", DENY)
+    live.start()
+
+    shutil.copytree(state(other), tmp_path / "copy")
+    state(live).rename(tmp_path / "elsewhere")
+    (tmp_path / "copy").rename(state(live))
+
+    found = problem(live)
+    assert (found["cause"], found["solved"]) == ("replaced", True)
+    assert live.states() == {"guard": "pending"}
+    assert list(state(live).glob("replaced-*/hooktray.db")), "it is kept, beside"
+
+
+# ---- two trays
+
+
+def alive(*trays: subprocess.Popen[bytes]) -> list[subprocess.Popen[bytes]]:
+    return [one for one in trays if one.poll() is None]
+
+
+def one_answers(live: Live, *trays: subprocess.Popen[bytes]) -> None:
+    """Exactly one of them lives, and it denies."""
+    live.place.wait(lambda: len(alive(*trays)) == 1 and live.is_running(), 60, "one tray lives and answers")
+    live.process = alive(*trays)[0]
+    assert [one.returncode for one in trays if one is not live.process] == [0]
+
+
+@pytest.mark.parametrize("order", ["deleted first", "started first"])
+def test_a_second_run_while_the_folder_is_deleted_leaves_one_tray_with_its_approvals(
+    plain: Plain, tmp_path: Path, order: str
+) -> None:
+    live = guarded(plain, tmp_path)
+    first = live.process
+
+    for _ in range(ROUNDS):
+        if order == "deleted first":
+            delete(state(live))
+            second = plain.start(live.argv("run"))
+        else:
+            second = plain.start(live.argv("run"))
+            delete(state(live))
+        one_answers(live, first, second)
+        assert live.process is first
+
+    plain.wait(lambda: denies(live), 30, "the guard denies")
+    assert live.states() == {"guard": "approved"}
+    assert problem(live)["solved"]
+
+
+@pytest.mark.parametrize("order", ["deleted first", "started first"])
+def test_also_without_the_lock_beside_the_folder_two_trays_never_live_on(
+    plain: Plain, tmp_path: Path, order: str
+) -> None:
+    live = guarded(plain, tmp_path)
+
+    for _ in range(ROUNDS):
+        first, folder = live.process, state(live)
+        if order == "deleted first":
+            (live.home / "state.lock").unlink()
+            delete(folder)
+        second = plain.start(live.argv("run"))
+        if order == "started first":
+            (live.home / "state.lock").unlink(missing_ok=True)
+            delete(folder)
+        one_answers(live, first, second)
+
+    said = (tmp_path / "output").read_text()
+    assert "Traceback" not in said
+    assert said.count("Another tray runs for") + said.count("is already running for") == ROUNDS
+
+
+# ---- when it cannot be made anew
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="who is not root cannot delete below a folder that is only to be read")
+def test_below_a_read_only_folder_the_tray_lives_on_and_succeeds_once_it_may_write(
+    plain: Plain, tmp_path: Path
+) -> None:
+    live = Live.fresh(plain, tmp_path, configuration=GUARD, starts=False)
+    live.script("guard.sh", DENY)
+    approved(live)
+    live.process = plain.start([*NO_PRIVILEGE, *live.argv("run")])
+    plain.wait(live.is_running, 30, "the tray answers")
+    live.home.chmod(0o500)
+
+    at_once(live, delete)
+    plain.wait(lambda: "cannot be made anew" in log(live), 30, "the log says why")
+    tries = log(live).count("cannot be made anew")
+    live.home.chmod(0o700)
+
+    plain.wait(lambda: problem(live)["solved"], 60, "it may be written again")
+    assert tries < 10
+    assert denies(live)
+
+
+def test_on_a_full_disk_the_tray_lives_on_and_succeeds_once_there_is_room(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    process = psutil.Process(live.process.pid)
+    before = process.rlimit(resource.RLIMIT_FSIZE)
+    process.rlimit(resource.RLIMIT_FSIZE, (30_000, before[1]))  # bytes of a file, at most
+
+    at_once(live, delete)
+
+    found = problem(live)
+    assert found["solved"] is False
+    assert "cannot be made anew" in found["text"]
+    process.rlimit(resource.RLIMIT_FSIZE, before)
+    plain.wait(lambda: problem(live)["solved"], 60, "there is room again")
+    assert denies(live)
+
+
+def log(live: Live) -> str:
+    file = live.home / "logs" / "hooktray.log"
+    return file.read_text() if file.exists() else ""
+
+
+def test_status_as_json_has_a_list_of_problems_which_is_empty_at_first(plain: Plain, tmp_path: Path) -> None:
+    live = Live.fresh(plain, tmp_path)
+
+    before = plain.run(live.argv("status", "--json"), timeout=120)
+    delete_the_socket(state(live))
+    found = problem(live)
+    after = plain.run(live.argv("status", "--json"), timeout=120)
+
+    assert json.loads(before.stdout)["problems"] == []
+    assert json.loads(after.stdout)["problems"] == [found]

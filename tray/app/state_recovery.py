@@ -1,0 +1,348 @@
+"""Makes the state folder anew from what the tray holds, when it was deleted, moved or replaced under the tray.
+
+What the tray holds: the database through a connection that stays open (else approvals and switch from memory), the
+approved copies in memory (else in the folder that was moved, else in the hooks' own files while these are what was
+approved), and what `connect` wrote down. A hook whose approved bytes cannot be had again has to be approved again.
+
+The socket comes first, since events are judged from memory, then the copies and the database. What is found at the
+path is not used: an approval counts because this tray has it. It is set aside if there is anything in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tray.app import Stores
+from tray.app.state_folder import AnotherTrayError, Part, StateFolder
+from tray.engine.approval.covering import survey
+from tray.engine.approval.roster import Roster
+from tray.errors import HooktrayError
+from tray.files import identity
+from tray.language import count, phrase, say
+from tray.paths import Paths
+from tray.store import lost
+from tray.store.copies import Copies, Unit
+from tray.store.db import open_db
+from tray.store.held import Held, records
+from tray.store.ledger import Act, Approved
+from tray.store.spare import Spare, create, holds_anything
+
+WAY = "state folder lost"  # how the ledger names it when a hook loses its approval here
+GAPS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two tries that fail
+SET_ASIDE = ("", "-wal", "-shm")
+
+log = logging.getLogger(__name__)
+
+
+class Cause(enum.Enum):
+    DELETED = phrase("The state folder was deleted")
+    MOVED = phrase("The state folder was moved away")
+    REPLACED = phrase("Another folder was put in the place of the state folder")
+    DATABASE = phrase("The database was deleted or replaced")
+    COPIES = phrase("The folder of approved copies was deleted or replaced")
+    SOCKET = phrase("The socket was deleted or replaced")
+    LOCK = phrase("The lock file was deleted or replaced")
+
+
+PARTS = ((Part.DATABASE, Cause.DATABASE), (Part.COPIES, Cause.COPIES), (Part.SOCKET, Cause.SOCKET))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """What happened to the state folder, and what became of it."""
+
+    at: float
+    cause: Cause
+    folder: str
+    moved_to: str = ""
+    approvals: int = 0
+    decisions: int | None = None  # that are in the new database; None = it is the old one
+    lost: tuple[str, ...] = ()
+    set_aside: str = ""
+    failure: str = ""  # why it cannot be made anew; "" when it was
+
+    @property
+    def brief(self) -> str:
+        """For a notification and the first row of the menu: what matters most comes first."""
+        return f"{say(self.cause.value)}: {self.outcome}"
+
+    @property
+    def text(self) -> str:
+        """The same with the places."""
+        moved = say("it is at {place} now", place=self.moved_to) if self.moved_to else ""
+        aside = say("what was found there is in {place}", place=self.set_aside) if self.set_aside else ""
+        folder = "" if self.folder in self.failure else self.folder
+        return " · ".join(filter(None, (self.brief, folder, moved, aside)))
+
+    @property
+    def outcome(self) -> str:
+        if self.failure:
+            return say("it cannot be made anew: {why}", why=self.failure)
+        approvals = count("{n} approval", "{n} approvals", self.approvals)
+        if self.cause in (Cause.SOCKET, Cause.LOCK):
+            kept = say("made anew")
+        elif self.decisions is None:
+            kept = say("made anew with {approvals}", approvals=approvals)
+        else:
+            decisions = count("{n} decision", "{n} decisions", self.decisions)
+            kept = say("made anew with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
+        return f"{kept} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else kept
+
+    @property
+    def row(self) -> Mapping[str, object]:
+        """For `hooktray status --json`."""
+        return {
+            "problem": "state_folder",
+            "cause": self.cause.name.lower(),
+            "at": self.at,
+            "solved": not self.failure,
+            "text": self.text,
+        }
+
+
+class StateRecovery:
+    """All methods but `hold` and `start` run on one thread, the one of the chores.
+
+    `listen` opens the socket again, `guide` writes what relays go by. `tell` raises the alert, `give_way` ends the
+    tray, `retry` and `watch` are those of the folder's watch.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        kept: Stores,
+        roster: Roster,
+        folder: StateFolder,
+        *,
+        listen: Callable[[], None],
+        guide: Callable[[], None],
+        tell: Callable[[Incident], None],
+        give_way: Callable[[], None],
+        retry: Callable[[float], None],
+        watch: Callable[[], None],
+    ) -> None:
+        self._paths = paths
+        self._kept = kept
+        self._roster = roster
+        self._folder = folder
+        self._listen = listen
+        self._guide = guide
+        self._tell = tell
+        self._give_way = give_way
+        self._retry = retry
+        self._watch = watch
+        self._spare = Spare(kept.database)
+        self._held = Held(paths.state, kept.copies)
+        self._tries = 0
+        self._not_before = 0.0
+        self._is_over = False  # another tray has the folder
+        self._decisions: int | None = None  # saved in an earlier try of this incident
+        self._aside = ""
+        self._lost: list[str] = []
+        self._gone: list[Approved] = []  # whose bytes nobody has any more
+        self.incident: Incident | None = None  # the last one, until a person has seen it
+
+    def hold(self) -> None:
+        """Before anybody is answered: another database than this one does not count from here on."""
+        self._spare.open()
+        self._folder.took(Part.FOLDER, Part.DATABASE, Part.COPIES)
+        self._kept.database.pin.file = identity(self._paths.database)
+
+    def start(self) -> None:
+        """The socket is open, too: from here on everything is watched."""
+        self._folder.took(Part.SOCKET)
+        self._watch()
+
+    def close(self) -> None:
+        self._spare.close()
+
+    def seen(self) -> None:
+        """A person has read it; what is still wrong stays."""
+        if self.incident and not self.incident.failure:
+            self.incident = None
+
+    def look(self) -> None:
+        """Make anew what is not there any more, else take what has to be held."""
+        parts = self._folder.changed()
+        if self._is_over:
+            return
+        if not parts and not self._tries:
+            self._held.look({one.digest for one in self._kept.ledger.book.order})
+            return
+        left = self._not_before - time.monotonic()
+        if left > 0:
+            self._retry(left)
+            return
+        self._recover(parts)
+
+    def _recover(self, parts: frozenset[Part]) -> None:
+        failing = self.incident if self._tries else None
+        found = failing or self._incident(parts)
+        try:
+            self._make_anew(parts)
+        except AnotherTrayError:
+            self._is_over = True
+            self._give_way()
+            return
+        except (HooktrayError, OSError, sqlite3.Error) as error:
+            self._failed(replace(found, failure=_why(error)), is_news=failing is None)
+            return
+        self._tries, self._not_before = 0, 0.0
+        unseen = self.incident.lost if self.incident else ()
+        self.incident = replace(
+            found, failure="", approvals=len(self._kept.ledger.book.approved), decisions=self._decisions,
+            lost=tuple(dict.fromkeys((*unseen, *self._lost))), set_aside=self._aside,
+        )  # fmt: skip
+        self._decisions, self._lost, self._aside = None, [], ""
+        self._watch()
+        log.warning("%s", self.incident.text)
+        self._tell(self.incident)
+
+    def _failed(self, incident: Incident, *, is_news: bool) -> None:
+        gap = GAPS[min(self._tries, len(GAPS) - 1)]
+        self._tries += 1
+        self._not_before = time.monotonic() + gap
+        self.incident = incident
+        self._watch()
+        self._retry(gap)
+        if is_news:
+            log.warning("%s", incident.text)
+            self._tell(incident)
+
+    def _incident(self, parts: frozenset[Part]) -> Incident:
+        cause, moved = Cause.LOCK, ""
+        if Part.FOLDER in parts:
+            moved = self._folder.whereabouts()
+            cause = Cause.DELETED if not moved else Cause.REPLACED if self._paths.state.exists() else Cause.MOVED
+        else:
+            cause = next((cause for part, cause in PARTS if part in parts), cause)
+        return Incident(at=time.time(), cause=cause, folder=str(self._paths.state), moved_to=moved)
+
+    # ---- making it anew
+
+    def _make_anew(self, parts: frozenset[Part]) -> None:
+        """Each step on its own: what one of them cannot do keeps no other one from being done."""
+        self._folder.claim()
+        _reopen_logs()
+        failures: list[HooktrayError | OSError | sqlite3.Error] = []
+        changed = parts | self._folder.changed()
+        steps = ((Part.SOCKET, self._listen), (Part.COPIES, self._copy), (Part.DATABASE, self._save))
+        for part, work in steps:
+            if part in changed:
+                try:
+                    work()
+                except (HooktrayError, OSError, sqlite3.Error) as error:
+                    failures.append(error)
+                else:
+                    self._folder.took(part)
+        if failures:
+            raise failures[0]
+        if Part.FOLDER in parts:
+            self._put_records_back()
+        self._guide()
+        self._kept.ledger.sign()
+        self._kept.switch.sign()
+        self._kept.sessions.reopen()
+        self._folder.took(Part.FOLDER)
+        self._revoke()
+        self._roster.forget()
+
+    def _copy(self) -> None:
+        """Put the approved bytes back, and find the hooks whose bytes nobody has any more."""
+        gone = []
+        for one in self._kept.ledger.in_order():
+            unit = next((unit for unit in self._units(one) if unit.digest == one.digest), None)
+            if unit is None:
+                gone.append(one)
+            else:
+                self._kept.copies.keep(unit)
+        self._gone = gone
+
+    def _units(self, one: Approved) -> Iterator[Unit]:
+        if held := self._held.units.get(one.digest):
+            yield held
+        old = self._folder.old
+        folders = [self._kept.copies, *([Copies(old / self._paths.copies.name)] if old else [])]
+        for copies in folders:
+            with contextlib.suppress(HooktrayError):
+                yield copies.unit(one.digest)
+        with contextlib.suppress(HooktrayError, OSError, ValueError):
+            yield survey(one.hook)
+
+    def _save(self) -> None:
+        """The whole database as it was; where that cannot be read any more, what is in memory."""
+        self._kept.journal.swap(self._write)
+
+    def _write(self) -> None:
+        path, pin = self._paths.database, self._kept.database.pin
+        if path.exists() and holds_anything(path):
+            self._aside = str(self._set_aside(path))
+        try:
+            with self._kept.ledger.quiet(), self._kept.switch.quiet():
+                self._decisions = self._spare.save()
+                pin.file = identity(path)
+        except sqlite3.Error:
+            if self._spare.readable:
+                raise
+            create(path)
+            open_db(path, migrate=True)
+            pin.file = identity(path)
+            self._kept.ledger.rewrite(WAY)
+            self._kept.switch.rewrite()
+            self._kept.database.damage_seen()  # what is gone is named by this incident
+            self._decisions = 0
+            self._lost += [say("the journal"), say("what was remembered of sessions")]
+        self._spare.open()
+        lost.prepare(self._kept.database)
+
+    def _set_aside(self, path: Path) -> Path:
+        """The log first: without it the database is an older one, but with another one's log it is damaged."""
+        folder = path.with_name(f"replaced-{time.strftime('%Y%m%d-%H%M%S')}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for suffix in reversed(SET_ASIDE):
+            with contextlib.suppress(FileNotFoundError):
+                path.with_name(path.name + suffix).replace(folder / (path.name + suffix))
+        return folder
+
+    def _put_records_back(self) -> None:
+        """What `connect` and `adopt` wrote down, from the folder that was moved, else as we saw it last."""
+        old = self._folder.old
+        found = {**self._held.records, **(records(old, {}, {}) if old else {})}
+        for name, text in found.items():
+            place = self._paths.state / name
+            if not place.exists():
+                place.parent.mkdir(mode=0o700, exist_ok=True)
+                with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
+                    file.write(text)
+
+    def _revoke(self) -> None:
+        """Their approval was for bytes that are gone: what their files hold now waits for a person."""
+        while self._gone:
+            one = self._gone[0]
+            self._kept.ledger.act(
+                Act.REVOKE, one.hook.key, one.digest, definition="", position=one.position, way=WAY
+            )  # fmt: skip
+            self._lost.append(say("the approved bytes of {hook}, which must be approved again", hook=one.hook.name))
+            self._gone = self._gone[1:]
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, HooktrayError):
+        return error.message
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _reopen_logs() -> None:
+    """The log's folder may be below the state folder: go on in a file that can be found."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.FileHandler):
+            with contextlib.suppress(OSError, ValueError):  # what it still held cannot be written
+                handler.close()

@@ -1,0 +1,212 @@
+"""JavaScript and TypeScript: imports, packages of node_modules, the `package.json` that counts, and named files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tray.engine.approval.dependencies.reading import Lack, Lacking, Reading, Script, Use, Why, beside, nameable
+from tray.engine.protection.paths import names
+
+BUILTIN = names(
+    "assert async_hooks buffer bun child_process cluster console constants crypto dgram diagnostics_channel dns "
+    "domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline "
+    "repl sea sqlite stream string_decoder sys test timers tls trace_events tty url util v8 vm wasi worker_threads "
+    "zlib"
+)
+STRING = r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`"""
+COMMENT = re.compile(rf"({STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+LITERAL = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\\n])*)\1""")
+IMPORTS = re.compile(
+    r"""\b(?:import\s*(?:type\s+)?(?:[\w$*{}\s,]+?\sfrom\s*|\{[^}]*\}\s*from\s*)?
+    |export\s*(?:type\s*)?(?:\*(?:\s*as\s+\w+)?|\{[^}]*\})\s*from\s*
+    |(?P<late>require(?:\.resolve)?|import)\s*\(\s*)(?P<quote>['"`])(?P<name>[^'"`\n$]+)(?P=quote)""",
+    re.VERBOSE,
+)
+HERE = (
+    r"(?:__dirname|import\.meta\.dirname|import\.meta\.dir\b|(?:path\.)?dirname\(\s*(?:__filename"
+    r"|(?:url\.)?fileURLToPath\(\s*import\.meta\.url\s*\)|import\.meta\.filename)\s*\))"
+)
+JOINED = re.compile(rf"(?:\bjoin|\bresolve)\(\s*({HERE}|[\w$]+)\s*,\s*((?:(?:{STRING})\s*,?\s*)+)\)")
+NAMED = re.compile(
+    rf"\b(?:const|let|var)\s+([\w$]+)(?:\s*:\s*\w+)?\s*=\s*({HERE}|(?:path\.)?(?:join|resolve)\([^;\n]*\))"
+)
+URL = re.compile(r"""new\s+URL\(\s*(['"`])([^'"`\n]+)\1\s*,\s*import\.meta\.url""")
+TEMPLATE = re.compile(r"\$\{([\w$.]+)\}(/[\w./@+-]+)")
+WRITES = re.compile(
+    r"\b(?:(?:write|append)File(?:Sync)?|createWriteStream|(?:mkdir|unlink|rm)(?:Sync)?)\(\s*((?:[^(),]|\([^()]*\))+)"
+)
+LISTS = re.compile(r"\b(?:readdir(?:Sync)?|glob(?:Sync)?)\(\s*((?:[^(),]|\([^()]*\))+)")
+LOCATED = re.compile(r"__dirname|__filename|import\.meta")
+ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".node")
+TYPED = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",)}
+SCHEME = re.compile(r"[a-z]+:")
+SHORT = (".js", ".ts", ".jsx", ".tsx")  # whose meaning depends on `"type"`
+MANIFEST = "package.json"
+
+
+def read(script: Script) -> Reading:
+    text = COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), script.text)
+    places = _places(script, text)
+    written = {path for found in WRITES.finditer(text) for path in _argument(script, found[1], places)}
+    uses = [*_configured(script)]
+    lacks = []
+    for found in IMPORTS.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        name = found["name"]
+        file = _resolved(script, name)
+        if file:
+            uses.append(Use(path=file, why=_why(name), line=line))
+        elif name.startswith((".", "/")) or _is_package(name):
+            what = Lacking.MODULE if name.startswith(".") else Lacking.PACKAGE
+            sure = not found["late"] or (found["late"] == "require" and _at_top(text, found.start()))
+            lacks.append(Lack(what=what, name=name, script=script.path, line=line, sure=sure))
+    uses += [use for use in _literals(script, text, places) if use.path not in written]
+    return Reading(
+        uses=tuple(uses), lacks=tuple(lacks), written=frozenset(written), located=bool(LOCATED.search(text))
+    )
+
+
+def packages(folder: str, root: str) -> tuple[dict[str, str], list[str]]:
+    """The folders of a package and of all that it depends on, by name, and those that are nowhere."""
+    found: dict[str, str] = {}
+    missing = []
+    waiting = [(Path(folder).name, folder)]
+    while waiting:
+        name, place = waiting.pop()
+        if place in found.values():
+            continue
+        found[name] = place
+        for needed in _needs(place):
+            at = _package(place, needed, root)
+            if at:
+                waiting.append((needed, at))
+            else:
+                missing.append(needed)
+    return found, missing
+
+
+def _needs(folder: str) -> list[str]:
+    try:
+        said = json.loads(Path(folder, MANIFEST).read_bytes())
+        return list(said.get("dependencies") or {})
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []
+
+
+def _why(name: str) -> Why:
+    return Why.IMPORTED if name.startswith((".", "/")) else Why.PACKAGE
+
+
+def _resolved(script: Script, name: str) -> str:
+    """The file of a relative name, or the folder of a package; "" when there is none or it is built in."""
+    if name.startswith("."):
+        return _file(script, beside(script.folder, name))
+    return _package(script.folder, _package_of(name), script.root) if _is_package(name) else ""
+
+
+def _file(script: Script, path: str) -> str:
+    stem, ending = os.path.splitext(path)  # noqa: PTH122
+    tries = [path, *(path + one for one in ENDINGS), *(stem + one for one in TYPED.get(ending, ()))]
+    tries += [beside(path, f"index{one}") for one in ENDINGS]
+    return next((one for one in tries if script.exists(one)), "")
+
+
+def _is_package(name: str) -> bool:
+    first = name.partition("/")[0]
+    return not (SCHEME.match(name) or name.startswith((".", "/", "#", "@/", "~")) or first in BUILTIN)
+
+
+def _package_of(name: str) -> str:
+    parts = name.split("/")
+    return "/".join(parts[: 2 if name.startswith("@") else 1])
+
+
+def _package(folder: str, name: str, root: str) -> str:
+    """Where node finds a package from here, not above the root."""
+    while True:
+        place = beside(folder, f"node_modules/{name}")
+        if os.path.isdir(place):  # noqa: PTH112
+            return place
+        if folder == root or not folder.startswith(root) or folder == os.path.dirname(folder):  # noqa: PTH120
+            return ""
+        folder = os.path.dirname(folder)  # noqa: PTH120
+
+
+def _configured(script: Script) -> Iterator[Use]:
+    """The nearest `package.json`, where it changes what the script means, and `tsconfig.json` of TypeScript."""
+    if not script.path.endswith(SHORT):
+        return
+    names = [MANIFEST, "tsconfig.json"] if script.path.endswith((".ts", ".tsx")) else [MANIFEST]
+    for name in names:
+        folder = script.folder
+        while folder.startswith(script.root) and not script.exists(beside(folder, name)) and folder != script.root:
+            folder = os.path.dirname(folder)  # noqa: PTH120
+        file = beside(folder, name)
+        if script.exists(file) and (name != MANIFEST or _says_type(file)):
+            yield Use(path=file, why=Why.IMPORTED)
+
+
+def _says_type(file: str) -> bool:
+    try:
+        said = json.loads(Path(file).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(said, dict) and bool({"type", "imports"} & said.keys())
+
+
+def _places(script: Script, text: str) -> dict[str, str]:
+    """Names of the script that hold a place beside it."""
+    places: dict[str, str] = {}
+    for found in NAMED.finditer(text):
+        place = next(iter(_argument(script, found[2], places)), "")
+        if place:
+            places[found[1]] = place
+    return places
+
+
+def _argument(script: Script, text: str, places: dict[str, str]) -> Iterator[str]:
+    """The paths that an expression may name: a place, a name of one, a joined one, or a literal."""
+    text = text.strip()
+    if re.fullmatch(HERE, text):
+        yield script.folder
+    elif text in places:
+        yield places[text]
+    elif joined := JOINED.search(text if text.endswith(")") else f"{text})"):
+        yield from _joined(script, joined, places)
+    elif literal := LITERAL.fullmatch(text):
+        yield beside(script.folder, literal[2])
+
+
+def _joined(script: Script, found: re.Match[str], places: dict[str, str]) -> Iterator[str]:
+    base = script.folder if re.fullmatch(HERE, found[1]) else places.get(found[1], "")
+    if base:
+        yield beside(base, "/".join(part[2] for part in LITERAL.finditer(found[2])))
+
+
+def _literals(script: Script, text: str, places: dict[str, str]) -> Iterator[Use]:
+    named: list[tuple[str, int]] = []
+    for found in JOINED.finditer(text):
+        named += ((path, found.start()) for path in _joined(script, found, places))
+    for found in TEMPLATE.finditer(text):
+        base = script.folder if re.fullmatch(HERE, found[1]) else places.get(found[1], "")
+        named += [(beside(base, found[2].lstrip("/")), found.start())] if base else []
+    named += ((beside(script.folder, found[2]), found.start()) for found in URL.finditer(text))
+    named += ((beside(script.folder, found[2]), found.start()) for found in LITERAL.finditer(text)
+              if nameable(found[2]) and not found[2].startswith("/"))  # fmt: skip
+    for path, at in named:
+        if script.exists(path):
+            yield Use(path=path, why=Why.NAMED, line=text.count("\n", 0, at) + 1)
+    for found in LISTS.finditer(text):
+        for path in _argument(script, found[1], places):
+            if os.path.isdir(path):  # noqa: PTH112
+                yield Use(path=path, why=Why.FOLDER, line=text.count("\n", 0, found.start()) + 1)
+
+
+def _at_top(text: str, at: int) -> bool:
+    """Whether no brace is open there: what is required in a function or a `try` may never be."""
+    before = re.sub(STRING, "", text[:at])
+    return before.count("{") == before.count("}")

@@ -1,0 +1,340 @@
+"""Python scripts: their imports, the folders they add to the search path, and the files they name."""
+
+from __future__ import annotations
+
+import ast
+import glob
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tray.engine.approval.dependencies.reading import Lack, Lacking, Reading, Script, Use, Why, beside, nameable
+
+GONE = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of the standard library of older interpreters
+STANDARD = frozenset(sys.stdlib_module_names) | GONE
+INLINE = re.compile(r"^# /// script\s*$", re.MULTILINE)  # PEP 723: what it declares is installed when it runs
+SAME = {"Path", "PurePath", "abspath", "absolute", "as_posix", "fspath", "normpath", "realpath", "resolve", "str"}
+LISTING = {"glob", "iterdir", "listdir", "rglob", "scandir", "walk"}
+WRITING = {"mkdir", "touch", "unlink", "write_bytes", "write_text"}
+CAUGHT = {"BaseException", "Exception", "ImportError", "ModuleNotFoundError"}
+VALUES = 8  # that a name may have
+ENDINGS = (".py", ".so", ".pyd")
+
+
+class Value(NamedTuple):
+    """A text that an expression may have. `own`: it begins with the place of the script itself."""
+
+    text: str
+    own: bool
+
+
+def read(script: Script) -> Reading:
+    """Raises SyntaxError or ValueError when Python cannot read it."""
+    tree = ast.parse(script.text)
+    names = _Names(script, tree)
+    added = tuple(dict.fromkeys(_added(tree, names)))
+    folders = tuple(value.text for value in added if value.own)
+    live = tuple(value.text for value in added if not value.own and Path(value.text).is_absolute())
+    modules = _Modules(script, (*script.folders, *folders), unknown=bool(live) or bool(INLINE.search(script.text)))
+    for node, sure in _imports(tree.body):
+        modules.take(node, sure=sure)
+    for name, line in _by_name(tree):
+        modules.find(name, line, sure=False)
+    written = frozenset(_path(script, value) for value in _written(tree, names))
+    uses = [use for use in _named(script, tree, names) if use.path not in written]
+    return Reading(
+        uses=(*modules.uses, *uses),
+        lacks=tuple(modules.lacks),
+        written=written,
+        live=live,
+        folders=folders,
+        located=any(isinstance(node, ast.Name) and node.id == "__file__" for node in ast.walk(tree)),
+    )
+
+
+class _Names:
+    """What names and expressions stand for, as far as it can be told from literals and `__file__`."""
+
+    def __init__(self, script: Script, tree: ast.Module) -> None:
+        self._known: dict[str, tuple[Value, ...]] = {"__file__": (Value(script.path, own=True),)}
+        assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign) and node.value]
+        for node in sorted(assigned, key=lambda node: node.lineno):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in (target.id for target in targets if isinstance(target, ast.Name)):
+                values = self.of(node.value) if node.value else ()
+                self._known[name] = (*self._known.get(name, ()), *values)[:VALUES]
+
+    def of(self, node: ast.expr) -> tuple[Value, ...]:
+        match node:
+            case ast.Constant(value=str(text)):
+                return (Value(text, own=False),)
+            case ast.Name(id=name):
+                return self._known.get(name, ())
+            case ast.JoinedStr(values=parts):
+                return self._joined(parts)
+            case ast.FormattedValue(value=inner):
+                return self.of(inner)
+            case ast.BinOp(left=left, op=ast.Div() | ast.Add() as sign, right=right):
+                return self._pairs(left, right, "/" if isinstance(sign, ast.Div) else "")
+            case ast.Attribute(value=inner, attr="parent"):
+                return tuple(_up(value) for value in self.of(inner))
+            case ast.Subscript(value=ast.Attribute(value=inner, attr="parents"), slice=ast.Constant(value=int(n))):
+                return tuple(_up(value, n + 1) for value in self.of(inner)) if 0 <= n < VALUES else ()
+            case ast.Call():
+                return self._called(node)
+        return ()
+
+    def _called(self, node: ast.Call) -> tuple[Value, ...]:
+        name, receiver = _function(node)
+        first = [node.args[0]] if node.args else [receiver] if receiver is not None else []
+        if name in SAME and first:
+            return self._folded(node.args, "/") if name in ("Path", "PurePath") else self.of(first[0])
+        if name == "dirname" and first:
+            return tuple(_up(value) for value in self.of(first[0]))
+        if name == "expanduser" and first:
+            return tuple(Value(_expanded(value.text), value.own) for value in self.of(first[0]))
+        if name == "home" and not node.args:
+            return (Value(str(Path.home()), own=False),)
+        if name == "joinpath" and receiver is not None:
+            return self._folded([receiver, *node.args], "/")
+        if name == "join" and _is_path(receiver):
+            return self._folded(node.args, "/")
+        return ()
+
+    def _pairs(self, left: ast.expr, right: ast.expr, sign: str) -> tuple[Value, ...]:
+        return tuple(_two(one, other, sign) for one in self.of(left) for other in self.of(right))[:VALUES]
+
+    def _joined(self, parts: Iterable[ast.expr]) -> tuple[Value, ...]:
+        return self._folded(parts, "")
+
+    def _folded(self, parts: Iterable[ast.expr], sign: str) -> tuple[Value, ...]:
+        found: tuple[Value, ...] = ()
+        for index, part in enumerate(parts):
+            values = self.of(part)
+            found = tuple(_two(one, other, sign) for one in found for other in values)[:VALUES] if index else values
+        return found
+
+
+class _Modules:
+    """Which files the imports of a script are, and which of them are nowhere."""
+
+    def __init__(self, script: Script, folders: tuple[str, ...], *, unknown: bool) -> None:
+        self._script, self._folders = script, folders
+        self._unknown = unknown  # modules may come from where we do not look
+        self.uses: list[Use] = []
+        self.lacks: list[Lack] = []
+
+    def take(self, node: ast.Import | ast.ImportFrom, *, sure: bool) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                self.find(alias.name, node.lineno, sure=sure)
+            return
+        names = [alias.name for alias in node.names if alias.name != "*"]
+        if not node.level:
+            self.find(node.module or "", node.lineno, sure=sure, inside=names)
+            return
+        folder = self._script.folder
+        for _ in range(node.level - 1):
+            folder = os.path.dirname(folder)  # noqa: PTH120
+        self._local(folder, (node.module or "").split(".") if node.module else [], node.lineno, names, sure=sure)
+
+    def find(self, name: str, line: int, *, sure: bool, inside: Iterable[str] = ()) -> None:
+        first, *rest = name.split(".")
+        for folder in dict.fromkeys(self._folders):
+            if _is_there(folder, first):
+                self._local(folder, [first, *rest], line, inside, sure=sure)
+                return
+        if first in STANDARD or not first or self._unknown:
+            return
+        installed = installed_for(self._script.program) if self._script.program else None
+        if installed is not None and not any(_is_there(folder, first) for folder in installed):
+            self._lack(name, line, sure=sure)
+
+    def _local(self, folder: str, parts: list[str], line: int, inside: Iterable[str], *, sure: bool) -> None:
+        """A module below this folder: each package on the way, the module, and what is imported from it."""
+        for index, part in enumerate(parts):
+            file, below = _module(folder, part), beside(folder, part)
+            if not file and not Path(below).is_dir():
+                # In a package, it may be a name that the package defines; a module that has none is known to lack it.
+                self._lack(".".join(parts), line, sure=sure and not (index and file))
+                return
+            self._use(file, line)
+            folder = below
+        self._use(_package(folder), line)
+        for name in inside:
+            self._use(_module(folder, name), line)
+
+    def _use(self, file: str, line: int) -> None:
+        if file:
+            self.uses.append(Use(path=file, why=Why.IMPORTED, line=line))
+
+    def _lack(self, name: str, line: int, *, sure: bool) -> None:
+        self.lacks.append(Lack(what=Lacking.MODULE, name=name, script=self._script.path, line=line, sure=sure))
+
+
+def _imports(body: Iterable[ast.stmt], *, sure: bool = True) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Each import, and whether the script needs it: not in a function, a condition, or a `try` that catches."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node, sure
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from _imports(node.orelse, sure=sure)
+        else:
+            caught = isinstance(node, ast.Try) and any(map(_catches, node.handlers))
+            plain = isinstance(node, ast.With) or (isinstance(node, ast.Try) and not caught)
+            for field in ("body", "orelse", "finalbody"):
+                yield from _imports(getattr(node, field, ()), sure=sure and plain)
+            for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                yield from _imports(inner.body, sure=False)
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    named = ast.walk(handler.type) if handler.type else ()
+    return handler.type is None or any(isinstance(node, ast.Name) and node.id in CAUGHT for node in named)
+
+
+def _by_name(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and _function(node)[0] in ("import_module", "__import__", "run_module")
+            and node.args
+        ):
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str) and not first.value.startswith("."):
+                yield first.value, node.lineno
+
+
+def _added(tree: ast.Module, names: _Names) -> Iterator[Value]:
+    """The folders of `sys.path.insert` and `sys.path.append`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("insert", "append") and ast.unparse(node.func.value) in ("sys.path", "path"):
+                yield from (Value(os.path.normpath(value.text), value.own) for value in names.of(node.args[-1]))
+            elif node.func.attr == "addsitedir":
+                yield from names.of(node.args[0])
+
+
+def _named(script: Script, tree: ast.Module, names: _Names) -> Iterator[Use]:
+    """The existing files that an expression names, and the folders whose files the script lists."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _function(node)[0] in LISTING:
+            receiver = _function(node)[1]
+            first = receiver if receiver is not None and names.of(receiver) else node.args[0] if node.args else None
+            for value in names.of(first) if first is not None else ():
+                folder = value.text.split("*")[0]
+                if value.own and os.path.isdir(folder):  # noqa: PTH112 - a text from outside
+                    yield Use(path=os.path.normpath(folder), why=Why.FOLDER, line=node.lineno)
+        if isinstance(node, ast.Call | ast.BinOp | ast.JoinedStr | ast.Constant):
+            for value in names.of(node):
+                if (value.own or (nameable(value.text) and not Path(value.text).is_absolute())) and script.exists(
+                    path := _path(script, value)
+                ):
+                    yield Use(path=path, why=Why.NAMED, line=node.lineno)
+
+
+def _written(tree: ast.Module, names: _Names) -> Iterator[Value]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name, receiver = _function(node)
+        if name == "open":
+            mode = [
+                arg for arg in (*node.args, *(word.value for word in node.keywords)) if isinstance(arg, ast.Constant)
+            ]
+            if any(isinstance(arg.value, str) and re.fullmatch(r"[rbtU]*[wax+][rbt+]*", arg.value) for arg in mode):
+                of = receiver if receiver is not None and names.of(receiver) else node.args[0] if node.args else None
+                yield from names.of(of) if of is not None else ()
+        elif name in WRITING and receiver is not None:
+            yield from names.of(receiver)
+
+
+def _path(script: Script, value: Value) -> str:
+    return beside(script.folder, value.text)
+
+
+def _function(node: ast.Call) -> tuple[str, ast.expr | None]:
+    """The name that is called, and what stands in front of its dot."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr, node.func.value
+    return (node.func.id if isinstance(node.func, ast.Name) else ""), None
+
+
+def _is_path(receiver: ast.expr | None) -> bool:
+    return receiver is not None and ast.unparse(receiver) in ("os.path", "path", "osp", "posixpath")
+
+
+def _two(one: Value, other: Value, sign: str) -> Value:
+    if sign and Path(other.text).is_absolute():
+        return other
+    return Value(f"{one.text.rstrip('/') if sign else one.text}{sign}{other.text}", one.own)
+
+
+def _up(value: Value, times: int = 1) -> Value:
+    text = value.text
+    for _ in range(times):
+        text = os.path.dirname(os.path.normpath(text))  # noqa: PTH120
+    return Value(text, value.own)
+
+
+def _expanded(text: str) -> str:
+    return os.path.expanduser(text)  # noqa: PTH111
+
+
+def _module(folder: str, name: str) -> str:
+    """The file of a module or package in this folder; "" when there is none."""
+    if not name.isidentifier():
+        return ""
+    for file in (f"{name}/__init__.py", *(f"{name}{ending}" for ending in ENDINGS)):
+        if os.path.isfile(path := beside(folder, file)):  # noqa: PTH113
+            return path
+    return next(iter(sorted(glob.glob(f"{glob.escape(beside(folder, name))}.*.so"))), "")  # noqa: PTH207
+
+
+def _is_there(folder: str, name: str) -> bool:
+    """Whether a folder holds this module, package, or a package without a file of its own."""
+    return bool(_module(folder, name)) or os.path.isdir(beside(folder, name))  # noqa: PTH112
+
+
+def _package(folder: str) -> str:
+    path = beside(folder, "__init__.py")
+    return path if os.path.isfile(path) else ""  # noqa: PTH113
+
+
+@lru_cache(maxsize=64)
+def installed_for(program: str) -> tuple[str, ...] | None:
+    """Where this interpreter has its packages; None when that cannot be told from its place."""
+    prefix = Path(program).parent.parent
+    config = prefix / "pyvenv.cfg"
+    folders = list(_packages(prefix))
+    try:
+        text = config.read_text() if config.is_file() else ""
+    except (OSError, ValueError):
+        return None
+    if not text or re.search(r"include-system-site-packages\s*=\s*true", text, re.IGNORECASE):
+        real = Path(os.path.realpath(program)).parent.parent
+        folders += [*_packages(real), *(_packages(real / "local") if real == Path("/usr") else ())]
+    if not folders or any(any(folder.glob("__editable__*.pth")) for folder in folders):
+        return None
+    return tuple(map(str, (*folders, *_linked(folders))))
+
+
+def _packages(prefix: Path) -> Iterator[Path]:
+    for pattern in ("lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages"):
+        yield from prefix.glob(pattern)
+
+
+def _linked(folders: Iterable[Path]) -> Iterator[Path]:
+    """The folders that `.pth` files add."""
+    for file in (file for folder in folders for file in folder.glob("*.pth")):
+        try:
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            continue
+        yield from (
+            Path(file.parent, line.strip()) for line in lines if line.strip() and not line.startswith(("#", "import"))
+        )

@@ -1,0 +1,55 @@
+"""What a hook's output means beyond its dialect: an answer behind other text, and text where an answer was due."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tray.dialects import DIALECTS, lenient
+from tray.model.decision import Reading, Result, Verdict
+from tray.model.event import Event
+from tray.model.hook import Failure, Hook
+from tray.text import redact, sanitise
+
+QUOTED = 60  # characters of the output that a reason quotes
+LOOKED_AT = 2000  # characters from which they are taken: a secret at their end is known by what follows
+OURS = "hooktray"  # the source whose hooks have to answer, whatever text means in their dialect
+TEXT_COUNTS = frozenset({"claude-code", "shelley"})  # formats whose own hooks may print text (decision 16)
+IGNORED = "its answer is the last line of its output; the lines before it were ignored"
+
+
+def read(event: Event, hook: Hook, result: Result) -> Reading:
+    """What the hook said in its dialect; a refusal or question on the last line counts whatever it printed before.
+
+    An allow or a rewrite there does not count: some other program may have printed it.
+    """
+    reading = DIALECTS[hook.dialect].read(event, result)
+    if reading.verdict is Verdict.DENY or result.cause or result.code is None:
+        return reading
+    if last := lenient.last_object(result.stdout):
+        found = DIALECTS[hook.dialect].read(event, replace(result, stdout=last.encode()))
+        if found.verdict > max(reading.verdict, Verdict.ALLOW) or found.stop is not None:
+            return _refusal(found)
+    if hook.failure is Failure.BLOCK and result.code == 0 and not reading.problem:
+        return _answer_due(hook, result, reading)
+    return reading
+
+
+def _refusal(found: Reading) -> Reading:
+    """Only what is strict in it."""
+    verdict = found.verdict if found.verdict > Verdict.ALLOW else Verdict.ABSTAIN
+    return Reading(verdict=verdict, reason=found.reason, stop=found.stop, notes=found.notes, remark=IGNORED)
+
+
+def _answer_due(hook: Hook, result: Result, reading: Reading) -> Reading:
+    """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
+    said = lenient.text(result.stdout, lenient.PYTHON)
+    is_ours, is_object = hook.source.kind == OURS, lenient.is_object(said)
+    if not said or reading.plain or (is_object and not (is_ours and reading.warning)):
+        return reading
+    if not is_ours and (hook.dialect in TEXT_COUNTS or not reading.warning):
+        return reading
+    quoted = sanitise(redact(sanitise(said[:LOOKED_AT], LOOKED_AT)).text, QUOTED)
+    return Reading(
+        problem=f'it printed "{quoted}" and no answer: have it print one JSON object, or nothing for no opinion,'
+        " and everything else to stderr"
+    )

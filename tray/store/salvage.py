@@ -1,0 +1,185 @@
+"""What a damaged database that was set aside still holds of the approvals; SQLite reads it, and nothing in it counts.
+
+The file stays as it is. It may hold anything: its values, its rows and the time for it are bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tray.model.hook import Command
+from tray.store.db import set_aside
+from tray.store.ledger import EMPTY, HEAD, READ, Act, Approved, Row, fold, linked
+from tray.store.noted import noted
+from tray.store.switch import OFF
+
+FILES = 5  # the newest damaged files that are read
+SECONDS = 3.0  # for one file
+ROWS = 20_000  # of one ledger
+SIZE = 1 << 20  # bytes of one value
+STEPS = 10_000  # instructions of SQLite between two looks at the clock
+TYPES: tuple[tuple[type, ...], ...] = ((int,), (int, float), *((str,),) * 7)
+ACTS = frozenset(Act)
+OFF_KEYS = "SELECT key FROM switch WHERE key GLOB ?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """Approvals from outside the ledger in force: out of damaged files, or out of an import. None of them counts.
+
+    They name what a person approved before, so that the same content can be offered again.
+    """
+
+    approved: Mapping[str, Approved] = field(default_factory=dict)  # by key
+    files: tuple[str, ...] = ()  # where they come from, for people
+    partial: bool = False  # rows are missing: among them may be one that revoked a hook
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one file holds: `decided` are the hooks that it says anything about."""
+
+    approved: Mapping[str, Approved]
+    decided: frozenset[str]
+    partial: bool
+
+
+def earlier(database: Path) -> Earlier:
+    """The approvals in the damaged files beside this database; of each hook the newest word counts."""
+    approved: dict[str, Approved] = {}
+    files = set_aside(database)[-FILES:]
+    partial = False
+    for file in files:
+        found = _found(file)
+        partial = partial or found.partial
+        for key in found.decided:
+            approved.pop(key, None)
+        approved.update(found.approved)
+    return Earlier(approved=approved, files=tuple(file.name for file in files), partial=partial)
+
+
+def _found(file: Path) -> _Found:
+    rows: list[Row] = []
+    off: frozenset[str] = frozenset()
+    whole = False
+    with suppress(sqlite3.Error, OSError), closing(_open(file)) as connection:
+        rows, whole = _rows(connection)
+        off = _off(connection)
+    sound, unbroken = _sound(rows, noted(file.with_name(f"{file.name}.{HEAD}")))
+    book = fold(sound, {}, "")
+    approved = {
+        key: one
+        for key, one in book.approved.items()
+        if key not in off and (key, one.digest) not in book.denied and _is_plain(one)
+    }
+    decided = frozenset({*book.approved, *book.revoked, *(key for key, _ in book.denied)})
+    return _Found(approved, decided, not (whole and unbroken))
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    """To read only. No lock of ours is on this file, and no other connection of ours."""
+    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=1.0)
+    try:
+        end = time.monotonic() + SECONDS
+        connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SIZE)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "writable_schema = ON", "mmap_size = 0"):
+            connection.execute(
+                f"PRAGMA {pragma}"
+            )  # a writable schema lets SQLite pass over what it cannot read there
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _rows(connection: sqlite3.Connection) -> tuple[list[Row], bool]:
+    """The ledger from its beginning to the damage, and from its end back to it; and whether that is all of it."""
+    found: dict[int, Row] = {}
+    whole = True
+    for direction in ("", " DESC"):
+        try:
+            for raw in connection.execute(f"{READ}{direction} LIMIT {ROWS + 1}"):
+                row = _row(raw)
+                if row is not None:
+                    found[row[0]] = row
+                whole = whole and row is not None
+        except sqlite3.Error:
+            whole = False
+        if whole:
+            break
+    return [found[seq] for seq in sorted(found)][:ROWS], whole and len(found) <= ROWS
+
+
+def _row(raw: tuple[object, ...]) -> Row | None:
+    """The row as Hooktray would have written it; None for any other."""
+    if len(raw) != len(TYPES) or not all(isinstance(value, kind) for value, kind in zip(raw, TYPES, strict=True)):
+        return None
+    seq, at, act, key, digest, definition, position, way, chain = raw
+    try:
+        place = json.loads(str(position))
+    except (ValueError, RecursionError):
+        return None
+    if act not in ACTS or not isinstance(place, list) or [type(number) for number in place] != [int, int]:
+        return None
+    return (seq, at, act, key, digest, definition, position, way, chain)  # type: ignore[return-value]
+
+
+def _sound(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
+    """The rows without those that are not as they were written, and whether none is missing.
+
+    Each row is held against the one before it, as long as that one can be read, and all of them against the notes
+    kept with the file: a ledger that they are not about counts for nothing, nor does a row after their last.
+    """
+    heads = [head for line in notes if (head := line.split(" "))[0].isdigit() and line != EMPTY]
+    last = max((int(head[0]) for head in heads), default=0)
+    if not all(_is_noted(row, heads) for row in rows):
+        return [], False
+    kept: list[Row] = []
+    unbroken = True
+    before: Row | None = None
+    for row in rows:
+        is_next = row[0] == (before[0] if before else 0) + 1
+        is_link = row[8] == linked(before[8] if before else "", row[1:8])
+        if (is_link or not is_next) and row[0] <= last:
+            kept.append(row)
+        unbroken = unbroken and is_link and row[0] <= last
+        before = row
+    is_last = bool(notes) and (kept[-1][0] if kept else 0) in (0, *(int(head[0]) for head in heads))
+    return kept, unbroken and is_last and bool(kept or not heads)
+
+
+def _is_noted(row: Row, heads: Sequence[Sequence[str]]) -> bool:
+    """Whether the notes say nothing else of this row: they name the last one and the link of the first one."""
+    ends = [head[1] for head in heads if int(head[0]) == row[0]]
+    firsts = [head[2] for head in heads if row[0] == 1 and len(head) > 2]
+    return row[8] in (ends or [row[8]]) and row[8] in (firsts or [row[8]])
+
+
+def _off(connection: sqlite3.Connection) -> frozenset[str]:
+    """The hooks that the menu had switched off: they are not offered together with the others."""
+    with suppress(sqlite3.Error):
+        return frozenset(_keys(connection))
+    return frozenset()
+
+
+def _keys(connection: sqlite3.Connection) -> Iterator[str]:
+    for (key,) in connection.execute(f"{OFF_KEYS} LIMIT {ROWS}", (f"{OFF}*",)):
+        if isinstance(key, str):
+            yield key.removeprefix(OFF)
+
+
+def _is_plain(one: Approved) -> bool:
+    """Whether the words that proposals are held against are words; a definition can be any JSON."""
+    action = one.hook.action
+    words = [one.hook.name, one.hook.source.path, one.hook.source.kind]
+    if isinstance(action, Command):
+        words += [action.line, action.folder, action.interpreter]
+    return all(isinstance(word, str) for word in words)

@@ -1,0 +1,47 @@
+"""What failed when it was tried after its approval: one small file that the tray writes and every command reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+NAME = "tried.json"
+LIMIT = 256 * 1024  # bytes; nothing that we write is as long
+
+
+class Tried:
+    """The failures by hook, each for one approved digest. A file that cannot be read holds none."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+
+    @property
+    def sign(self) -> object:
+        """Changes with the file."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def failures(self) -> Mapping[tuple[str, str], str]:
+        """The cause for each hook's key and digest."""
+        try:
+            with self._path.open("rb") as file:
+                found = json.loads(file.read(LIMIT))
+            return {(str(key), str(digest)): str(cause) for key, (digest, cause) in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def put(self, key: str, digest: str, cause: str) -> None:
+        """Replace what is known of one hook; a `cause` of "" means that it works."""
+        known = {one: (other, why) for (one, other), why in self.failures().items() if one != key}
+        if cause:
+            known[key] = (digest, cause)
+        handle, draft = tempfile.mkstemp(prefix=f".{NAME}.", dir=self._path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(known, file, ensure_ascii=False)
+        Path(draft).replace(self._path)
