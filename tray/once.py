@@ -193,7 +193,7 @@ def _answer(call: Call, body: bytes, environment: Mapping[str, str], after: Afte
     begun = judge.begin(_knock(call, body, environment), spent=call.spent + time.monotonic() - started)
     said = begun(_relay(call)) if callable(begun) else begun
     if said is not None and not isinstance(said, Answer):
-        said = said.unasked()  # without the tray nobody can be asked
+        said = said.unasked()  # without the tray no person can be asked
     assert said is not None  # only a tray that quits gives no answer
     return said
 

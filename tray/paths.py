@@ -96,8 +96,8 @@ def drop_foreign_runtime(environment: MutableMapping[str, str]) -> str:
 
 
 def _runtime_problem(environment: Mapping[str, str]) -> str:
-    """What the XDG Base Directory Specification demands of the folder, and this one does not meet."""
-    from tray.language import say  # the one-shot engine imports this module, and no catalogues
+    """What keeps the folder from meeting the XDG Base Directory Specification; "" for nothing."""
+    from tray.language import say  # the one-shot engine imports this module, but no catalogues
 
     folder = environment.get(RUNTIME, "")
     if not folder or sys.platform == "win32":

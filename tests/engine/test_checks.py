@@ -1,4 +1,4 @@
-"""What is found wrong with a hook before it is approved, what Review says of it, and that nothing of it has run."""
+"""What is found wrong with a hook before it is approved, what Review shows of it, and that nothing of it runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.engine.approval.checks import cannot_work, describe, troubles
+from tray.engine.approval.checks import cannot_work, describe, problems
 from tray.engine.approval.covering import examine
 from tray.engine.approval.review import review
 from tray.model.hook import Command, Hook, Match, Source
@@ -64,7 +64,7 @@ def test_what_keeps_a_hook_from_working_is_named_with_its_cure(tmp_path: Path, k
     (tmp_path / "guard").chmod(0o644 if kind == "mode" else 0o755)
     one = hook(tmp_path, "./guard")
 
-    (lack,) = troubles(examine(one))
+    (lack,) = problems(examine(one))
 
     assert describe(lack).startswith(expected)
     assert cannot_work(one) == describe(lack)
@@ -74,7 +74,7 @@ def test_a_hook_that_works_has_nothing_wrong_with_it(tmp_path: Path) -> None:
     (tmp_path / "guard").write_text('#!/bin/sh\n[ -f ./own.sh ] && . ./own.sh\ncase "$1" in (a) ;; esac\n')
     (tmp_path / "guard").chmod(0o755)
 
-    assert troubles(examine(hook(tmp_path, "./guard"))) == ()
+    assert problems(examine(hook(tmp_path, "./guard"))) == ()
 
 
 def test_a_script_that_is_not_there_cannot_work(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_looking_at_the_syntax_of_a_script_runs_nothing_and_reads_no_startup_fil
     (tmp_path / "guard").write_text(f"#!/bin/{shell}\ntouch {mark}\necho $(touch {mark})\ntouch {mark}; if\n")
     (tmp_path / "guard").chmod(0o755)
 
-    found = troubles(examine(hook(tmp_path, "./guard")))
+    found = problems(examine(hook(tmp_path, "./guard")))
 
     assert len(found) == 1
     assert not mark.exists()

@@ -194,7 +194,7 @@ def test_data_that_a_hook_writes_beside_itself_stays_and_what_a_language_would_l
     Covering(kept).argv(unit.hook, unit.digest)
 
     assert lines == [["1"], ["2"], ["3"]]
-    assert [Path(guest).name for guest in kept.guests(unit.digest)] == ["seen.log", "state.json"]
+    assert [Path(path).name for path in kept.written_files(unit.digest)] == ["seen.log", "state.json"]
     assert not list((kept.folder / unit.digest).rglob("json.py"))
 
 

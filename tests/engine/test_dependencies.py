@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.engine.approval.dependencies import Entry, Look, folder_of_hooks, grounds, look
+from tray.engine.approval.dependencies import Entry, Look, boundary, folder_of_hooks, look
 from tray.engine.approval.dependencies.reading import Lacking, Why
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="places of a POSIX system")
@@ -286,7 +286,7 @@ def test_nothing_above_the_repository_or_the_home_belongs_to_a_hook(tmp_path: Pa
     tree(own_home, {"guard.py": "", ".claude/hooks/g.py": "", "work/repo/.git/HEAD": "", "work/repo/tools/g.py": ""})
 
     found = {
-        name: grounds(str(own_home / name), "/etc")
+        name: boundary(str(own_home / name), "/etc")
         for name in ("guard.py", ".claude/hooks/g.py", "work/repo/tools/g.py")
     }
 

@@ -184,19 +184,19 @@ class Herald:
         self._announce([information(f"{title} · {text}" if title and text else title or text, self._rules())])
 
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
-        """Tell at once and critically what may have taken guards away; returns the alert's key."""
+        """Announce at once, as critical, what may have taken guards away; returns the alert's key."""
         alert = alarm(title, text, about=about)
         self._announce([alert])
         return alert.key
 
     def unchanged(self, text: str, *, about: str) -> str:
-        """Tell that hooks wait which were approved before; returns the alert's key."""
+        """Announce waiting hooks that were approved before; returns the alert's key."""
         alert = unchanged(text, self._rules(), about=about)
         self._announce([alert])
         return alert.key
 
     def withdraw(self, key: str) -> None:
-        """Take an alert back whose cause is gone."""
+        """Take back an alert whose cause is gone."""
         self._announcer.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:

@@ -89,7 +89,7 @@ def engine(
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
-    `ending` becomes readable when the tray ends: hooks that nobody waits for are then cancelled. `quit` says how far
+    `ending` becomes readable when the tray ends: hooks that no agent waits for are then cancelled. `quit` has how far
     its end has come, for events whose agent waits.
     """
     return Engine(

@@ -125,7 +125,7 @@ class Alerting:
         self.herald.offline(kept.journal.offline_rows())
 
     def altered(self, kept: Stores) -> None:
-        """What is not as it was written down; each of it is told once, and only where the file itself is whole."""
+        """What was changed outside Hooktray; each is announced once, and only if the file itself is whole."""
         found = {
             kept.ledger.book.broken: say("The ledger is not as Hooktray left it"),
             kept.switch.altered: say("The switch is not as Hooktray left it"),

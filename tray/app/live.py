@@ -70,9 +70,9 @@ def run(
     trust: type[Trust] = Trust,
     finishing: float = FINISHING,
 ) -> int:
-    """The tray, until it is told to quit. Returns the exit code.
+    """The tray, until it quits. Returns the exit code.
 
-    `finishing` is how many seconds hooks have then to finish when an agent waits for them.
+    `finishing` is how many seconds a hook then has to finish if an agent waits for it.
     """
     paths.prepare()
     prompt()
@@ -276,7 +276,7 @@ class App:
         faulthandler.cancel_dump_traceback_later()
 
     def _finishing(self) -> None:
-        text = say("Quitting: waits for running hooks. Quit again to end them")
+        text = say("Quitting: waiting for running hooks. Quit again to end them")
         self._chores.do(lambda: self._face.running("quit", text))
         self._chores.do(lambda: self._say(text))
 
@@ -328,7 +328,7 @@ class App:
             self._refresh()
 
     def _guide(self) -> None:
-        """Relays go by it when we are not there."""
+        """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._roster.when_down())
 
     def _tell_of(self, incident: Incident) -> None:
@@ -382,12 +382,12 @@ class App:
 
     def _vitals(self) -> Mapping[str, object]:
         incident = self._state_recovery.incident
-        told = {
+        more = {
             **self._alerting.problems,
             "problems": [incident.row] if incident else [],
             "troubled": sorted(self._care.troubled(self._alerting.trouble)),
         }
-        return vitals(self._icon, self._background, self._kept.journal, told)
+        return vitals(self._icon, self._background, self._kept.journal, more)
 
     def _trouble(self, text: str) -> None:
         log.warning("journal: %s", text)

@@ -42,7 +42,7 @@ class Quitting:
 
     def __init__(
         self,
-        door: Doors,
+        listener: Doors,
         quit: Quit,
         *,
         finishing: float = FINISHING,
@@ -50,9 +50,9 @@ class Quitting:
         waits: Callable[[], object],
         ended: Callable[[], object],
     ) -> None:
-        self._door, self._quit, self._finishing = door, quit, finishing
+        self._listener, self._quit, self._finishing = listener, quit, finishing
         self._began, self._waits, self._ended = began, waits, ended
-        # A queue of C code: a signal handler may interrupt itself, and would then wait for ever for an Event's lock.
+        # A queue of C code: a signal handler that interrupts itself would wait for ever for the lock of an Event.
         self._asked: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="quit", daemon=True)
 
@@ -63,7 +63,7 @@ class Quitting:
         self._asked.put(None)
 
     def join(self) -> None:
-        """Wait for its end, which somebody has asked for."""
+        """Wait until it has ended; `ask` comes before this."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -73,7 +73,7 @@ class Quitting:
         except Exception:  # the tray ends all the same
             log.exception("hooks could not be waited for")
         finally:
-            # What hangs from here on is dumped to stderr, and left: whoever wants the tray to quit gets that.
+            # A tray that hangs from here on dumps its threads to stderr and exits: a quit always ends it.
             faulthandler.dump_traceback_later(CLOSING, exit=True)
             self._ended()
 
@@ -82,16 +82,16 @@ class Quitting:
         until = time.monotonic() + self._finishing
         self._quit.begin()
         self._began()
-        self._door.shut()
-        if self._door.busy:
+        self._listener.shut()
+        if self._listener.busy:
             log.info("quitting: hooks that an agent waits for have %g s to finish", self._finishing)
             self._waits()
-        while self._door.busy and time.monotonic() < until and not self._asked_again():
+        while self._listener.busy and time.monotonic() < until and not self._asked_again():
             pass
-        if self._door.busy:
+        if self._listener.busy:
             log.warning("quitting: hooks that still run are ended, and their agents ask the one-shot engine")
         self._quit.end_hooks()
-        self._door.close(ENDING)
+        self._listener.close(ENDING)
 
     def _asked_again(self) -> bool:
         with contextlib.suppress(queue.Empty):

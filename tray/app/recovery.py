@@ -18,7 +18,7 @@ ABOUT = "approved before"  # what the alerts' Review is about
 
 
 class Alarm(Protocol):
-    """What it needs of a herald."""
+    """What this needs of the Herald."""
 
     def alarm(self, title: str, text: str, *, about: str = "") -> str: ...
     def unchanged(self, text: str, *, about: str) -> str: ...
@@ -52,7 +52,7 @@ class Recovery:
         return say("The database was damaged") if self._found else say("The database was lost")
 
     def look(self) -> None:
-        """Announce what is new; take back the alerts whose cause is gone."""
+        """Announce what is new, and take back the alerts whose cause is gone."""
         found = self._controls.batch
         if self._database.condemned:
             self._announce_in_use()
@@ -108,7 +108,7 @@ class Recovery:
     def _seen(self) -> None:
         if self._found is not None:
             self._found = None
-            with suppress(StoreError):  # it is told once more at the next start
+            with suppress(StoreError):  # the next start shows it again
                 self._database.damage_seen()
 
 

@@ -1,8 +1,8 @@
 """The state folder that this tray holds: its locks, and whether everything in it is still what the tray opened.
 
-Two locks keep a second tray out. One is in the folder: whoever holds the lock of the folder that is at the path now
-is the tray. The other one is beside the folder (`state.lock`): it keeps a second tray out while the first one makes a
-deleted folder anew. Where it cannot be had, or is deleted as well, the first rule decides.
+Two locks keep a second tray out. The first is in the folder: only the tray that holds the lock of the folder at the
+path goes on. The second is beside the folder (`state.lock`): it keeps a second tray out while the first tray makes a
+deleted folder anew. If the second lock cannot be taken, or is deleted too, the first lock decides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tray.paths import Paths, unwritable
 LOCK = "lock"
 TRIES = 20  # folders that may vanish while their lock is taken
 PATIENCE = 0.2  # seconds; a lock file that was deleted under its taker looks taken for a moment
-NOTHING: Identity = (0, 0)  # what was taken away as soon as it was there; nothing has this identity
+NOTHING: Identity = (0, 0)  # of a part that was deleted at once; no file has this identity
 GONE = " (deleted)"  # what Linux adds to the path of an open folder
 
 
@@ -83,14 +83,14 @@ class StateFolder:
             self._close(part)
 
     def took(self, *parts: Part) -> None:
-        """These are ours from here on, as they are at their paths now."""
+        """Remember these parts as ours, as they are at their paths now."""
         for part in parts:
             if part in FOLDERS:
                 self._hold(part)
             self._known[part] = identity(self._places[part]) or NOTHING
 
     def changed(self) -> frozenset[Part]:
-        """The parts that are no longer at their paths. On Windows nobody can take away what is open."""
+        """The parts that are no longer at their paths. Windows does not let a program delete or move an open file."""
         if sys.platform == "win32":
             return frozenset()
         return frozenset(part for part, known in self._known.items() if identity(self._places[part]) != known)

@@ -2,10 +2,10 @@
 
 What the tray holds: the database through a connection that stays open (else approvals and switch from memory), the
 approved copies in memory (else in the folder that was moved, else in the hooks' own files while these are what was
-approved), and what `connect` wrote down. A hook whose approved bytes cannot be had again has to be approved again.
+approved), and what `connect` wrote down. If the approved bytes of a hook are lost, a person must approve it again.
 
 The socket comes first, since events are judged from memory, then the copies and the database. What is found at the
-path is not used: an approval counts because this tray has it. It is set aside if there is anything in it.
+path is not used: only the approvals that this tray has count. If there is anything in it, it is set aside.
 """
 
 from __future__ import annotations
@@ -147,11 +147,11 @@ class StateRecovery:
         self._decisions: int | None = None  # saved in an earlier try of this incident
         self._aside = ""
         self._lost: list[str] = []
-        self._gone: list[Approved] = []  # whose bytes nobody has any more
+        self._gone: list[Approved] = []  # whose approved bytes are lost
         self.incident: Incident | None = None  # the last one, until a person has seen it
 
     def hold(self) -> None:
-        """Before anybody is answered: another database than this one does not count from here on."""
+        """Before the first answer: from here on no other database than this one counts."""
         self._spare.open()
         self._folder.took(Part.FOLDER, Part.DATABASE, Part.COPIES)
         self._kept.database.pin.file = identity(self._paths.database)
@@ -170,7 +170,7 @@ class StateRecovery:
             self.incident = None
 
     def look(self) -> None:
-        """Make anew what is not there any more, else take what has to be held."""
+        """Make anew what was taken away; if nothing was, hold what is approved now."""
         parts = self._folder.changed()
         if self._is_over:
             return
@@ -229,7 +229,7 @@ class StateRecovery:
     # ---- making it anew
 
     def _make_anew(self, parts: frozenset[Part]) -> None:
-        """Each step on its own: what one of them cannot do keeps no other one from being done."""
+        """Each step on its own: one that fails does not keep the others from being done."""
         self._folder.claim()
         _reopen_logs()
         failures: list[HooktrayError | OSError | sqlite3.Error] = []
@@ -256,7 +256,7 @@ class StateRecovery:
         self._roster.forget()
 
     def _copy(self) -> None:
-        """Put the approved bytes back, and find the hooks whose bytes nobody has any more."""
+        """Put the approved bytes back, and find the hooks whose approved bytes are lost."""
         gone = []
         for one in self._kept.ledger.in_order():
             unit = next((unit for unit in self._units(one) if unit.digest == one.digest), None)
@@ -297,7 +297,7 @@ class StateRecovery:
             pin.file = identity(path)
             self._kept.ledger.rewrite(WAY)
             self._kept.switch.rewrite()
-            self._kept.database.damage_seen()  # what is gone is named by this incident
+            self._kept.database.damage_seen()  # this incident names what is gone
             self._decisions = 0
             self._lost += [say("the journal"), say("what was remembered of sessions")]
         self._spare.open()

@@ -1,7 +1,7 @@
-"""The one run on a test event that follows an approval: what fails is shown with the way to take the approval back.
+"""Runs a hook once on a test event after its approval; a failure is shown with *Undo*, which takes the approval back.
 
-Nothing runs before it is approved, so this is the first time that anything of the hook starts. It runs in a thread of
-its own; no click waits for it.
+Nothing runs before it is approved, so this is the first start of the hook. It runs in a thread of its own; no click
+waits for it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Failure:
 
 
 class Trials:
-    """Tries hooks when they have been approved. `failed` gets what to show, and what takes the approval back."""
+    """Tries each hook after its approval. `failed` gets what to show, and what takes the approval back."""
 
     def __init__(
         self,
@@ -107,10 +107,10 @@ def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
 
 
 def _outcome(kept: Stores, one: Approved, event: Event) -> Failure | None:
-    nobody = trial.Nobody()
+    sink = trial.Nobody()
     started, at = time.monotonic(), time.time()
     try:
-        judge = engine(kept, nobody, nobody.later, None, llm=lambda: None, rows=nobody)
+        judge = engine(kept, sink, sink.later, None, llm=lambda: None, rows=sink)
         tried = trial.run(judge, one, event)
     except HooktrayError as error:
         return Failure(hook=one.hook.name, cause=error.message, cure=error.hint)

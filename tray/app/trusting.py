@@ -36,7 +36,7 @@ class Trust:
         return not self.below(pid) and not from_agent(chain(pid), ())
 
     def browser(self, pid: int) -> Finding | None:
-        """Why what it asks of the page is no person's click; None when it can be."""
+        """Why its request to the page is not a person's click; None when it can be one."""
         found = self._judged(pid)
         if found:
             log.warning("a click by way of process %d does not count: %s", pid, found.detail or found.objection.value)

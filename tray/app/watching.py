@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 FOLDERS = 256  # that are watched at most
-CALM = 0.3  # seconds without a sign after which a folder that is being deleted is looked at
+CALM = 0.3  # seconds without a sign before a folder is looked at, as a deletion takes its time
 LATEST = 1.0  # seconds after the first sign, however many follow
 EVERY = 60.0  # seconds between two looks where the system reports nothing
 SETTLING = 0.1  # seconds after the first sign: an editor writes, renames and sets modes in one go
@@ -155,7 +155,7 @@ class FolderWatch:
             self._signs = -1
 
     def _arm(self) -> None:
-        """The folder for its names, the one above it for the folder's own, and all above those for their ends."""
+        """Watch the folder for its names, its parent for the folder's name, and all folders above for their end."""
         before, self._wanted = self._wanted, {}
         above = list(self._folder.parents)
         ours = self._add(self._folder, TAKEN_AWAY, self._names)

@@ -24,7 +24,7 @@ LATELY = 7 * 86400.0  # seconds for which an agent without support is shown afte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsupported:
-    """An agent whose protocol Hooktray does not have, and which lately ran the hooks that stand there for another."""
+    """An agent whose protocol Hooktray does not have, and which lately ran the hooks of another agent."""
 
     agent: str
     line: str  # the other one

@@ -225,7 +225,7 @@ def try_adopted(site: Site, agent: str) -> None:
 
 
 def _carry_out(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> bool:
-    """Show, ask, write, say so; whether it was written."""
+    """Show, ask, write, report it; whether it was written."""
     from tray.connect.difference import diff
 
     if not plan.changes:

@@ -57,7 +57,7 @@ def filters(
 
     agents = (*DIALECTS, *AGENTS, UNKNOWN)
     if agent and agent not in agents:
-        raise HooktrayError(f"--agent {agent}: there is no such agent", hint=meant(agent, agents))
+        raise HooktrayError(f"--agent {agent}: unknown agent", hint=meant(agent, agents))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=meant(verdict, words))

@@ -109,7 +109,7 @@ def schema() -> None:
 
 
 def lost_approvals(database: Database) -> str:
-    """What no person has seen yet of a damaged database; "" when nothing is."""
+    """The damage of the database that no person has seen yet; "" for none."""
     found = database.damage()
     if found is None:
         return ""

@@ -1,8 +1,8 @@
 """Starts a program for the user and stays above everything that it starts: `launcher.py PROGRAM [WORD...]` (Linux).
 
-The tray adopts orphans, and cannot tell whose they were: Chromium overwrites its environment, and a desktop's opener
-ends at once. So this process adopts what was opened for the user, and the tray remembers this process. It runs as a
-script, imports nothing of ours, prints its own number, and ends after the last process below it.
+The tray adopts orphans and cannot find out which program started them: Chromium overwrites its environment, and a
+desktop's opener ends at once. So this process adopts what was opened for the user, and the tray remembers it. It runs
+as a script, imports nothing of ours, prints its own number, and ends after the last process below it.
 """
 
 from __future__ import annotations

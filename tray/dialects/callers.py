@@ -1,7 +1,7 @@
-"""Who runs a line of ours: other agents run it too, and each must get an answer of its own protocol. Pure.
+"""Recognises the agent that ran a line of ours, as each must get an answer of its own protocol. Pure.
 
-Cursor, Copilot CLI and others read Claude Code's settings and run the hooks that stand there, so the word in the line
-(`hooktray relay claude-code …`) does not say who called. The order, strongest first:
+Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in them, so the word in the line
+(`hooktray relay claude-code …`) does not prove who called. The order, strongest first:
 
 1. A payload that only one foreign agent can send: it names its agent, or has an envelope of its own.
 2. A payload that Claude Code has certainly sent: its transcript or its environment names the payload's session.
@@ -9,8 +9,8 @@ Cursor, Copilot CLI and others read Claude Code's settings and run the hooks tha
 4. A payload in the shape of the line's own agent; then one in the shape of another supported agent, whose own
    protocol then answers.
 5. Environment marks, when they are of one agent only. An agent that was started in another agent's terminal inherits
-   that agent's variables, so they never outweigh a payload of a known shape. CLAUDE_PROJECT_DIR is no mark: Cursor,
-   Copilot CLI, Gemini CLI and Qwen Code set it too.
+   that agent's variables, so they never outweigh a payload of a known shape. CLAUDE_PROJECT_DIR does not
+   count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
 6. The word in the line, unless its protocol knows nothing of what the payload holds.
 
 Only keys at the top of a payload count: what is below them was written by a model or a user.
@@ -69,7 +69,7 @@ class Foreign:
     title: str
     keys: tuple[str, ...] = ()  # `sent` is asked only about payloads with one of these
     sent: Callable[[Payload], bool] = lambda payload: False
-    alike: bool = False  # `sent` tells it from Claude Code only by fields that Claude Code may add one day
+    alike: bool = False  # `sent` rests only on fields that Claude Code may add one day, too
     variables: tuple[str, ...] = ()  # of its hooks' environment
     event: Callable[[Payload, str], str] = named
     neutral: Callable[[str], bytes] = no_bytes
@@ -94,7 +94,7 @@ def _is_antigravity(payload: Payload) -> bool:
 
 
 def _antigravity(payload: Payload, word: str) -> str:
-    """Only the line says which event it is; where that cannot be, the event is unknown and nothing is answered."""
+    """Only the line names the event; if the payload cannot be of that one, the event is unknown."""
     if "toolCall" in payload:
         return word if word in CALLED else ""
     if not payload.keys().isdisjoint({"executionNum", "fullyIdle", "terminationReason"}):
@@ -122,7 +122,7 @@ def _is_codex(payload: Payload) -> bool:
 # ---- Copilot CLI: {"sessionId":…,"timestamp":1795211022915,"cwd":…,"toolName":…,"toolArgs":…} without an event name,
 # ---- or, where the hook is registered under Claude Code's event names, {"hook_event_name":…,"timestamp":"2026-…",…}
 
-COPILOT = (  # the first key that is there says which event it is
+COPILOT = (  # the first key that is there decides which event it is
     ("hookName", "permissionRequest"),
     ("toolResult", "postToolUse"),
     ("error", "postToolUseFailure"),
@@ -293,7 +293,7 @@ def title(agent: str) -> str:
 
 
 def _sender(payload: Payload) -> str:
-    """The agent whose marks the payload has; of most payloads, which have no such key, nothing more is asked."""
+    """The agent whose marks the payload has; most payloads have no such key, and are not looked at further."""
     keys = payload.keys() & KEYS.keys()
     if ROLLOUT in str(payload.get("transcript_path")):
         keys.add(ROLLOUT)
@@ -367,7 +367,7 @@ SHAPES: Mapping[str, Callable[[Payload], bool]] = {
 
 
 def _event(agent: str, payload: Payload, word: str) -> str:
-    """The name of a supported agent's event; of Shelley's only some payloads say it."""
+    """The name of a supported agent's event; only some payloads of Shelley contain it."""
     if name := DIALECTS[agent].title(payload):
         return name
     if agent != "shelley":
@@ -381,7 +381,7 @@ def _event(agent: str, payload: Payload, word: str) -> str:
 
 
 def _marked(environment: Variables) -> str:
-    """The one agent that the environment names. What a command of ours sent has the terminal's environment."""
+    """The one agent that the environment names. An event of our own commands has only the terminal's environment."""
     found = [name for name, one in AGENTS.items() if any(word in environment for word in one.variables)]
     return found[0] if len(found) == 1 and TEST not in environment else ""
 

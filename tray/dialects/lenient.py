@@ -54,18 +54,18 @@ def _kept(fields: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
 
 def last_object(raw: bytes) -> str:
     """The JSON object on the last line of an output that is not one JSON value; "" when there is none."""
-    said = text(raw)
-    *before, last = re.split(r"[\r\n]+", said)
+    output = text(raw)
+    *before, last = re.split(r"[\r\n]+", output)
     last = last.strip(JAVASCRIPT)
-    if not before or not last.startswith("{") or is_value(said) or not is_value(last):
+    if not before or not last.startswith("{") or is_value(output) or not is_value(last):
         return ""
     return last
 
 
-def is_value(said: str) -> bool:
+def is_value(output: str) -> bool:
     """Whether this is one JSON value, even one that is too deep for us."""
     try:
-        loads(said, python=True)
+        loads(output, python=True)
     except UnreadError:
         return True
     except ValueError:
@@ -73,8 +73,8 @@ def is_value(said: str) -> bool:
     return True
 
 
-def is_object(said: str) -> bool:
-    return said.startswith("{") and is_value(said)
+def is_object(output: str) -> bool:
+    return output.startswith("{") and is_value(output)
 
 
 def loads(said: str, *, python: bool = False) -> Any:

@@ -92,9 +92,9 @@ class Listener:
         self._afterwards.start()
         self._start_acceptors(self._address)
 
-    def _start_acceptors(self, door: Address) -> None:
+    def _start_acceptors(self, place: Address) -> None:
         for number in range(1, ACCEPTORS + 1):
-            thread = threading.Thread(target=self._accept, args=(door,), name=f"door {number}", daemon=True)
+            thread = threading.Thread(target=self._accept, args=(place,), name=f"door {number}", daemon=True)
             self._acceptors.append(thread)
             thread.start()
 
@@ -107,7 +107,7 @@ class Listener:
         try:
             old.socket.shutdown(socket.SHUT_RDWR)
             self._acceptors = [one for one in self._acceptors if one.is_alive()]
-        except OSError:  # elsewhere than on Linux the old acceptors wait on, for nobody
+        except OSError:  # only Linux wakes the old acceptors; elsewhere they wait on, unused
             self._acceptors = []
         old.socket.close()
         self._start_acceptors(self._address)
@@ -120,7 +120,7 @@ class Listener:
     def shut(self, timeout: float = 3.0) -> None:
         """Take no new events; open questions are closed without an answer.
 
-        Whoever has a whole frame here stays until it is answered. A frame that becomes whole later is not answered.
+        A caller whose frame is whole stays until it is answered. A frame that becomes whole later is not answered.
         """
         if self._address is None or self._closing.is_set():
             return
@@ -144,25 +144,25 @@ class Listener:
         self._afterwards.close(until)
         self._address = None
 
-    def _wake(self, door: Address) -> None:
+    def _wake(self, place: Address) -> None:
         try:
-            door.socket.shutdown(socket.SHUT_RDWR)  # on Linux this ends every accept() at once
+            place.socket.shutdown(socket.SHUT_RDWR)  # on Linux this ends every accept() at once
         except OSError:
             for _ in self._acceptors:
-                door.nudge()
+                place.nudge()
 
-    def _accept(self, door: Address) -> None:
-        greet = partial(self._greet, door.token)
-        while not self._closing.is_set() and door is self._address:
+    def _accept(self, place: Address) -> None:
+        greet = partial(self._greet, place.token)
+        while not self._closing.is_set() and place is self._address:
             try:
-                connection = address.accept(door)
+                connection = address.accept(place)
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
             if self._closing.is_set():
                 connection.close()
             else:
-                self._admit(connection, door.family, greet)
+                self._admit(connection, place.family, greet)
 
     def _admit(self, connection: socket.socket, family: int, greet: Callable[[Lead, Head], float]) -> None:
         """Serve the caller, unless it moves on to another thread, which then sees it off."""

@@ -63,7 +63,7 @@ class Parking:
         return True
 
     def clear(self, until: float) -> None:
-        """The tray quits: nobody may come any more, and everyone here leaves without an answer."""
+        """The tray quits: no question is parked any more, and each parked one is closed without an answer."""
         with self._lock:
             self._closed = True
             here, thread = list(self._here.values()), self._thread

@@ -170,10 +170,10 @@ class Requests:
         if not found:
             why = say("no hook waits whose content was approved before")
             raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
-        told = "\n".join(f"  {line}" for line in (*facts(found), str(self._written_batch(found))))
+        lines = "\n".join(f"  {line}" for line in (*facts(found), str(self._written_batch(found))))
         return Wish(
             what=click(found),
-            question=f"{say('Hooktray: approve all of these?')}\n{told}",
+            question=f"{say('Hooktray: approve all of these?')}\n{lines}",
             do=lambda way: self._controls.approve_batch(found.digest, way),
             approves=True,
             in_menu=count(

@@ -52,7 +52,7 @@ class Rooms:
 
     @property
     def taken(self) -> bool:
-        """Whether anybody has a room, or is about to."""
+        """Whether a caller has a room, or is about to."""
         with self._lock:
             return self._free < self._limit
 

@@ -105,7 +105,7 @@ class Closing:
         started: float,
         after: After,
     ) -> Answer:
-        """Another agent's line was run by one whose protocol is not here: its neutral answer, and why in the row."""
+        """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
         event = of_foreign(knock, caller, ledger, payload or {})
         decision = Decision(reason=caller.unasked or "")
         what = f"{event.name} of {event.agent}"

@@ -51,7 +51,7 @@ class FastPath:
         self._questions = questions
 
     def look(self, knock: Knock, book: Book, payload: Payload | None) -> Seen:
-        """A fault here is met again on the whole way, where there is a net for it; so is a payload not to be read."""
+        """UNSEEN after a fault, or for a payload that cannot be read: the whole way handles both."""
         try:
             return UNSEEN if payload is None else self._look(knock, book, payload)
         except Exception:

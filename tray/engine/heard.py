@@ -22,7 +22,7 @@ def heard(knock: Knock, version: int, payload: Payload | None = None) -> Event:
 
 
 def of_foreign(knock: Knock, caller: Caller, version: int, payload: Payload) -> Event:
-    """The event of an agent whose protocol is not here, under its own name: nothing more than that it happened."""
+    """The event of an agent whose protocol is not here: only its own names for agent and event are known."""
     event = Event(
         id=knock.id,
         agent=caller.agent,

@@ -1,4 +1,4 @@
-"""What a hook's output means beyond its dialect: an answer behind other text, and text where an answer was due."""
+"""What a hook's output means beyond its dialect: an answer after other text, and text instead of an answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IGNORED = "its answer is the last line of its output; the lines before it were i
 
 
 def read(event: Event, hook: Hook, result: Result) -> Reading:
-    """What the hook said in its dialect; a refusal or question on the last line counts whatever it printed before.
+    """The hook's answer in its dialect; a refusal or question on the last line counts after any other text.
 
     An allow or a rewrite there does not count: some other program may have printed it.
     """
@@ -42,13 +42,13 @@ def _refusal(found: Reading) -> Reading:
 
 def _answer_due(hook: Hook, result: Result, reading: Reading) -> Reading:
     """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
-    said = lenient.text(result.stdout, lenient.PYTHON)
-    is_ours, is_object = hook.source.kind == OURS, lenient.is_object(said)
-    if not said or reading.plain or (is_object and not (is_ours and reading.warning)):
+    output = lenient.text(result.stdout, lenient.PYTHON)
+    is_ours, is_object = hook.source.kind == OURS, lenient.is_object(output)
+    if not output or reading.plain or (is_object and not (is_ours and reading.warning)):
         return reading
     if not is_ours and (hook.dialect in TEXT_COUNTS or not reading.warning):
         return reading
-    quoted = sanitise(redact(sanitise(said[:LOOKED_AT], LOOKED_AT)).text, QUOTED)
+    quoted = sanitise(redact(sanitise(output[:LOOKED_AT], LOOKED_AT)).text, QUOTED)
     return Reading(
         problem=f'it printed "{quoted}" and no answer: have it print one JSON object, or nothing for no opinion,'
         " and everything else to stderr"

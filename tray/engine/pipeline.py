@@ -118,8 +118,8 @@ class Engine:
             return self._closing.finish_unasked(knock, caller, payload, book.version, started, after)
         seen = self._fast_path.look(knock, book, payload)
         if seen.fast:
-            told = None if seen.gate is None else self._kept(book, seen.gate)  # whoever a gate keeps from being asked
-            return self._closing.finish_fast(knock, payload, book.version, started, after, told)
+            kept = None if seen.gate is None else self._kept(book, seen.gate)  # the hooks that a gate keeps out
+            return self._closing.finish_fast(knock, payload, book.version, started, after, kept)
         event = heard(knock, book.version, payload)
         self._loops.began(event)
         try:
@@ -221,12 +221,12 @@ class Engine:
         began = time.monotonic()
         return self._decided(event, self._rounds.outcomes(event, hooks, deadline, gone), own, began)
 
-    def _decided(self, event: Event, said: list[Outcome], own: Outcome | None, began: float) -> Decision:
-        decision = self._decision(event, [own, *said] if own else said)
+    def _decided(self, event: Event, outcomes: list[Outcome], own: Outcome | None, began: float) -> Decision:
+        decision = self._decision(event, [own, *outcomes] if own else outcomes)
         return replace(decision, span=(began, time.monotonic()))
 
     def _is_interrupted(self, outcomes: Sequence[Outcome]) -> bool:
-        """Whether the end of the tray kept a hook from its verdict: its failure policy must not speak then.
+        """Whether the end of the tray kept a hook from its verdict: its failure policy must not decide then.
 
         A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
         """
@@ -261,7 +261,7 @@ class Engine:
     def _ask(
         self, event: Event, decision: Decision, started: float, after: After, hand_back: Callable[[], None]
     ) -> Said:
-        """The answer, or where it waits for the user's. Nobody can be asked once the tray quits."""
+        """The answer, or the place where it waits for the user's. Once the tray quits, it asks no one."""
         if not decision.open:
             return self._closing.finish(event, decision, started, after)
         if self._quit.begun:
@@ -320,7 +320,7 @@ class Engine:
 
 
 def _called(knock: Knock) -> tuple[Knock, Payload | None, Caller | None]:
-    """The knock under its sender's own name, the payload if it can be read, and a sender for which no hook is asked.
+    """The knock under its sender's own name, the payload if readable, and the sender if no hook is asked about it.
 
     A plain event's text is a person's or a model's own: nothing in it counts as a mark.
     """

@@ -147,7 +147,7 @@ class Server:
         return self._refuse(Cause.MISSING)
 
     def _objection(self, peer: peers.Peer | None) -> Finding | None:
-        """Why no act counts that comes from there. On Linux, a process that is not shown is no person's browser."""
+        """Why no act from there counts. On Linux, an act of a process that the system does not show never counts."""
         if not peers.can_tell():
             return None
         pids = peer.processes() if peer else ()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tray.page.app import Server
 
 START = 20.0  # seconds
-NOTE_LIFE = 600.0  # seconds that the note stays which takes the place of a link that nobody used
+NOTE_LIFE = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
 LINK = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
@@ -83,7 +83,9 @@ class Page:
             _remove(path)
             raise HooktrayError(
                 say("nothing here can open a browser"),
-                hint=say("install a browser and xdg-utils; the tray's menu and the command line do without the page"),
+                hint=say(
+                    "install a browser and xdg-utils; the tray's menu and the command line work without the page"
+                ),
             ) from error
 
     def _start(self) -> Server:
@@ -122,7 +124,7 @@ class Page:
 
 
 def _void(path: Path, note: str) -> None:
-    """A browser that took its time finds out why the link does not work; what was used is gone, and stays so."""
+    """Replace an unused link by a note, which shows a late browser why the link does not work."""
     if path.exists():
         path.write_text(note, encoding="utf-8")
 

@@ -51,7 +51,7 @@ START_WITHOUT = phrase(
 
 REFUSALS: Mapping[Cause | Objection, Refusal] = {
     Cause.HOST: Refusal(421, phrase("This address is not ours"), OPEN),
-    Cause.TARGET: Refusal(400, phrase("This is no address of the page")),
+    Cause.TARGET: Refusal(400, phrase("This is not an address of the page")),
     Cause.METHOD: Refusal(405, phrase("The page knows GET and POST")),
     Cause.FOREIGN: Refusal(403, phrase("Another site may not ask the page for anything"), OPEN),
     Cause.KIND: Refusal(415, phrase("The page does not take this kind of content")),
@@ -91,7 +91,10 @@ REFUSALS: Mapping[Cause | Objection, Refusal] = {
     ),
     Cause.CROWDED: Refusal(503, phrase("Too many pages are open"), leads_back=True),
     Cause.BROKEN: Refusal(
-        500, phrase("The page has a bug"), phrase("The tray's log says more: `hooktray paths`."), leads_back=True
+        500,
+        phrase("The page has a bug"),
+        phrase("The tray's log has details; `hooktray paths` shows its place."),
+        leads_back=True,
     ),
     Objection.UNSEEN: Refusal(
         403,

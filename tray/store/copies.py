@@ -24,7 +24,7 @@ from tray.model.hook import Hook, digest, restore
 
 MANIFEST = "manifest.json"
 FILES = "files"
-SPARE = "spare"  # the same bytes once more, by their SHA-256: what a hook alters is restored from there
+SPARE = "spare"  # a second copy of the bytes, by their SHA-256: what a hook alters is restored from it
 # What a hook may leave in its folder, as no language loads it unasked; anything else there counts as damage.
 WRITTEN = frozenset(
     (".csv", ".db", ".json", ".jsonl", ".lock", ".log", ".md", ".ndjson", ".out", ".pid", ".sqlite", ".sqlite3",
@@ -106,26 +106,26 @@ class Copies:
     def restore(self, name: str) -> Manifest:
         """The approved bytes of a unit, put back where something altered them. Raises DamagedError.
 
-        Data that the hook wrote beside them stays; any other file that nobody approved is removed.
+        Data that the hook wrote beside them stays; any other file that was not approved is removed.
         """
         with self._keeping:
             self._restored(name)
         return self.check(name)
 
-    def guests(self, name: str) -> tuple[str, ...]:
+    def written_files(self, name: str) -> tuple[str, ...]:
         """The files that the hook has written into its folder, as paths below that."""
         try:
             kept = self._known(name)
             found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
         except (DamagedError, OSError):
             return ()
-        guests = (path for path in found - set(kept.places.values()) if _is_data(path))
-        return tuple(sorted(os.path.relpath(path, kept.root) for path in guests))
+        written = (path for path in found - set(kept.places.values()) if _is_data(path))
+        return tuple(sorted(os.path.relpath(path, kept.root) for path in written))
 
     def carry(self, before: str, after: str) -> None:
         """Take what a hook wrote beside its earlier copy along to its new one."""
-        for guest in self.guests(before):
-            source, target = (Path(self.folder, name, FILES, guest) for name in (before, after))
+        for path in self.written_files(before):
+            source, target = (Path(self.folder, name, FILES, path) for name in (before, after))
             with contextlib.suppress(OSError):
                 if target.parent.is_dir() and not target.exists():
                     shutil.copy2(source, target)
@@ -312,7 +312,7 @@ def _spare(folder: Path, whole: bytes, *, runs: bool) -> None:
 
 
 def _is_data(path: str) -> bool:
-    """Whether a file that nobody approved can stay beside approved ones: no program loads it by itself."""
+    """Whether a file that was not approved can stay beside approved ones: no program loads it by itself."""
     name = os.path.basename(path)  # noqa: PTH119 - at each use of a hook
     if os.path.splitext(name)[1].lower() not in WRITTEN or name in CONFIGURES:  # noqa: PTH122
         return False

@@ -3,7 +3,7 @@
 A connection belongs to the thread that opened it and is short-lived; only the journal's writer keeps one.
 
 Only SQLite opens the file. POSIX drops every lock that a process has on a file as soon as the process closes any
-descriptor of it: after a read of the header by hand the next command would delete the log that the tray still writes.
+descriptor of it: if code of ours read the header, the next command would delete the log that the tray still writes.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def _current(path: Path, found: str | None = None) -> Database:
             _try_writing(connection)
     except sqlite3.OperationalError as e:
         # SQLite only reads a file whose header asks for a later version to write it. A file or disk that is read-only
-        # looks the same, but the system says so, too; all other causes have codes of their own.
+        # looks the same, but the system reports that, too; all other causes have codes of their own.
         if getattr(e, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
             raise Damaged(str(e)) from e
         raise

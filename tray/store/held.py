@@ -1,4 +1,4 @@
-"""What the tray holds in memory, to make a deleted state folder anew: approved bytes and small records."""
+"""What the tray holds in memory to make a deleted state folder anew: approved bytes and small records."""
 
 from __future__ import annotations
 

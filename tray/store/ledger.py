@@ -292,7 +292,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
 
 
 def _in_force(book: Book, now: float, way: str) -> Iterator[tuple[object, ...]]:
-    """The rows, without their links, that make a ledger say what this book says."""
+    """The rows, without their links, of a new ledger with the same content as this book."""
     nowhere = json.dumps((0, 0))
     for key, one in sorted(book.approved.items(), key=lambda item: item[1].at):
         yield one.at, Act.APPROVE.value, key, one.digest, one.hook.definition, json.dumps(one.position), one.way

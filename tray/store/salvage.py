@@ -43,7 +43,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What one file holds: `decided` are the hooks that it says anything about."""
+    """What one file holds: `decided` are the hooks with any entry in it."""
 
     approved: Mapping[str, Approved]
     decided: frozenset[str]
@@ -51,7 +51,7 @@ class _Found:
 
 
 def earlier(database: Path) -> Earlier:
-    """The approvals in the damaged files beside this database; of each hook the newest word counts."""
+    """The approvals in the damaged files beside this database; the newest entry of each hook counts."""
     approved: dict[str, Approved] = {}
     files = set_aside(database)[-FILES:]
     partial = False
@@ -135,8 +135,8 @@ def _row(raw: tuple[object, ...]) -> Row | None:
 def _sound(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
     """The rows without those that are not as they were written, and whether none is missing.
 
-    Each row is held against the one before it, as long as that one can be read, and all of them against the notes
-    kept with the file: a ledger that they are not about counts for nothing, nor does a row after their last.
+    Each row is compared with the one before it, if that one can be read, and all rows with the notes kept with the
+    file. If the notes are about another ledger, no row counts; no row after the last noted one counts either.
     """
     heads = [head for line in notes if (head := line.split(" "))[0].isdigit() and line != EMPTY]
     last = max((int(head[0]) for head in heads), default=0)
@@ -157,7 +157,7 @@ def _sound(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
 
 
 def _is_noted(row: Row, heads: Sequence[Sequence[str]]) -> bool:
-    """Whether the notes say nothing else of this row: they name the last one and the link of the first one."""
+    """Whether the notes do not contradict this row: they name the last row and the link of the first one."""
     ends = [head[1] for head in heads if int(head[0]) == row[0]]
     firsts = [head[2] for head in heads if row[0] == 1 and len(head) > 2]
     return row[8] in (ends or [row[8]]) and row[8] in (firsts or [row[8]])
@@ -177,7 +177,7 @@ def _keys(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _is_plain(one: Approved) -> bool:
-    """Whether the words that proposals are held against are words; a definition can be any JSON."""
+    """Whether the fields that proposals are compared with are texts; a definition can be any JSON."""
     action = one.hook.action
     words = [one.hook.name, one.hook.source.path, one.hook.source.kind]
     if isinstance(action, Command):

@@ -77,7 +77,7 @@ class Spare:
             self._connection = None
 
     def _remove_our_leftovers(self) -> None:
-        """The write-ahead log of a file that was deleted would be taken for that of the new one."""
+        """Remove the write-ahead log of the deleted file: SQLite would take it for the log of the new one."""
         for place, found in self._beside.items():
             if identity(self._path) is None and identity(place) == found:
                 place.unlink()
@@ -90,7 +90,7 @@ def create(path: Path) -> None:
 
 
 def _remove_empty(path: Path) -> None:
-    """Whoever finds an empty file instead of none would take it for a database that is just being made."""
+    """Remove an empty file: other programs would take it for a database that is just being made."""
     with contextlib.suppress(OSError):
         if path.lstat().st_size == 0:
             path.unlink()

@@ -130,7 +130,7 @@ class Switch:
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
-        """Nobody turns it meanwhile."""
+        """No change is written meanwhile."""
         with self._lock:
             yield
 
@@ -140,7 +140,7 @@ class Switch:
             note(self._note, (_digest(self._state),))
 
     def rewrite(self) -> None:
-        """Write how things stand into a database that does not have it. Raises StoreError."""
+        """Write the switch and the pauses into a database that does not have them. Raises StoreError."""
         with self._lock:
             flags = [("muted", int(self._state.muted)), *((UNTOLD + cls, 1) for cls in self._state.untold)]
             with self._database.write(durable=True) as connection:

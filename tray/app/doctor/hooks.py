@@ -13,7 +13,7 @@ from tray.app.doctor.files import lacking
 from tray.app.doctor.finding import Finding, attention, broken, ok
 from tray.app.doctor.samples import fitting, sample
 from tray.engine import trial
-from tray.engine.approval.checks import cure, finding, troubles
+from tray.engine.approval.checks import cure, finding, problems
 from tray.engine.approval.roster import Standing
 from tray.engine.runners.environment import clean, injects, mentioned
 from tray.errors import HooktrayError
@@ -50,7 +50,7 @@ def _standing(one: Standing) -> Iterator[Finding]:
 
 def _lacks(one: Standing) -> Iterator[Finding]:
     """What its scripts lack, as far as their files show; nothing of it has run."""
-    for lack in troubles(one.survey) if one.survey else ():
+    for lack in problems(one.survey) if one.survey else ():
         yield attention("hook", one.hook.name, finding(lack), cure(lack))
 
 

@@ -98,12 +98,12 @@ def database(case: Case) -> Iterator[Finding]:
     name = case.paths.database.name
     aside = [path.name for path in set_aside(case.paths.database)]
     for old in aside:
-        said = f"was damaged and set aside as {old}, with the approvals in it"
+        what = f"was damaged and set aside as {old}, with the approvals in it"
         cure = (
             "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
             f"then remove {case.paths.state / old}"
         )
-        yield attention("database", name, said, cure)
+        yield attention("database", name, what, cure)
     if not case.kept.database.is_whole():
         cure = "quit the tray and start it again: it keeps the damaged file and offers its approvals again"
         yield broken("database", name, "is damaged", cure)

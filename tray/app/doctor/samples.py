@@ -1,4 +1,4 @@
-"""Which agent's event a hook is tried with, and a payload that its own matcher lets through."""
+"""Chooses the test event of a hook: an agent's event, and a payload that the hook's own matchers let through."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _asks(match: Match, agent: str) -> bool:
 
 
 def fitting(approved: Approved, *, environment: Mapping[str, str], cwd: str) -> Event | None:
-    """A test event that this hook is asked about by its own matchers; None when none was found."""
+    """A test event that this hook's own matchers let through; None when none was found."""
     match = approved.hook.match
     found = sample(match)
     if found is None or match.skill or match.subagent:

@@ -43,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Say in full what happened to the state folder."""
+    """Show in full what happened to the state folder."""
 
 
 @dataclass(frozen=True, slots=True)

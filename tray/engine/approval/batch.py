@@ -39,8 +39,8 @@ class Batch:
 def batch(roster: Roster, book: Book) -> Batch:
     """The hooks of the roster that wait although the same content was approved before.
 
-    A hook about which the ledger in force says anything is decided one by one, and so is one that was changed, denied
-    or revoked before.
+    A hook with any entry in the ledger in force is decided by itself, and so is one that was changed, denied or
+    revoked before.
     """
     hooks = tuple(_unchanged(roster.standings, book, roster.earlier))
     if not hooks:
@@ -66,7 +66,7 @@ def facts(found: Batch) -> tuple[str, ...]:
             "{n} hooks wait with exactly the content that was approved before.",
             number,
         ),
-        say("Nothing of them runs until you approve them."),
+        say("Nothing runs until you approve it."),
     ]
     if found.partial:
         lines.append(
@@ -76,7 +76,7 @@ def facts(found: Batch) -> tuple[str, ...]:
 
 
 def click(found: Batch) -> str:
-    """The label of what approves them, wherever that is."""
+    """The label of the row or button that approves them."""
     return say("Approve all {n} ({digest})", n=len(found.hooks), digest=found.digest[:SHOWN])
 
 

@@ -1,6 +1,6 @@
-"""What a static look finds wrong with a hook before it is approved: nothing of the hook runs for it.
+"""What a static look finds wrong with a hook before it is approved; nothing of the hook runs for that.
 
-The only programs that are started are shells with `-n`, which read a script and run none of it.
+The only programs that it starts are shells with `-n`, which read a script and do not execute it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CURES = {
 }
 
 
-def troubles(survey: Survey) -> tuple[Lack, ...]:
+def problems(survey: Survey) -> tuple[Lack, ...]:
     """What the hook lacks, as far as files show."""
     hook = survey.unit.hook
     if not isinstance(hook.action, Command):
@@ -60,11 +60,11 @@ def troubles(survey: Survey) -> tuple[Lack, ...]:
 
 def unworkable(survey: Survey) -> str:
     """Why a hook cannot work, and what to do; "" when nothing shows that it cannot."""
-    return next((describe(lack) for lack in troubles(survey) if lack.sure), "")
+    return next((describe(lack) for lack in problems(survey) if lack.sure), "")
 
 
 def cannot_work(hook: Hook) -> str:
-    """The same for a hook that nobody has surveyed yet; also why it could not be approved."""
+    """The same for a hook that was not surveyed yet; also why it could not be approved."""
     try:
         return unworkable(examine(hook))
     except HooktrayError as error:
@@ -109,19 +109,19 @@ def _started(survey: Survey) -> Iterator[Lack]:
 
 
 def _syntax(survey: Survey) -> Iterator[Lack]:
-    """What the shells of its scripts cannot read; Python's syntax was looked at before."""
+    """The syntax errors that the shells of its scripts report; the survey found those of Python."""
     hook = survey.unit.hook
     assert isinstance(hook.action, Command)
     with contextlib.suppress(ValueError):
         for entry in entries_of(hook, hook.action):
             content = survey.unit.contents.get(entry.path, b"")
             name = Path(entry.program or shebang(content[:HEAD])).name
-            if name in READING and (said := _refused(name, content)):
-                yield Lack(what=Lacking.SYNTAX, name=said, script=entry.path, sure=name in SHELLS)
+            if name in READING and (error := _refused(name, content)):
+                yield Lack(what=Lacking.SYNTAX, name=error, script=entry.path, sure=name in SHELLS)
 
 
 def _refused(shell: str, content: bytes) -> str:
-    """What a shell says of a text that it cannot read. It gets the bytes on its standard input and runs none."""
+    """The first error that a shell reports of a script; it reads the bytes on stdin and executes none of them."""
     program = next((f"{place}/{shell}" for place in PLACES if os.access(f"{place}/{shell}", os.X_OK)), "")
     if not program:
         return ""
@@ -133,9 +133,9 @@ def _refused(shell: str, content: bytes) -> str:
             timeout=PATIENCE,
             check=False,
             cwd="/",
-            env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},  # no ENV and no BASH_ENV: no file of anybody's is read
+            env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},  # without ENV and BASH_ENV it reads no startup file
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return said[0].removeprefix(f"{program}: ") if done.returncode and said else ""
+    errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return errors[0].removeprefix(f"{program}: ") if done.returncode and errors else ""

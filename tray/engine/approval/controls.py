@@ -123,10 +123,10 @@ class Controls:
         return self._consent.batch
 
     def approve_batch(self, digest: str, way: str) -> None:
-        """Approve together what was approved before with the same content; taken back together, too."""
+        """Approve the hooks that were approved before with the same content; one Undo takes back all of them."""
         approved = self._consent.approve_batch(digest, way)
-        said = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
-        self._said(said, way, lambda: self._undo_all([version for _, version in approved]))
+        done = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
+        self._said(done, way, lambda: self._undo_all([version for _, version in approved]))
         for standing, version in approved:
             one = say("{name} is approved ({digest})", name=standing.hook.name, digest=standing.digest[:8])
             self._approved(standing, self._way_back(one, "", partial(self._consent.undo, version, UNDO)))
@@ -168,7 +168,7 @@ class Controls:
         return lambda: self._consent.undo(version, UNDO)
 
     def _undo_all(self, versions: Sequence[int]) -> None:
-        """Each that was not decided anew since; raises HooktrayError when that is none of them."""
+        """Undo each approval that was not decided anew since; raises HooktrayError when none can be undone."""
         refused: HooktrayError | None = None
         done = 0
         for version in versions:

@@ -45,7 +45,7 @@ def in_shell(hook: Hook, command: Command) -> Iterator[Entry]:
 
 
 def _entry(path: str, program: str, *, by_name: bool = False) -> Iterator[Entry]:
-    """A file of the user's own that is run; what the system's package manager owns is none."""
+    """A file of the user's own that is run; files of the system's package manager are left out."""
     if os.path.isfile(path) and not path.startswith(SYSTEM):  # noqa: PTH113
         yield Entry(path=path, program=program, copied=bool(program) or _is_copied(path, by_name=by_name))
 
@@ -63,7 +63,7 @@ def _is_copied(path: str, *, by_name: bool) -> bool:
         with open(path, "rb") as file:  # noqa: PTH123
             head = file.read(HEAD)
     except OSError:
-        return True  # the one who reads it raises
+        return True  # reading it raises the error
     return not head.startswith(BINARY) and b"\0" not in head
 
 

@@ -94,7 +94,7 @@ def uncovered(hook: Hook, command: Command) -> tuple[str, ...]:
 
 
 def _there(word: shell_line.Word, command: Command) -> bool:
-    """Whether it is a file now; what is written to is no program."""
+    """Whether it is a file now, or a word that cannot be a program: one that is written to, or not plain."""
     return word.written or not word.plain or os.path.isfile(absolute(word.named, command.folder))  # noqa: PTH113
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tray.engine.approval.checks import describe, troubles
+from tray.engine.approval.checks import describe, problems
 from tray.engine.approval.covering import Survey
 from tray.engine.approval.dependencies import Reason
 from tray.engine.approval.dependencies.reading import Why
@@ -106,7 +106,7 @@ def _found(standing: Standing, copies: Copies) -> Iterator[str]:
     survey = standing.survey
     if survey is None:
         return
-    wrong = troubles(survey)
+    wrong = problems(survey)
     if wrong:
         yield say("Found wrong, before anything of it has run:")
         yield from (f"  {describe(lack)}" for lack in wrong)
@@ -115,7 +115,7 @@ def _found(standing: Standing, copies: Copies) -> Iterator[str]:
         yield say("Covered, and run as it is now:")
         yield from (f"  {path}: {_because(reason)}" for path, reason in sorted(survey.look.files.items()))
         yield ""
-    for title, names in _left(survey, copies.guests(standing.approved) if standing.approved else ()):
+    for title, names in _left(survey, copies.written_files(standing.approved) if standing.approved else ()):
         yield title
         yield from (f"  {name}" for name in names)
         yield ""
@@ -123,13 +123,13 @@ def _found(standing: Standing, copies: Copies) -> Iterator[str]:
     yield ""
 
 
-def _left(survey: Survey, guests: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _left(survey: Survey, beside: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is not covered, by kind."""
     kinds = (
         (say("Data, not covered: the hook reads and writes your own files"), survey.data),
         (say("Data beside the scripts, not covered: logs, and what a script writes"), survey.look.left),
         (say("Not covered, although code is loaded from there: it runs as it is at that moment"), survey.look.live),
-        (say("Written by the hook beside its approved copy, not covered"), guests),
+        (say("Written by the hook beside its approved copy, not covered"), beside),
     )
     yield from ((f"{title}:", names) for title, names in kinds if names)
 
@@ -146,8 +146,8 @@ def _after(hook: Hook) -> str:
             "After the approval it runs once on a test event, with HOOKTRAY_TEST=1; a failure is shown with Undo."
         )
     if isinstance(hook.action, Rule):
-        return say("A rule runs nothing, so an approval tries nothing.")
-    return say("An approval sends nothing: this hook is not tried before its first event.")
+        return say("A rule starts no program: it has no test run.")
+    return say("After the approval nothing is sent: this hook has no test run.")
 
 
 def _uncovered(hook: Hook) -> Iterator[str]:

@@ -101,7 +101,7 @@ class Roster:
             }
 
     def forget(self) -> None:
-        """The folder of copies is another one: at the next refresh everything is read, and kept, again."""
+        """The folder of copies is a new one: the next refresh reads everything, and keeps it, again."""
         with self._lock:
             self._units.clear()
             self._sign = None
@@ -255,7 +255,7 @@ def _placed(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
 
 
 def _lacking(found: Survey) -> str:
-    """The first thing that its scripts cannot do without and that is not there; "" when all of it is."""
+    """The first thing that its scripts need and that is missing; "" for none."""
     return next((describe(lack) for lack in found.look.lacks if lack.sure), "")
 
 

@@ -41,7 +41,7 @@ DESKTOPS = names(
 )
 # Interpreters of the system's with the one script that a desktop has them run.
 SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
-DELETED = " (deleted)"  # so the kernel calls a program whose file has another one in its place
+DELETED = " (deleted)"  # what the kernel adds to the path of a program whose file was replaced
 UNSEEN = "the system does not show who asks"
 
 
@@ -67,7 +67,7 @@ class Finding:
 
 
 def browser(chain: Sequence[Seen], known: Collection[int], uid: int) -> Finding | None:
-    """Why what this process asks of the page is no person's click; None when it can be one.
+    """Why a request of this process to the page is not a person's click; None when it can be one.
 
     `chain` is the process and those above it.
     """

@@ -137,7 +137,7 @@ class Turn:
             self._background.look()
 
     def _wait_for_tree(self) -> None:
-        """Whoever cancelled may start the hook again: a killed descendant must not run beside the second one."""
+        """A cancelled hook may be started again: no killed descendant may still run beside the second one."""
         until = time.monotonic() + words.REAP
         while self._tree.alive() and time.monotonic() < until:
             time.sleep(LOOK)

@@ -87,7 +87,7 @@ def look(entries: Iterable[Entry], folder: str, *, data: Collection[str], conten
     return walk.found()
 
 
-def grounds(script: str, folder: str) -> str:
+def boundary(script: str, folder: str) -> str:
     """The folder above which nothing belongs to a script: never the user's home, nor any folder above it."""
     own = os.path.dirname(script)  # noqa: PTH120
     hooks = folder_of_hooks(script)
@@ -145,9 +145,9 @@ class _Walk:
         self._size = 0
 
     def begin(self, entry: Entry) -> None:
-        """Read this script and all that it loads; take its folder of hooks along when it needs anything in it."""
+        """Read this script and all that it loads; add its whole folder of hooks if it needs anything in it."""
         self._files[entry.path] = Reason(why=Why.RUN)
-        root = grounds(entry.path, self._folder)
+        root = boundary(entry.path, self._folder)
         program = entry.program or _found(shebang(self._head(entry.path)))
         waiting: deque[tuple[str, tuple[str, ...]]] = deque([(entry.path, (_folder(entry.path),))])
         seen, needs = {entry.path}, False
@@ -160,7 +160,7 @@ class _Walk:
                 for one in self._taken(use, path, root):
                     if one not in seen:
                         seen.add(one)
-                        # A script that is only named is run by itself: its language looks beside it first.
+                        # A script that is only named runs by itself: its language looks beside it first.
                         waiting.append((one, folders if use.why is Why.IMPORTED else (_folder(one), *folders)))
         hooks = folder_of_hooks(entry.path)
         if hooks and needs:
@@ -199,8 +199,8 @@ class _Walk:
             reading = LANGUAGES[name](script)
         except (SyntaxError, ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 0) or 0
-            said = f"{getattr(error, 'msg', '') or error}"
-            self._lack(Lack(what=Lacking.SYNTAX, name=said, script=path, line=line, sure=False))
+            what = f"{getattr(error, 'msg', '') or error}"
+            self._lack(Lack(what=Lacking.SYNTAX, name=what, script=path, line=line, sure=False))
             return Reading(located=True)
         self._written |= reading.written
         self._live |= dict.fromkeys(reading.live)
@@ -210,7 +210,7 @@ class _Walk:
         return reading
 
     def _taken(self, use: Use, script: str, root: str) -> Iterator[str]:
-        """Take what a script uses along, as far as it is below the root; yields what is to be read next."""
+        """Add what a script uses, as far as it is below the root; yields what is to be read next."""
         if use.path == script:
             return
         if not _within(use.path, root) or use.path.startswith(SYSTEM):

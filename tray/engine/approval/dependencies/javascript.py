@@ -71,7 +71,7 @@ def read(script: Script) -> Reading:
 
 
 def packages(folder: str, root: str) -> tuple[dict[str, str], list[str]]:
-    """The folders of a package and of all that it depends on, by name, and those that are nowhere."""
+    """The folders of a package and of all that it depends on, by name, and the packages that were not found."""
     found: dict[str, str] = {}
     missing = []
     waiting = [(Path(folder).name, folder)]
@@ -91,8 +91,8 @@ def packages(folder: str, root: str) -> tuple[dict[str, str], list[str]]:
 
 def _needs(folder: str) -> list[str]:
     try:
-        said = json.loads(Path(folder, MANIFEST).read_bytes())
-        return list(said.get("dependencies") or {})
+        manifest = json.loads(Path(folder, MANIFEST).read_bytes())
+        return list(manifest.get("dependencies") or {})
     except (OSError, ValueError, AttributeError, TypeError):
         return []
 
@@ -146,16 +146,16 @@ def _configured(script: Script) -> Iterator[Use]:
         while folder.startswith(script.root) and not script.exists(beside(folder, name)) and folder != script.root:
             folder = os.path.dirname(folder)  # noqa: PTH120
         file = beside(folder, name)
-        if script.exists(file) and (name != MANIFEST or _says_type(file)):
+        if script.exists(file) and (name != MANIFEST or _sets_type(file)):
             yield Use(path=file, why=Why.IMPORTED)
 
 
-def _says_type(file: str) -> bool:
+def _sets_type(file: str) -> bool:
     try:
-        said = json.loads(Path(file).read_bytes())
+        manifest = json.loads(Path(file).read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(said, dict) and bool({"type", "imports"} & said.keys())
+    return isinstance(manifest, dict) and bool({"type", "imports"} & manifest.keys())
 
 
 def _places(script: Script, text: str) -> dict[str, str]:
@@ -207,6 +207,6 @@ def _literals(script: Script, text: str, places: dict[str, str]) -> Iterator[Use
 
 
 def _at_top(text: str, at: int) -> bool:
-    """Whether no brace is open there: what is required in a function or a `try` may never be."""
+    """Whether no brace is open there: code in a function or a `try` may never run."""
     before = re.sub(STRING, "", text[:at])
     return before.count("{") == before.count("}")

@@ -57,7 +57,7 @@ def read(script: Script) -> Reading:
 
 
 class _Names:
-    """What names and expressions stand for, as far as it can be told from literals and `__file__`."""
+    """The values of names and expressions, as far as literals and `__file__` show them."""
 
     def __init__(self, script: Script, tree: ast.Module) -> None:
         self._known: dict[str, tuple[Value, ...]] = {"__file__": (Value(script.path, own=True),)}
@@ -120,7 +120,7 @@ class _Names:
 
 
 class _Modules:
-    """Which files the imports of a script are, and which of them are nowhere."""
+    """The files that the imports of a script load, and the imports that were not found."""
 
     def __init__(self, script: Script, folders: tuple[str, ...], *, unknown: bool) -> None:
         self._script, self._folders = script, folders
@@ -258,7 +258,7 @@ def _path(script: Script, value: Value) -> str:
 
 
 def _function(node: ast.Call) -> tuple[str, ast.expr | None]:
-    """The name that is called, and what stands in front of its dot."""
+    """The name that is called, and the expression before its dot."""
     if isinstance(node.func, ast.Attribute):
         return node.func.attr, node.func.value
     return (node.func.id if isinstance(node.func, ast.Name) else ""), None
@@ -307,7 +307,7 @@ def _package(folder: str) -> str:
 
 @lru_cache(maxsize=64)
 def installed_for(program: str) -> tuple[str, ...] | None:
-    """Where this interpreter has its packages; None when that cannot be told from its place."""
+    """Where this interpreter has its packages; None when its place does not show that."""
     prefix = Path(program).parent.parent
     config = prefix / "pyvenv.cfg"
     folders = list(_packages(prefix))

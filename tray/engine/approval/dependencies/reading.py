@@ -74,7 +74,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one script says. `located`: it uses the place of its own file."""
+    """What one script contains. `located`: it uses the place of its own file."""
 
     uses: tuple[Use, ...] = ()
     lacks: tuple[Lack, ...] = ()
@@ -90,5 +90,5 @@ def beside(folder: str, name: str) -> str:
 
 
 def nameable(text: str) -> bool:
-    """Whether a literal text may name a file: not any word, and nothing that no file is called."""
+    """Whether a literal text may name a file: it has a dot or a slash, and only characters of file names."""
     return len(text) <= LITERAL and ("." in text or "/" in text) and not any(sign in text for sign in "\0\n")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from tray.engine.approval.dependencies.reading import Lack, Lacking, Reading, Script, Use, Why, beside, nameable
 
-OWN = "\x02"  # stands for the folder of the script while its text is worked on
-SELF = "\x03"  # for the script itself
+OWN = "\x02"  # the folder of the script, while its text is worked on
+SELF = "\x03"  # the script itself
 ROUNDS = 6  # in which variables get their values
 FILE = r"(?:\$\{?0\}?|\$\{?BASH_SOURCE(?:\[0\])?\}?|\$\{BASH_SOURCE(?:\[0\])?:-\$0\}|\$\{\(%\):-%x\}|\$\{0:A\})"
 REAL = r"(?:g?readlink\s+-f|readlink|realpath)"
@@ -85,7 +85,7 @@ def _placed(text: str) -> str:
 
 
 def _words(text: str) -> Iterator[tuple[str, int, str]]:
-    """Each word, its line, and what stands before it in that line."""
+    """Each word, its line, and the text before it in that line."""
     for number, line in enumerate(text.splitlines(), start=1):
         for found in WORD.finditer(line):
             word = found[0]
