@@ -51,7 +51,7 @@ def plain(tmp_path: Path) -> Iterator[Plain]:
 
 @pytest.fixture(params=FOLDERS)
 def foreign(request: pytest.FixtureRequest, tmp_path: Path, plain: Plain) -> str:
-    """What Hooktray says about the folder in the variable."""
+    """What Hooktray prints about the folder in the variable."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     make, why = FOLDERS[request.param]

@@ -77,7 +77,7 @@ def move(folder: Path) -> None:
 
 
 def replace(folder: Path) -> None:
-    """With a copy of what was there, as somebody does who puts a backup back."""
+    """Put a copy in the folder's place, as after a backup was restored."""
     shutil.copytree(folder, folder.with_name("copy"), ignore=shutil.ignore_patterns("door.sock"))
     folder.rename(folder.with_name("elsewhere"))
     folder.with_name("copy").rename(folder)

@@ -124,7 +124,7 @@ def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(pace: Pa
 
 
 def drained(pace: Pace, clock: Clock) -> list[Alert]:
-    """What was held back, once it may be told."""
+    """The alerts that were held back, after their time."""
     clock.now += 1000.0
     return list(pace.release())
 

@@ -17,7 +17,7 @@ SERVICE = Path(__file__).parents[2] / "installers" / "linux" / "hooktray.service
 
 
 class Door:
-    """Busy until it is closed, or until somebody says otherwise."""
+    """Busy until it is closed, or until `busy` is set to False."""
 
     def __init__(self, quit: Quit) -> None:
         self.quit = quit
@@ -89,7 +89,7 @@ def test_hooks_are_ended_at_once_when_quit_is_asked_for_twice(scene: Fixture) ->
     assert scene.door.calls == ["shut", "close"]
 
 
-def test_where_no_hook_runs_nothing_is_said_and_the_tray_ends(scene: Fixture) -> None:
+def test_without_a_running_hook_the_tray_ends_and_shows_nothing(scene: Fixture) -> None:
     scene.door.busy = False
     quitting = scene.start(LONG)
 

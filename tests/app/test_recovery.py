@@ -1,4 +1,4 @@
-"""Damage as the tray tells it: critical, once, never as a tampered ledger, and shown until a person has looked."""
+"""How the tray reports damage: critical, once, never as an altered ledger, and shown until a person has looked."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_damage_is_critical_and_its_review_is_opened_by_the_button(house: House,
     assert house.standing("guard").state is State.PENDING
 
 
-def test_it_is_told_again_at_each_start_until_a_person_has_looked(house: House, trays: list[Tray]) -> None:
+def test_damage_is_announced_at_each_start_until_a_person_has_looked(house: House, trays: list[Tray]) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     forget(house)
     heard = [tray(house, trays).told, tray(house, trays).told]
@@ -88,7 +88,7 @@ def test_it_is_told_again_at_each_start_until_a_person_has_looked(house: House, 
     assert heard == [["The database was damaged"]] * 2 + [["1 hook is unchanged: one review approves it again"]]
 
 
-def test_the_alert_goes_with_its_cause(house: House, trays: list[Tray]) -> None:
+def test_an_alert_is_taken_back_with_its_cause(house: House, trays: list[Tray]) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     forget(house)
     one = tray(house, trays)
@@ -102,7 +102,7 @@ def test_the_alert_goes_with_its_cause(house: House, trays: list[Tray]) -> None:
     assert house.stores.database.damage() is None
 
 
-def test_a_database_without_a_file_to_keep_is_lost_and_nobody_is_accused(house: House, trays: list[Tray]) -> None:
+def test_a_database_without_a_file_to_keep_is_called_lost_and_not_altered(house: House, trays: list[Tray]) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     house.stores.journal.close()
     house.paths.database.unlink()
@@ -132,7 +132,7 @@ def test_while_the_file_is_damaged_nothing_is_called_tampering(house: House, tra
     assert {approved.hook.name for approved in house.stores.ledger.in_order()} == {"guard"}
 
 
-def test_a_row_put_into_a_whole_database_is_told_critically(house: House, trays: list[Tray]) -> None:
+def test_a_row_put_into_a_whole_database_is_announced_as_critical(house: House, trays: list[Tray]) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     with house.stores.database.write() as connection:
         connection.execute("UPDATE ledger SET digest = 'evil'")

@@ -142,7 +142,7 @@ def test_a_second_claim_of_the_same_folder_is_refused_until_it_is_released(house
     second.release()
 
 
-def test_tries_that_fail_are_told_once_and_come_further_and_further_apart(house: House, tray: Tray) -> None:
+def test_failed_tries_are_announced_once_and_come_further_and_further_apart(house: House, tray: Tray) -> None:
     shutil.rmtree(house.paths.state)
     house.paths.state.symlink_to(house.root)
 

@@ -75,7 +75,7 @@ class Bench:
         raise AssertionError(keys)
 
     def approve(self, name: str) -> State:
-        """Approve it as a person does, and say where it stands then."""
+        """Approve it as a person does, and return its state after that."""
         one = self.house.standing(name)
         self.controls.approve(one.key, one.digest, "tray")
         return self.house.standing(name).state

@@ -58,7 +58,7 @@ def measure_relays() -> dict[str, int]:
 
 
 def strace(trace: Path, program: str = "strace") -> list[str]:
-    """The words that go before a command; RuntimeError where nothing can be traced: then nothing can be counted."""
+    """The words that go before a command; RuntimeError if nothing can be traced, as nothing can be counted then."""
     words = [program, "-f", "-qq", "-ttt", "-o", str(trace)]
     try:
         tried = subprocess.run([*words, "true"], env=ENVIRONMENT, capture_output=True, text=True, timeout=LONG)

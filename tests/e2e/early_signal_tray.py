@@ -17,7 +17,7 @@ start = Listener.start
 
 
 def signalled(listener: Listener) -> None:
-    """Nobody outside can meet this moment."""
+    """No other process can send a signal at this moment."""
     start(listener)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -17,7 +17,7 @@ echo '{"decision":"block","reason":"ask before you destroy"}'"""
 
 
 @pytest.mark.parametrize("failure", ["allow", "block"])
-def test_a_guard_that_prints_checking_and_then_blocks_is_heeded(house: House, tmp_path: Path, failure: str) -> None:
+def test_a_guard_that_prints_checking_before_its_refusal_refuses(house: House, tmp_path: Path, failure: str) -> None:
     house.hook("guard", on="tool_before", script=SCRIPT, failure=failure)
     with contextlib.closing(Plain(tmp_path)) as plain:
         live = Live(plain, house.root / "home")  # where the guard is approved already

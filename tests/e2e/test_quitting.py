@@ -284,7 +284,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
 
 @pytest.mark.desktop
 @pytest.mark.parametrize("failure", ["allow", "block"])
-def test_quit_in_the_menu_waits_for_the_guard_and_says_so(
+def test_quit_in_the_menu_waits_for_the_guard_and_shows_it(
     desk: Desk, house: House, tmp_path: Path, failure: str
 ) -> None:
     scene = Scene(house, desk, tmp_path, LONG)

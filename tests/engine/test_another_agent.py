@@ -1,4 +1,4 @@
-"""Another agent runs a line of ours: no hook is asked, and the row says so under the agent's own name."""
+"""Another agent runs a line of ours: no hook is asked, and the row has the reason under the agent's own name."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_system_prompt_that_looks_like_a_payload_is_still_a_system_prompt(hous
     assert (house.last.agent, house.last.unasked) == ("shelley", None)
 
 
-def test_a_hook_that_denies_with_the_same_words_is_no_missing_support(house: House) -> None:
+def test_a_hook_that_denies_with_the_same_words_is_not_taken_for_missing_support(house: House) -> None:
     house.hook(
         "guard", on="tool_before", script='cat >/dev/null; echo \'{"decision":"block","reason":"not supported yet"}\''
     )

@@ -1,4 +1,4 @@
-"""What the engine answers while the tray quits: a hook's own word, or nothing at all."""
+"""What the engine answers while the tray quits: a hook's own verdict, or nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_hook_that_fails_while_the_tray_quits_decides_nothing(house: House, sc
     assert house.stores.journal.answer_of(row.id) is None
 
 
-def test_a_hook_that_ends_well_while_the_tray_quits_is_heeded(house: House) -> None:
+def test_a_hook_that_ends_well_while_the_tray_quits_decides(house: House) -> None:
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
     house.quit.begin()
 

@@ -361,7 +361,7 @@ def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["gone", "emptied"])
-def test_a_database_that_is_gone_is_told_from_a_first_start(path: Path, how: str) -> None:
+def test_a_database_that_is_gone_is_not_taken_for_a_first_start(path: Path, how: str) -> None:
     first = open_db(path, migrate=True).damage()
     path.with_name("ledger.head").write_text("3 link first\n")
     path.unlink() if how == "gone" else path.write_bytes(b"")

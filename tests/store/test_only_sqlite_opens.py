@@ -57,7 +57,7 @@ def test_a_file_that_is_opened_by_hand_is_noticed(tmp_path: Path) -> None:
     assert len(audited.opened(tmp_path)) == 1
 
 
-def test_the_tray_and_the_commands_open_the_database_by_sqlite_alone(live: Live) -> None:
+def test_the_tray_and_the_commands_open_the_database_only_by_sqlite(live: Live) -> None:
     live.start()
 
     use(live)
@@ -65,7 +65,7 @@ def test_the_tray_and_the_commands_open_the_database_by_sqlite_alone(live: Live)
     assert audited.opened(live.home) == []
 
 
-def test_a_damaged_database_is_set_aside_and_read_by_sqlite_alone(live: Live) -> None:
+def test_a_damaged_database_is_set_aside_and_read_only_by_sqlite(live: Live) -> None:
     live.start()
     live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
     live.wait_log(1)

@@ -46,7 +46,7 @@ def approved(path: Path) -> dict[str, str]:
 
 
 def execute(aside: Path, *statements: str) -> None:
-    """What somebody puts into the file that was set aside."""
+    """Change the file that was set aside."""
     with closing(sqlite3.connect(aside)) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -92,7 +92,7 @@ def test_no_byte_of_the_damaged_file_changes(path: Path) -> None:
     assert aside.read_bytes() == before
 
 
-def test_rows_around_a_damaged_page_are_found_and_the_rest_is_said_to_be_missing(path: Path) -> None:
+def test_rows_around_a_damaged_page_are_found_and_the_rest_is_reported_missing(path: Path) -> None:
     database = open_db(path, migrate=True)
     ledger = Ledger(database)
     for number in range(30):
@@ -114,7 +114,7 @@ def test_rows_around_a_damaged_page_are_found_and_the_rest_is_said_to_be_missing
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 1000], ids=["empty", "another format"])
-def test_a_file_that_nothing_can_be_read_from_approves_nothing_and_says_so(path: Path, content: bytes) -> None:
+def test_an_unreadable_file_approves_nothing_and_counts_as_partial(path: Path, content: bytes) -> None:
     kept(path, (APPROVE, "guard", "d1")).write_bytes(content)
 
     found = earlier(path)
