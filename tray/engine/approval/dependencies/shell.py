@@ -11,6 +11,7 @@ from tray.engine.approval.dependencies.reading import Lack, Lacking, Reading, Sc
 OWN = "\x02"  # stands for the folder of the script while its text is worked on
 SELF = "\x03"  # for the script itself
 ROUNDS = 6  # in which variables get their values
+BEFORE = 200  # characters in front of a word that are looked at: a line may be as long as its file
 FILE = r"(?:\$\{?0\}?|\$\{?BASH_SOURCE(?:\[0\])?\}?|\$\{BASH_SOURCE(?:\[0\])?:-\$0\}|\$\{\(%\):-%x\}|\$\{0:A\})"
 REAL = r"(?:g?readlink\s+-f|readlink|realpath)"
 IDIOMS = (
@@ -90,7 +91,8 @@ def _words(text: str) -> Iterator[tuple[str, int, str]]:
         for found in WORD.finditer(line):
             word = found[0]
             name, equals, value = word.partition("=")
-            yield (value if equals and re.fullmatch(r"-*[\w-]+", name) else word), number, line[: found.start()]
+            before = line[max(0, found.start() - BEFORE) : found.start()]
+            yield (value if equals and re.fullmatch(r"-*[\w-]+", name) else word), number, before
 
 
 def _path(script: Script, word: str) -> str:
