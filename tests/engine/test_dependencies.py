@@ -394,6 +394,23 @@ def test_a_script_with_a_very_long_line_is_read(tmp_path: Path, script: str, tex
     assert covered(tmp_path, seen(tmp_path, script)) == {script}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'echo 1 > "$HOME/.claude/hooks/state.json"',
+        "echo 1 > ~/.claude/hooks/state.json",
+        'STATE="$HOME/.claude/hooks/state.json"\necho 1 > "$STATE"',
+        'DIR=~/.claude/hooks\necho 1 >> "${DIR}/state.json"',
+    ],
+)
+def test_a_file_that_a_script_writes_by_its_whole_path_is_no_part_of_the_hook(own_home: Path, line: str) -> None:
+    """Else each run would change the hook, and it would wait for an approval for ever."""
+    text = f'. "$(dirname "$0")/lib.sh"\n{line}\n'
+    tree(own_home, {".claude/hooks/g.sh": text, ".claude/hooks/lib.sh": "", ".claude/hooks/state.json": ""})
+
+    assert covered(own_home, seen(own_home, ".claude/hooks/g.sh")) == {".claude/hooks/g.sh", ".claude/hooks/lib.sh"}
+
+
 def test_a_script_that_python_cannot_read_is_named_with_its_line(tmp_path: Path) -> None:
     tree(tmp_path, {"g.py": "import os\nif\n"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tray.engine.approval.dependencies.reading import Lack, Lacking, Reading, Script, Use, Why, beside, nameable
 
@@ -33,6 +33,7 @@ ASSIGNED = re.compile(
     rf"([A-Za-z_]\w*)=({OWN}[^\s;&|()<>]*)",
     re.MULTILINE,
 )
+FIXED = re.compile(r"(?:^|[\s;&(])([A-Za-z_]\w*)=((?:~|\$HOME|\$\{HOME\})?/[^\s;&|()<>$]*)")
 COMMENT = re.compile(r"(^|\s)#[^\n]*")
 WORD = re.compile(r"[^\s;&|()<>`]+")
 SOURCED = re.compile(r"(?:^|[\s;&|(])(?:\.|source)\s+$")
@@ -49,11 +50,12 @@ def read(script: Script) -> Reading:
     written: set[str] = set()
     live: list[str] = []
     tested: set[str] = set()
+    fixed = dict(FIXED.findall(text))
     for word, line, before in _words(text):
         sourced = bool(SOURCED.search(before))
         path = _path(script, word)
         if WRITES.search(before):
-            written.add(path)
+            written.add(path or _target(word, fixed))
         elif TESTED.search(before):
             tested.add(path)
         if sourced and LIVE.match(word):
@@ -93,6 +95,14 @@ def _words(text: str) -> Iterator[tuple[str, int, str]]:
             name, equals, value = word.partition("=")
             before = line[max(0, found.start() - BEFORE) : found.start()]
             yield (value if equals and re.fullmatch(r"-*[\w-]+", name) else word), number, before
+
+
+def _target(word: str, fixed: Mapping[str, str]) -> str:
+    """The file that is written to by a whole path, or by a variable that has one; "" for any other word."""
+    word = re.sub(r"^\$(?:\{(\w+)\}|(\w+))", lambda found: fixed.get(found[1] or found[2], found[0]), word)
+    word = re.sub(r"^(?:\$HOME|\$\{HOME\})(?=/)", "~", word)
+    path = os.path.expanduser(word)  # noqa: PTH111 - of texts, which need not be paths
+    return os.path.normpath(path) if path.startswith("/") and "$" not in path else ""
 
 
 def _path(script: Script, word: str) -> str:
