@@ -149,6 +149,14 @@ def test_no_payload_makes_it_fail(agent: str, payload: dict[str, Any]) -> None:
     assert isinstance(neutral(agent, "PreToolUse", json.dumps(payload).encode(), {}), Answer)
 
 
+@pytest.mark.parametrize("variable", ["COPILOT_CLI", "CURSOR_VERSION", "GEMINI_SESSION_ID"])
+def test_claude_code_without_a_transcript_stays_claude_code_below_another_agent(variable: str) -> None:
+    payload = CLAUDE | {"transcript_path": None}
+    environment = {"CLAUDE_CODE_SESSION_ID": SESSION, variable: "1"}
+
+    assert recognise("claude-code", "PreToolUse", payload, environment) is None
+
+
 @pytest.mark.parametrize(
     ("agent", "variable"), [(name, word) for name, one in AGENTS.items() for word in one.variables]
 )

@@ -83,6 +83,7 @@ def test_an_empty_switch_before_an_address_loads_nothing() -> None:
         ((f"--load-extension={EXTENSIONS}/../../../../tmp/x",), "--load-extension"),
         ((f"--load-extension={EXTENSIONS}/one", "-load-extension=/tmp/x"), "-load-extension"),
         ((f"--load-extension={EXTENSIONS}",), "--load-extension"),
+        (("--load-extension=/tmp/x\ny",), "--load-extension"),
         (("--disable-extensions-except=/tmp/x",), "--disable-extensions-except"),
         (("--headless=new",), "--headless"),
         (("--remote-debugging-port=0",), "--remote-debugging-port"),

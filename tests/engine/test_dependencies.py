@@ -334,6 +334,83 @@ def test_package_json_is_covered_where_it_says_what_a_script_is(tmp_path: Path) 
     assert covered(tmp_path, seen(tmp_path, "h/g.js")) == {"h/g.js"}
 
 
+@pytest.mark.parametrize("script", [".claude/hooks/g.py", "tools/checks/g.py"])
+def test_a_project_that_its_hook_walks_through_is_no_part_of_the_hook(tmp_path: Path, script: str) -> None:
+    text = "from pathlib import Path\nROOT = Path(__file__).resolve().parents[2]\nprint(*ROOT.rglob('*.py'))\n"
+    tree(tmp_path, {".git/HEAD": "", script: text, "src/code.py": "", "README.md": ""})
+
+    found = seen(tmp_path, script)
+
+    assert covered(tmp_path, found) == {script}
+    assert found.left == (str(tmp_path),)
+
+
+@pytest.mark.parametrize(("number", "size"), [(2100, 0), (3, 8 * 1024 * 1024)], ids=["too many", "too large"])
+def test_a_folder_of_hooks_that_is_too_large_is_left_out_and_the_hook_can_be_approved(
+    tmp_path: Path, number: int, size: int
+) -> None:
+    tree(tmp_path, {".claude/hooks/g.sh": '. "$(dirname "$0")/lib.sh"', ".claude/hooks/lib.sh": ""})
+    for one in range(number):
+        with (tmp_path / f".claude/hooks/{one}.wav").open("wb") as file:
+            file.truncate(size)
+
+    found = seen(tmp_path, ".claude/hooks/g.sh")
+
+    assert covered(tmp_path, found) == {".claude/hooks/g.sh", ".claude/hooks/lib.sh"}
+    assert found.left == (str(tmp_path / ".claude/hooks"),)
+
+
+def test_each_version_of_a_package_goes_along(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        {
+            "g.mjs": "import 'one'",
+            "node_modules/one/package.json": '{"dependencies": {"two": "1", "b": "1"}}',
+            "node_modules/b/package.json": "{}",
+            "node_modules/two/package.json": '{"dependencies": {"b": "2"}}',
+            "node_modules/two/node_modules/b/package.json": "{}",
+        },
+    )
+
+    found = covered(tmp_path, seen(tmp_path, "g.mjs"))
+
+    places = ("one", "b", "two", "two/node_modules/b")
+    assert found == {"g.mjs", *(f"node_modules/{place}/package.json" for place in places)}
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("g.sh", "DATA='" + "word; " * 20_000 + "'\n"),
+        ("g.mjs", "join(__dirname, " + "'a' " * 200),
+        ("g.rb", "join(__dir__, " + "'a' " * 200),
+    ],
+    ids=["shell", "javascript", "ruby"],
+)
+def test_a_script_with_a_very_long_line_is_read(tmp_path: Path, script: str, text: str) -> None:
+    """Without an end to the search, each of these takes minutes or for ever."""
+    tree(tmp_path, {script: text})
+
+    assert covered(tmp_path, seen(tmp_path, script)) == {script}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'echo 1 > "$HOME/.claude/hooks/state.json"',
+        "echo 1 > ~/.claude/hooks/state.json",
+        'STATE="$HOME/.claude/hooks/state.json"\necho 1 > "$STATE"',
+        'DIR=~/.claude/hooks\necho 1 >> "${DIR}/state.json"',
+    ],
+)
+def test_a_file_that_a_script_writes_by_its_whole_path_is_no_part_of_the_hook(own_home: Path, line: str) -> None:
+    """Else each run would change the hook, and it would wait for an approval for ever."""
+    text = f'. "$(dirname "$0")/lib.sh"\n{line}\n'
+    tree(own_home, {".claude/hooks/g.sh": text, ".claude/hooks/lib.sh": "", ".claude/hooks/state.json": ""})
+
+    assert covered(own_home, seen(own_home, ".claude/hooks/g.sh")) == {".claude/hooks/g.sh", ".claude/hooks/lib.sh"}
+
+
 def test_a_script_that_python_cannot_read_is_named_with_its_line(tmp_path: Path) -> None:
     tree(tmp_path, {"g.py": "import os\nif\n"})
 

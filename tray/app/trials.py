@@ -102,7 +102,10 @@ def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
             log.info("%s is not tried: no test event meets its matchers", one.hook.name)
             return None
         failure = _outcome(kept, one, replace(event, id=os.urandom(16).hex()))
-    Tried(paths.state).put(one.hook.key, one.digest, failure.cause if failure else "")
+    try:
+        Tried(paths.state).put(one.hook.key, one.digest, failure.cause if failure else "")
+    except OSError as error:  # the user is notified of the failure all the same
+        log.warning("the result of the trial of %s was not written down: %s", one.hook.name, error)
     return failure
 
 

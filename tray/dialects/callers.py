@@ -270,6 +270,8 @@ def recognise(line: str, event: str, payload: Payload, environment: Variables) -
         return _foreign(name, line, event, payload)
     if line not in SHAPES or SHAPES[line](payload):
         return None
+    if line == "claude-code" and _is_certain(payload, environment):
+        return None
     for other, shape in SHAPES.items():
         if shape(payload):
             return Caller(agent=other, event=_event(other, payload, event), line=line)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 NAME = "tried.json"
+_PUTTING = threading.Lock()  # the trials of hooks that were approved together end at the same time
 LIMIT = 256 * 1024  # bytes; nothing that we write is as long
 
 
@@ -38,10 +40,11 @@ class Tried:
 
     def put(self, key: str, digest: str, cause: str) -> None:
         """Replace what is known of one hook; a `cause` of "" means that it works."""
-        known = {one: (other, why) for (one, other), why in self.failures().items() if one != key}
-        if cause:
-            known[key] = (digest, cause)
-        handle, draft = tempfile.mkstemp(prefix=f".{NAME}.", dir=self._path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(known, file, ensure_ascii=False)
-        Path(draft).replace(self._path)
+        with _PUTTING:
+            known = {one: (other, why) for (one, other), why in self.failures().items() if one != key}
+            if cause:
+                known[key] = (digest, cause)
+            handle, draft = tempfile.mkstemp(prefix=f".{NAME}.", dir=self._path.parent)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(known, file, ensure_ascii=False)
+            Path(draft).replace(self._path)

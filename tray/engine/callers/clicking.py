@@ -31,7 +31,9 @@ DRIVEN = re.compile(
 # The folders of extensions that it loads, up to the next switch. Debian's launcher names those of packages; of none,
 # Chromium shows the switch without `=`. It shows its words joined by blanks, so addresses may follow the folders:
 # what has a comma before it may be a folder, and is taken for one.
-LOADED = re.compile(r"(?:^|\s)(--?(?:load-extension|disable-extensions-except))=(.*?)(?=\s--?[a-z]|$)", re.IGNORECASE)
+LOADED = re.compile(
+    r"(?:^|\s)(--?(?:load-extension|disable-extensions-except))=(.*?)(?=\s--?[a-z]|\Z)", re.IGNORECASE | re.DOTALL
+)
 PACKAGED = re.compile(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-browser)?/extensions|share/webext)/\S")
 DRIVERS = names("MOZ_AUTOMATION MOZ_HEADLESS MOZ_MARIONETTE WEBKIT_INSPECTOR_HTTP_SERVER WEBKIT_INSPECTOR_SERVER")
 DESKTOPS = names(

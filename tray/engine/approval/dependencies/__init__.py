@@ -165,8 +165,7 @@ class _Walk:
         hooks = folder_of_hooks(entry.path)
         if hooks and needs:
             self._tried[hooks] = None
-            for one in _below(hooks):
-                self._add(one, Reason(why=Why.HOOKS))
+            self._sweep(hooks, Reason(why=Why.HOOKS))
 
     def found(self) -> Look:
         kept = {
@@ -221,20 +220,39 @@ class _Walk:
         if use.why is Why.PACKAGE:
             self._package(use, script, root)
         elif use.why is Why.FOLDER:
-            if not _too_wide(use.path):
-                self._tried[use.path] = None
-                for path in _below(use.path):
-                    self._add(path, reason)
+            self._listed(use.path, script, reason)
         elif use.why is Why.IMPORTED or not self._is_data(use.path):
             self._add(use.path, reason, imported=use.why is Why.IMPORTED)
             yield use.path
         else:
             self._left[use.path] = None
 
+    def _listed(self, folder: str, script: str, reason: Reason) -> None:
+        """A folder that a script lists, except one above its own or above its folder of hooks: that is a project."""
+        own = folder_of_hooks(script) or _folder(script)
+        if _too_wide(folder) or (folder != own and _within(own, folder)):
+            self._left[folder] = None
+            return
+        self._tried[folder] = None
+        self._sweep(folder, reason)
+
+    def _sweep(self, folder: str, reason: Reason) -> None:
+        """All files of a folder; none but those that a script names when they are too many, or too large together."""
+        files = [path for path in _below(folder) if not self._is_data(path) and path not in self._files]
+        size = sum(os.path.getsize(path) for path in (*files, *filter(os.path.isfile, self._files)))  # noqa: PTH202
+        if len(files) + len(self._files) > COUNT or size > SIZE:
+            self._left[folder] = None
+            return
+        for path in _below(folder):
+            if path in self._files or os.access(path, os.R_OK):
+                self._add(path, reason)
+            else:
+                self._left[path] = None
+
     def _package(self, use: Use, script: str, root: str) -> None:
         """A package of node_modules with all that it depends on, if that is not too large."""
         folders, missing = javascript.packages(use.path, root)
-        files = [path for folder in folders.values() for path in _below(folder, skipped={".git"})]
+        files = [path for folder in folders for path in _below(folder, skipped={".git"})]
         size = sum(os.path.getsize(path) for path in files if os.path.isfile(path))  # noqa: PTH113, PTH202
         if len(files) > COUNT or size > SIZE:
             name = use.path.rpartition("node_modules/")[2]

@@ -21,7 +21,7 @@ STRING = r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`"""
 COMMENT = re.compile(rf"({STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
 LITERAL = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\\n])*)\1""")
 IMPORTS = re.compile(
-    r"""\b(?:import\s*(?:type\s+)?(?:[\w$*{}\s,]+?\sfrom\s*|\{[^}]*\}\s*from\s*)?
+    r"""\b(?:import\s*(?:type\s+)?(?:[\w$*{}\s,]{1,4000}?\sfrom\s*|\{[^}]*\}\s*from\s*)?
     |export\s*(?:type\s*)?(?:\*(?:\s*as\s+\w+)?|\{[^}]*\})\s*from\s*
     |(?P<late>require(?:\.resolve)?|import)\s*\(\s*)(?P<quote>['"`])(?P<name>[^'"`\n$]+)(?P=quote)""",
     re.VERBOSE,
@@ -30,7 +30,7 @@ HERE = (
     r"(?:__dirname|import\.meta\.dirname|import\.meta\.dir\b|(?:path\.)?dirname\(\s*(?:__filename"
     r"|(?:url\.)?fileURLToPath\(\s*import\.meta\.url\s*\)|import\.meta\.filename)\s*\))"
 )
-JOINED = re.compile(rf"(?:\bjoin|\bresolve)\(\s*({HERE}|[\w$]+)\s*,\s*((?:(?:{STRING})\s*,?\s*)+)\)")
+JOINED = re.compile(rf"(?:\bjoin|\bresolve)\(\s*({HERE}|[\w$]+)\s*,\s*((?:(?:{STRING})\s*(?:,\s*)?)+)\)")
 NAMED = re.compile(
     rf"\b(?:const|let|var)\s+([\w$]+)(?:\s*:\s*\w+)?\s*=\s*({HERE}|(?:path\.)?(?:join|resolve)\([^;\n]*\))"
 )
@@ -46,6 +46,7 @@ TYPED = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",)}
 SCHEME = re.compile(r"[a-z]+:")
 SHORT = (".js", ".ts", ".jsx", ".tsx")  # whose meaning depends on `"type"`
 MANIFEST = "package.json"
+LACKS = 50  # for each of which we look where in the script it is: that reads all before it
 
 
 def read(script: Script) -> Reading:
@@ -53,7 +54,7 @@ def read(script: Script) -> Reading:
     places = _places(script, text)
     written = {path for found in WRITES.finditer(text) for path in _argument(script, found[1], places)}
     uses = [*_configured(script)]
-    lacks = []
+    lacks: list[Lack] = []
     for found in IMPORTS.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
         name = found["name"]
@@ -62,7 +63,9 @@ def read(script: Script) -> Reading:
             uses.append(Use(path=file, why=_why(name), line=line))
         elif name.startswith((".", "/")) or _is_package(name):
             what = Lacking.MODULE if name.startswith(".") else Lacking.PACKAGE
-            sure = not found["late"] or (found["late"] == "require" and _at_top(text, found.start()))
+            sure = not found["late"] or (
+                found["late"] == "require" and len(lacks) < LACKS and _at_top(text, found.start())
+            )
             lacks.append(Lack(what=what, name=name, script=script.path, line=line, sure=sure))
     uses += [use for use in _literals(script, text, places) if use.path not in written]
     return Reading(
@@ -70,23 +73,23 @@ def read(script: Script) -> Reading:
     )
 
 
-def packages(folder: str, root: str) -> tuple[dict[str, str], list[str]]:
-    """The folders of a package and of all that it depends on, by name, and the packages that were not found."""
-    found: dict[str, str] = {}
+def packages(folder: str, root: str) -> tuple[tuple[str, ...], list[str]]:
+    """The folders of a package and of all that it depends on, in each version, and the names of missing ones."""
+    found: dict[str, None] = {}
     missing = []
-    waiting = [(Path(folder).name, folder)]
+    waiting = [folder]
     while waiting:
-        name, place = waiting.pop()
-        if place in found.values():
+        place = waiting.pop()
+        if place in found:
             continue
-        found[name] = place
+        found[place] = None
         for needed in _needs(place):
             at = _package(place, needed, root)
             if at:
-                waiting.append((needed, at))
+                waiting.append(at)
             else:
                 missing.append(needed)
-    return found, missing
+    return tuple(found), missing
 
 
 def _needs(folder: str) -> list[str]:

@@ -15,7 +15,7 @@ REQUIRED = re.compile(
 )
 JOINED = re.compile(
     r"""\b(?:join|catfile)\(\s*(?:__dir__|File\.dirname\(__FILE__\)|\$FindBin::Bin|\$Bin)\s*,
-    \s*((?:(?:'[^']*'|"[^"]*")\s*,?\s*)+)\)""",
+    \s*((?:(?:'[^']*'|"[^"]*")\s*(?:,\s*)?)+)\)""",
     re.VERBOSE,
 )
 LIBRARY = re.compile(r"""use\s+lib\s+['"]\$(?:FindBin::)?Bin/([\w./-]+)['"]""")

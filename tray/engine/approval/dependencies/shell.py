@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tray.engine.approval.dependencies.reading import Lack, Lacking, Reading, Script, Use, Why, beside, nameable
 
 OWN = "\x02"  # the folder of the script, while its text is worked on
 SELF = "\x03"  # the script itself
 ROUNDS = 6  # in which variables get their values
+BEFORE = 200  # characters in front of a word that are looked at: a line may be as long as its file
 FILE = r"(?:\$\{?0\}?|\$\{?BASH_SOURCE(?:\[0\])?\}?|\$\{BASH_SOURCE(?:\[0\])?:-\$0\}|\$\{\(%\):-%x\}|\$\{0:A\})"
 REAL = r"(?:g?readlink\s+-f|readlink|realpath)"
 IDIOMS = (
@@ -32,6 +33,7 @@ ASSIGNED = re.compile(
     rf"([A-Za-z_]\w*)=({OWN}[^\s;&|()<>]*)",
     re.MULTILINE,
 )
+FIXED = re.compile(r"(?:^|[\s;&(])([A-Za-z_]\w*)=((?:~|\$HOME|\$\{HOME\})?/[^\s;&|()<>$]*)")
 COMMENT = re.compile(r"(^|\s)#[^\n]*")
 WORD = re.compile(r"[^\s;&|()<>`]+")
 SOURCED = re.compile(r"(?:^|[\s;&|(])(?:\.|source)\s+$")
@@ -48,11 +50,12 @@ def read(script: Script) -> Reading:
     written: set[str] = set()
     live: list[str] = []
     tested: set[str] = set()
+    fixed = dict(FIXED.findall(text))
     for word, line, before in _words(text):
         sourced = bool(SOURCED.search(before))
         path = _path(script, word)
         if WRITES.search(before):
-            written.add(path)
+            written.add(path or _target(word, fixed))
         elif TESTED.search(before):
             tested.add(path)
         if sourced and LIVE.match(word):
@@ -90,7 +93,16 @@ def _words(text: str) -> Iterator[tuple[str, int, str]]:
         for found in WORD.finditer(line):
             word = found[0]
             name, equals, value = word.partition("=")
-            yield (value if equals and re.fullmatch(r"-*[\w-]+", name) else word), number, line[: found.start()]
+            before = line[max(0, found.start() - BEFORE) : found.start()]
+            yield (value if equals and re.fullmatch(r"-*[\w-]+", name) else word), number, before
+
+
+def _target(word: str, fixed: Mapping[str, str]) -> str:
+    """The file that is written to by a whole path, or by a variable that has one; "" for any other word."""
+    word = re.sub(r"^\$(?:\{(\w+)\}|(\w+))", lambda found: fixed.get(found[1] or found[2], found[0]), word)
+    word = re.sub(r"^(?:\$HOME|\$\{HOME\})(?=/)", "~", word)
+    path = os.path.expanduser(word)  # noqa: PTH111 - of texts, which need not be paths
+    return os.path.normpath(path) if path.startswith("/") and "$" not in path else ""
 
 
 def _path(script: Script, word: str) -> str:
