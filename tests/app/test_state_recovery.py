@@ -17,7 +17,7 @@ from tray.app.state_recovery import Cause, Incident, StateRecovery
 from tray.app.watching import FolderWatch
 from tray.errors import StoreError
 from tray.store.copies import DamagedError
-from tray.threads import Loop
+from tray.threads import Loop, Quit
 
 
 class Tray:
@@ -27,6 +27,7 @@ class Tray:
         self.incidents: list[Incident] = []
         self.gave_way = 0
         self.gaps: list[float] = []
+        self.quit = Quit()
         self.folder = StateFolder(house.paths)
         self.folder.claim()
         house.paths.socket.touch()
@@ -41,6 +42,7 @@ class Tray:
             give_way=self._give_way,
             retry=self.gaps.append,
             watch=lambda: None,
+            quit=self.quit,
         )
         self.recovery.hold()
         self.recovery.start()
@@ -101,6 +103,27 @@ def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: Ho
     tray.recovery.look()
     house.stores.switch.turn(False, "test")
     assert [one.cause for one in tray.incidents] == [Cause.DATABASE]
+
+
+def test_the_socket_that_the_tray_removes_when_it_quits_is_no_incident(house: House, tray: Tray) -> None:
+    tray.quit.begin()
+    house.paths.socket.unlink()
+
+    tray.recovery.look()
+
+    assert tray.incidents == []
+
+
+def test_a_state_folder_that_is_deleted_while_the_tray_quits_is_made_anew(house: House, tray: Tray) -> None:
+    house.hook("guard", on="tool_before", script="exit 2")
+    tray.recovery.look()
+    tray.quit.begin()
+
+    shutil.rmtree(house.paths.state)
+    tray.recovery.look()
+
+    assert [(one.cause, one.approvals, one.failure) for one in tray.incidents] == [(Cause.DELETED, 1, "")]
+    assert house.paths.database.exists()
 
 
 def test_a_copy_with_other_bytes_is_not_held(house: House, tray: Tray) -> None:
