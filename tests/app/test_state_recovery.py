@@ -17,6 +17,7 @@ from tray.app.state_recovery import Cause, Incident, StateRecovery
 from tray.app.watching import FolderWatch
 from tray.errors import StoreError
 from tray.store.copies import DamagedError
+from tray.store.db import Database
 from tray.threads import Loop, Quit
 
 
@@ -103,6 +104,25 @@ def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: Ho
     tray.recovery.look()
     house.stores.switch.turn(False, "test")
     assert [one.cause for one in tray.incidents] == [Cause.DATABASE]
+
+
+def test_damage_found_in_a_file_in_place_of_ours_does_not_condemn_the_database_that_is_made_anew(
+    house: House, tray: Tray
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 2")
+    house.paths.database.rename(house.root / "ours")
+    house.paths.database.write_bytes(b"no database" * 1000)
+    with pytest.raises(StoreError), Database(house.paths.database).connect() as connection:  # as a command reads it
+        connection.execute("SELECT * FROM ledger").fetchall()
+    assert house.stores.database.condemned
+
+    tray.recovery.look()
+
+    assert not house.stores.database.condemned
+    fresh = House(house.root)  # as the next tray reads it, which would set a condemned one aside
+    fresh.configure(house.paths.config.read_text())
+    assert fresh.standing("guard").state.value == "approved"
+    fresh.close()
 
 
 def test_the_socket_that_the_tray_removes_when_it_quits_is_no_incident(house: House, tray: Tray) -> None:

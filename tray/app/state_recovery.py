@@ -305,6 +305,7 @@ class StateRecovery:
             self._kept.database.damage_seen()  # what is gone is named by this incident
             self._decisions = 0
             self._lost += [say("the journal"), say("what was remembered of sessions")]
+        self._kept.database.examine_anew()
         self._spare.open()
         lost.prepare(self._kept.database)
 
