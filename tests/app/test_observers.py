@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from tray.app import observers as module
 from tray.app.observers import PLACES, Observers
 
 
@@ -36,3 +37,16 @@ def test_there_are_so_many_places_and_one_that_is_left_is_free_again() -> None:
 
     assert observers.spawn(lambda: None)
     observers.join()
+
+
+def test_many_that_hang_do_not_hold_up_the_end_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ENDING", 0.3)
+    observers, release = Observers(), threading.Event()
+    assert {observers.spawn(lambda: release.wait(120)) for _ in range(PLACES)} == {True}
+
+    ending = threading.Thread(target=observers.join)
+    ending.start()
+    ending.join(30)  # one after the other they would take twice as long
+
+    assert not ending.is_alive()
+    release.set()

@@ -17,7 +17,8 @@ from tray.app.state_recovery import Cause, Incident, StateRecovery
 from tray.app.watching import FolderWatch
 from tray.errors import StoreError
 from tray.store.copies import DamagedError
-from tray.threads import Loop
+from tray.store.db import Database
+from tray.threads import Loop, Quit
 
 
 class Tray:
@@ -27,6 +28,7 @@ class Tray:
         self.incidents: list[Incident] = []
         self.gave_way = 0
         self.gaps: list[float] = []
+        self.quit = Quit()
         self.folder = StateFolder(house.paths)
         self.folder.claim()
         house.paths.socket.touch()
@@ -41,6 +43,7 @@ class Tray:
             give_way=self._give_way,
             retry=self.gaps.append,
             watch=lambda: None,
+            quit=self.quit,
         )
         self.recovery.hold()
         self.recovery.start()
@@ -101,6 +104,46 @@ def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: Ho
     tray.recovery.look()
     house.stores.switch.turn(False, "test")
     assert [one.cause for one in tray.incidents] == [Cause.DATABASE]
+
+
+def test_damage_found_in_a_file_in_place_of_ours_does_not_condemn_the_database_that_is_made_anew(
+    house: House, tray: Tray
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 2")
+    house.paths.database.rename(house.root / "ours")
+    house.paths.database.write_bytes(b"no database" * 1000)
+    with pytest.raises(StoreError), Database(house.paths.database).connect() as connection:  # as a command reads it
+        connection.execute("SELECT * FROM ledger").fetchall()
+    assert house.stores.database.condemned
+
+    tray.recovery.look()
+
+    assert not house.stores.database.condemned
+    fresh = House(house.root)  # as the next tray reads it, which would set a condemned one aside
+    fresh.configure(house.paths.config.read_text())
+    assert fresh.standing("guard").state.value == "approved"
+    fresh.close()
+
+
+def test_the_socket_that_the_tray_removes_when_it_quits_is_no_incident(house: House, tray: Tray) -> None:
+    tray.quit.begin()
+    house.paths.socket.unlink()
+
+    tray.recovery.look()
+
+    assert tray.incidents == []
+
+
+def test_a_state_folder_that_is_deleted_while_the_tray_quits_is_made_anew(house: House, tray: Tray) -> None:
+    house.hook("guard", on="tool_before", script="exit 2")
+    tray.recovery.look()
+    tray.quit.begin()
+
+    shutil.rmtree(house.paths.state)
+    tray.recovery.look()
+
+    assert [(one.cause, one.approvals, one.failure) for one in tray.incidents] == [(Cause.DELETED, 1, "")]
+    assert house.paths.database.exists()
 
 
 def test_a_copy_with_other_bytes_is_not_held(house: House, tray: Tray) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from desk import wait
 from house import House
 
 from tray.alerts.alert import Alert, AlertClass, Button
 from tray.alerts.herald import Herald
 from tray.app.alerting import Alerting
 from tray.app.doctor.samples import fitting
-from tray.app.trials import Failure, Trials
+from tray.app.trials import Failure, Trials, attempt
 from tray.engine.approval.controls import Back, Controls
 from tray.model.hook import Match, State
 from tray.settings import Settings
@@ -122,6 +125,34 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     assert health == f"its test run failed: {failure.cause}"
     assert (state, bench.house.standing("guard").state) == (State.APPROVED, State.PENDING)
     assert bench.house.standing("guard").health == ""
+
+
+def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_passed_nor_failed(
+    house: House,
+) -> None:
+    script = 'cat >/dev/null; touch "$HOOK_SOURCE_DIR/started"; exec sleep 600'
+    one = house.hook("guard", on="tool_before", script="exit 7", timeout=500.0)
+    approved = house.stores.ledger.book.approved[one.key]
+    assert attempt(house.paths, house.stores, approved), "it is known as broken"
+    house.roster.refresh()
+    before = house.standing("guard").health
+    slow = house.hook("slow", on="tool_before", script=script, timeout=500.0)
+    found: list[Failure | None] = []
+    ending, ours = socket.socketpair()
+
+    def work() -> None:
+        found.append(attempt(house.paths, house.stores, house.stores.ledger.book.approved[slow.key], ending))
+
+    with ending, ours:
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        wait(lambda: (house.paths.config.parent / "started").exists(), 20, "the hook runs")
+        ours.close()
+        thread.join(20)
+
+    assert found == [None]
+    assert (house.standing("slow").health, house.standing("guard").health) == ("", before)
+    assert [row.hooks[0]["name"] for row in house.stores.journal.recent(10) if row.hooks] == ["guard"]
 
 
 def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(bench: Bench) -> None:

@@ -26,6 +26,7 @@ from door.porch import (
 from relays import child_listener
 
 from tray.door import frames, listener
+from tray.door.address import Address, listen
 from tray.door.control import ask
 from tray.door.listener import ACCEPTORS, ROOMS, WORKING
 from tray.model.decision import Answer
@@ -287,3 +288,21 @@ def test_a_door_whose_socket_was_deleted_listens_at_its_path_again_and_sees_its_
 
     with porch.knock("e") as after:
         assert answer(after).stdout == b"inline"
+
+
+def test_a_door_that_is_shut_while_it_listens_again_leaves_no_socket_behind(
+    porch: Porch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutting = threading.Thread(target=porch.listener.shut)
+
+    def late(path: Path, *, loopback: bool) -> Address:
+        shutting.start()
+        shutting.join(1.0)  # it has to wait for this
+        return listen(path, loopback=loopback)
+
+    monkeypatch.setattr("tray.door.address.listen", late)
+    porch.path.unlink()
+    porch.listener.rebind()
+    shutting.join(20)
+
+    assert not porch.path.exists()

@@ -140,6 +140,15 @@ def test_a_signal_with_the_first_event_ends_the_tray_in_order(plain: Plain, tmp_
 
     assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
     assert not locate(str(tmp_path / "h")).socket.exists()
+    assert "deleted or replaced" not in (tmp_path / "output").read_text(), "the tray removed its socket itself"
+
+
+def test_a_signal_while_the_tray_closes_does_not_keep_it_from_writing_its_rows(plain: Plain, tmp_path: Path) -> None:
+    program = Path(__file__).with_name("late_signal_tray.py")
+
+    tray = plain.start([sys.executable, "-I", program, "--home", tmp_path / "h", "run"])
+
+    assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
 
 
 @pytest.mark.parametrize("failure", ["allow", "block"])

@@ -82,8 +82,8 @@ def run(
         adopt()
         widen()
         parts = App(paths, folder, headless=headless, say=say, trust=trust, finishing=finishing)
-        with contextlib.closing(parts) as app:
-            app.run()
+        with ended_by(parts.quit), contextlib.closing(parts):  # a second signal must not cut `close` short
+            parts.run()
     except AnotherTrayError:
         say(f"Hooktray is already running for {paths.state}.")
     finally:
@@ -161,6 +161,7 @@ class App:
             give_way=self._give_way,
             retry=self._folder_watch.after,
             watch=self._folder_watch.again,
+            quit=self._quit,
         )
         self._state_recovery.hold()
 
@@ -183,13 +184,12 @@ class App:
         model = functools.partial(llm, self._paths, self._kept)
         self._engine = engine(
             self._kept, self._news, self._observers.spawn, self._background, llm=model, ending=self._ending,
-            questions=self._alerting.questions,
-            exceptions=lambda: self._roster.exceptions, answers=lambda words, agent: self._typed(words, agent),
-            port=lambda: self._page.port, quit=self._quit,
+            questions=self._alerting.questions, exceptions=lambda: self._roster.exceptions,
+            answers=lambda words, agent: self._typed(words, agent), port=lambda: self._page.port, quit=self._quit,
         )  # fmt: skip
         trials = Trials(
             self._paths, self._kept,
-            spawn=self._observers.spawn, failed=self._alerting.failed, changed=self._changed,
+            spawn=self._observers.spawn, failed=self._alerting.failed, changed=self._changed, ending=self._ending,
         )  # fmt: skip
         self._controls = Controls(
             switch=self._kept.switch,
@@ -217,7 +217,7 @@ class App:
             examine=lambda: self._observers.spawn(self._examine),
             incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
             show_incident=self._show_incident,
-            quit=lambda: self._quitting.ask(),
+            quit=self.quit,
             recovery=self._recovery,
         )
         self._news.screen = self._face
@@ -237,18 +237,19 @@ class App:
 
     def run(self) -> None:
         """Open the door, then give the main thread to the icon until someone quits."""
-        # Before anybody can rely on us: we may be killed at any moment.
-        self._guide()
+        self._guide()  # before anybody can rely on us: we may be killed at any moment
         self._quitting.start()
-        with ended_by(self._quitting.ask):  # before the first event: a signal must find its handler
-            try:
-                self._listener.start()
-                self._state_recovery.start()
-                self._chores.do(self._start)
-                self._icon.run()
-            finally:
-                self._quitting.ask()  # when the icon ended by itself
-                self._quitting.join()
+        try:
+            self._listener.start()
+            self._state_recovery.start()
+            self._chores.do(self._start)
+            self._icon.run()
+        finally:
+            self.quit()  # when the icon ended by itself
+            self._quitting.join()
+
+    def quit(self) -> None:
+        self._quitting.ask()
 
     def close(self) -> None:
         """In order: nothing new comes in, what runs ends, what happened is written down.
@@ -286,6 +287,8 @@ class App:
         self._lately.soon()
 
     def _start(self) -> None:
+        if self._quit.begun:  # what a person is to read waits for the next start
+            return
         self._face.wear(self._icon)
         self._alerting.began(self._kept)
         self._refresh()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 PLACES = 256  # of them at once
-ENDING = 5.0  # seconds that each has when the tray ends
+ENDING = 5.0  # seconds that all of them have when the tray ends
 
 log = logging.getLogger(__name__)
 
@@ -42,5 +43,6 @@ class Observers:
         return True
 
     def join(self) -> None:
+        until = time.monotonic() + ENDING
         for thread in list(self._threads):
-            thread.join(ENDING)
+            thread.join(max(0.0, until - time.monotonic()))

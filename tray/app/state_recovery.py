@@ -34,6 +34,7 @@ from tray.store.db import open_db
 from tray.store.held import Held, records
 from tray.store.ledger import Act, Approved
 from tray.store.spare import Spare, create, holds_anything
+from tray.threads import Quit
 
 WAY = "state folder lost"  # how the ledger names it when a hook loses its approval here
 GAPS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two tries that fail
@@ -128,7 +129,9 @@ class StateRecovery:
         give_way: Callable[[], None],
         retry: Callable[[float], None],
         watch: Callable[[], None],
+        quit: Quit | None = None,
     ) -> None:
+        self._quit = quit or Quit()
         self._paths = paths
         self._kept = kept
         self._roster = roster
@@ -172,6 +175,8 @@ class StateRecovery:
     def look(self) -> None:
         """Make anew what was taken away; if nothing was, hold what is approved now."""
         parts = self._folder.changed()
+        if self._quit.begun:
+            parts -= {Part.SOCKET}  # the tray itself takes it away then, in this order
         if self._is_over:
             return
         if not parts and not self._tries:
@@ -300,6 +305,7 @@ class StateRecovery:
             self._kept.database.damage_seen()  # this incident names what is gone
             self._decisions = 0
             self._lost += [say("the journal"), say("what was remembered of sessions")]
+        self._kept.database.examine_anew()
         self._spare.open()
         lost.prepare(self._kept.database)
 

@@ -22,6 +22,8 @@ from tray.engine import trial
 from tray.engine.account import account
 from tray.engine.approval.controls import Back
 from tray.engine.approval.roster import Standing
+from tray.engine.runners.command import Gone
+from tray.engine.runners.process import CANCELLED
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.event import Event
@@ -46,6 +48,10 @@ RELEASING = phrase("`hooktray release {agent}` puts the hook back into the agent
 log = logging.getLogger(__name__)
 
 
+class CancelledError(Exception):
+    """The tray ended before the hook had."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """What went wrong with a trial, and what to do about it."""
@@ -56,7 +62,10 @@ class Failure:
 
 
 class Trials:
-    """Tries each hook after its approval. `failed` gets what to show, and what takes the approval back."""
+    """Tries each hook after its approval. `failed` gets what to show, and what takes the approval back.
+
+    `ending` becomes readable when the tray ends, which cancels what still runs.
+    """
 
     def __init__(
         self,
@@ -66,8 +75,9 @@ class Trials:
         spawn: Callable[[Callable[[], object]], bool],
         failed: Callable[[Failure, Back], None],
         changed: Callable[[], None],
+        ending: Gone | None = None,
     ) -> None:
-        self._paths, self._kept = paths, kept
+        self._paths, self._kept, self._ending = paths, kept, ending
         self._spawn, self._failed, self._changed = spawn, failed, changed
 
     def approved(self, standing: Standing, back: Back) -> None:
@@ -81,7 +91,7 @@ class Trials:
             log.warning("%s was not tried after its approval: too much runs at the same time", one.hook.name)
 
     def _try(self, one: Approved, back: Back) -> None:
-        failure = attempt(self._paths, self._kept, one)
+        failure = attempt(self._paths, self._kept, one, self._ending)
         if self._kept.ledger.book.approved.get(one.hook.key) != one:
             return  # it was taken back or approved anew meanwhile
         if failure:
@@ -89,10 +99,11 @@ class Trials:
         self._changed()
 
 
-def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
+def attempt(paths: Paths, kept: Stores, one: Approved, ending: Gone | None = None) -> Failure | None:
     """Run an approved hook once on a test event and write that down; None when it works, or is not to be tried.
 
-    HTTP and prompt hooks are sent nothing, and rules need no trial.
+    HTTP and prompt hooks are sent nothing, and rules need no trial. A run that the end of the tray cancels shows
+    nothing: none of it is written down.
     """
     if not isinstance(one.hook.action, Command) or not one.hook.enabled:
         return None
@@ -101,7 +112,10 @@ def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
         if event is None:
             log.info("%s is not tried: no test event meets its matchers", one.hook.name)
             return None
-        failure = _outcome(kept, one, replace(event, id=os.urandom(16).hex()))
+        try:
+            failure = _outcome(kept, one, replace(event, id=os.urandom(16).hex()), ending)
+        except CancelledError:
+            return None
     try:
         Tried(paths.state).put(one.hook.key, one.digest, failure.cause if failure else "")
     except OSError as error:  # the user is notified of the failure all the same
@@ -109,14 +123,16 @@ def attempt(paths: Paths, kept: Stores, one: Approved) -> Failure | None:
     return failure
 
 
-def _outcome(kept: Stores, one: Approved, event: Event) -> Failure | None:
+def _outcome(kept: Stores, one: Approved, event: Event, ending: Gone | None) -> Failure | None:
     sink = trial.Nobody()
     started, at = time.monotonic(), time.time()
     try:
-        judge = engine(kept, sink, sink.later, None, llm=lambda: None, rows=sink)
+        judge = engine(kept, sink, sink.later, None, llm=lambda: None, rows=sink, ending=ending)
         tried = trial.run(judge, one, event)
     except HooktrayError as error:
         return Failure(hook=one.hook.name, cause=error.message, cure=error.hint)
+    if tried.outcome.cause == CANCELLED:
+        raise CancelledError
     decision = replace(tried.decision, remarks=(*tried.decision.remarks, REMARK))
     ms = (time.monotonic() - started) * 1000
     kept.journal.append(account(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)

@@ -77,6 +77,7 @@ class Listener:
         self._service = service
         self._loopback = loopback
         self._closing = threading.Event()
+        self._moving = threading.Lock()  # held while the path of the socket changes hands
         self._silent = Rooms(SILENT_ROOMS, "door silent")
         self._slow = Rooms(SLOW_ROOMS, "door slow")
         self._rooms = Rooms(ROOMS, "door event")
@@ -100,17 +101,18 @@ class Listener:
 
     def rebind(self) -> None:
         """Listen at the path again, where the socket was deleted or replaced; callers that are inside stay."""
-        old = self._address
-        if old is None or self._closing.is_set():
-            return
-        self._address = address.listen(self._path, loopback=self._loopback)
-        try:
-            old.socket.shutdown(socket.SHUT_RDWR)
-            self._acceptors = [one for one in self._acceptors if one.is_alive()]
-        except OSError:  # only Linux wakes the old acceptors; elsewhere they wait on, unused
-            self._acceptors = []
-        old.socket.close()
-        self._start_acceptors(self._address)
+        with self._moving:
+            old = self._address
+            if old is None or self._closing.is_set():
+                return
+            self._address = address.listen(self._path, loopback=self._loopback)
+            try:
+                old.socket.shutdown(socket.SHUT_RDWR)
+                self._acceptors = [one for one in self._acceptors if one.is_alive()]
+            except OSError:  # only Linux wakes the old acceptors; elsewhere they wait on, unused
+                self._acceptors = []
+            old.socket.close()
+            self._start_acceptors(self._address)
 
     @property
     def busy(self) -> bool:
@@ -122,11 +124,12 @@ class Listener:
 
         A caller whose frame is whole stays until it is answered. A frame that becomes whole later is not answered.
         """
-        if self._address is None or self._closing.is_set():
-            return
-        self._closing.set()
-        self._address.remove()
-        self._wake(self._address)
+        with self._moving:
+            if self._address is None or self._closing.is_set():
+                return
+            self._closing.set()
+            self._address.remove()
+            self._wake(self._address)
         self._parking.clear(time.monotonic() + timeout)
 
     def close(self, timeout: float = 10.0) -> None:

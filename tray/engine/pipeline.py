@@ -280,10 +280,13 @@ class Engine:
         return self._questions.park(event, decision, left, finish)
 
     def trial(self, event: Event, approved: Approved) -> Outcome:
-        """One hook's turn on an event that did not happen, through the same gates; nobody is told of it."""
+        """One hook's turn on an event that did not happen, through the same gates; nobody is told of it.
+
+        The end of the tray cancels it.
+        """
         found = spec(event.agent, event.name)
         limit = approved.hook.timeout + 5 if found.observe_only else found.deadline
-        return self._rounds.alone(event, switched(approved, self._switch), time.monotonic() + limit)
+        return self._rounds.alone(event, switched(approved, self._switch), time.monotonic() + limit, self._ending)
 
     def rehearse(self, event: Event, may: Callable[[Hook], bool]) -> Decision:
         """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""

@@ -90,11 +90,11 @@ class Rounds:
         """What comes out while the switch or a pause keeps all of them from running."""
         return [skipped(one.hook, switch) for one in hooks]
 
-    def alone(self, event: Event, approved: Approved, deadline: float) -> Outcome:
+    def alone(self, event: Event, approved: Approved, deadline: float, gone: Gone | None) -> Outcome:
         """One hook's turn, whoever else would be asked; a pause of the event's own session does not count."""
         switch = self._switch.gate(time.time(), session="", agent=event.agent)
         turn = self._turn(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
-        return turn if isinstance(turn, Outcome) else self._run(event, [approved], {0: turn}, deadline, None)[0]
+        return turn if isinstance(turn, Outcome) else self._run(event, [approved], {0: turn}, deadline, gone)[0]
 
     def gate(self, event: Event) -> Gate | None:
         """Whether the switch or a pause keeps this event's hooks from running, at this moment."""

@@ -101,13 +101,9 @@ class Database:
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True, timeout=busy, isolation_level=None)
         connection.row_factory = sqlite3.Row
+        pragmas = ("synchronous = NORMAL", "foreign_keys = ON", "journal_size_limit = 16777216", *self.pragmas)
         try:
-            for pragma in (
-                "synchronous = NORMAL",
-                "foreign_keys = ON",
-                "journal_size_limit = 16777216",
-                *self.pragmas,
-            ):
+            for pragma in pragmas:
                 connection.execute(f"PRAGMA {pragma}")
         except BaseException:
             connection.close()
@@ -141,6 +137,11 @@ class Database:
         """Have the file set aside at the next start: it turned out damaged while others were using it."""
         with suppress(OSError):
             _mark(self.path).touch(mode=0o600)
+
+    def examine_anew(self) -> None:
+        """Another file was made at the path: what was found in the earlier one does not count for it."""
+        _mark(self.path).unlink(missing_ok=True)
+        self.is_whole()
 
 
 @contextmanager
