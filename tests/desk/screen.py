@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from PIL import Image, ImageGrab
 from Xlib import X  # type: ignore[import-untyped]
@@ -32,12 +33,35 @@ class Box:
         return self.x, self.y, self.x + self.width, self.y + self.height
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def reconnecting(look: Callable[Concatenate[Screen, P], T]) -> Callable[Concatenate[Screen, P], T]:
+    """Look once more over a new connection when python-xlib fails: after that, the old one never answers again."""
+
+    @functools.wraps(look)
+    def again(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return look(screen, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the connection waits for a reply for ever
+            print(f"the connection to the X server is made anew: {error!r}")
+            screen.connect()
+            return look(screen, *args, **kwargs)
+
+    return again
+
+
 class Screen:
     """One connection to the X server, and xdotool's real pointer and keyboard."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
         self.name = environment["DISPLAY"]
+        self.connect()
+
+    def connect(self) -> None:
+        """Connect, again if need be."""
         self._display = Display(self.name)
         self._root = self._display.screen().root
 
@@ -47,33 +71,38 @@ class Screen:
     def image(self, box: Box | None = None) -> Image.Image:
         return ImageGrab.grab(xdisplay=self.name, bbox=box.edges if box else None)
 
+    @reconnecting
     def managed(self) -> bool:
         """Whether a window manager is there."""
-        atom = self._display.intern_atom("_NET_SUPPORTING_WM_CHECK")
+        atom = self._display.get_atom("_NET_SUPPORTING_WM_CHECK")
         return self._root.get_full_property(atom, X.AnyPropertyType) is not None
 
+    @reconnecting
     def popups(self, *types: str) -> list[Box]:
         """What of these types is open (default: menus), lowest first; a submenu may first appear below its parent."""
-        wanted = {self._display.intern_atom(name) for name in types or MENU_TYPES}
+        wanted = {self._display.get_atom(name) for name in types or MENU_TYPES}
         return [box for window in self._root.query_tree().children if (box := self._popup(window, wanted))]
 
+    @reconnecting
     def named(self, name: str) -> list[Box]:
         """The windows of this class on the screen, without those that only hold something."""
         return [box for window in self._root.query_tree().children if (box := self._of(window, name))]
 
+    @reconnecting
     def titles(self) -> list[str]:
         """What the managed windows are called, oldest first."""
-        listed = self._root.get_full_property(self._display.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+        listed = self._root.get_full_property(self._display.get_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
         return [self._title(number) for number in (listed.value if listed else ())]
 
     def _title(self, number: int) -> str:
         try:
             window = self._display.create_resource_object("window", number)
-            found = window.get_full_property(self._display.intern_atom("_NET_WM_NAME"), X.AnyPropertyType)
+            found = window.get_full_property(self._display.get_atom("_NET_WM_NAME"), X.AnyPropertyType)
         except (BadDrawable, BadWindow):  # it was closed meanwhile
             return ""
         return bytes(found.value).decode("utf-8", "replace") if found else ""
 
+    @reconnecting
     def tray(self) -> Box | None:
         """The panel's tray; None as long as it has no place."""
         found = [box for window in self._windows(self._root, 5) if (box := self._tray(window))]
@@ -113,7 +142,7 @@ class Screen:
             attributes = window.get_attributes()
             if attributes.map_state != X.IsViewable or not attributes.override_redirect:
                 return None
-            kinds = window.get_full_property(self._display.intern_atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType)
+            kinds = window.get_full_property(self._display.get_atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType)
             return self._box(window) if kinds and types.intersection(kinds.value) else None
         except (BadWindow, BadDrawable):  # closed while we looked
             return None

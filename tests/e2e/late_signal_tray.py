@@ -24,6 +24,6 @@ def signalled(journal: Journal, limit: float = 5.0) -> None:
 
 
 if __name__ == "__main__":
-    Headless.run = lambda icon: None  # type: ignore[method-assign]
-    Journal.close = signalled  # type: ignore[method-assign]
+    Headless.run = lambda icon: None  # type: ignore[assignment, method-assign]
+    Journal.close = signalled  # type: ignore[assignment, method-assign]
     sys.exit(run(locate(sys.argv[2]), headless=True))
