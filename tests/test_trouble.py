@@ -75,7 +75,7 @@ def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) ->
         ("shelley", "end-of-turn", b"{", "not JSON"),
         ("claude-code", "BrandNew", b'{"hook_event_name":"BrandNew"}', ""),
         ("nobody", "PreToolUse", b"{}", "unknown agent"),
-        ("claude-code", "Stop", b'{"a":"' + b"x" * (10 * MEGABYTE) + b'"}', ""),
+        ("claude-code", "Stop", b'{"hook_event_name":"Stop","a":"' + b"x" * (10 * MEGABYTE) + b'"}', ""),
         ("claude-code", "Stop", b'{"a":"' + b"x" * (17 * MEGABYTE) + b'"}', "over the limit"),
     ],
     ids=["empty", "not json", "array", "not utf-8", "half", "unknown event", "unknown agent", "10 MB", "17 MB"],

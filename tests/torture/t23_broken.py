@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from house import House
 
 from torture.frame import Tally
 from tray.dialects import DIALECTS
+from tray.store.copies import SPARE
 
 TITLE = "broken, deny and allow"
 SIGNALS = (1, 2, 3, 6, 8, 9, 11, 13, 14, 15, 24, 31)
@@ -22,7 +24,7 @@ BROKEN: Mapping[str, str] = {
     "out of time": "sleep 60",
     "too much": "head -c 1100000 /dev/zero",
 }
-# Exit 0 and a text that is no answer: it says nothing, whatever the policy is, and is noted where JSON was to come.
+# Exit 0 and a text that is no answer: no opinion, noted where JSON was to come; with `failure: block` a failure.
 UNREADABLE: Mapping[str, str] = {
     "half JSON": 'printf \'{"decision": "approve"\'',
     "half a refusal": 'printf \'{"decision": "block", "reason": "no\'',
@@ -82,8 +84,11 @@ def _unreadable(tally: Tally, house: House, dialect: str, policy: str, name: str
     said = _said(house, title)
     hook = house.last.hooks[0]
     noted = bool(hook["cause"]) or name not in NOTED[dialect]
-    tally.attack(f"{name} in {dialect}, {policy}: {hook['status']}, {said}, {hook['cause']!r}",
-                 said == "nothing" and hook["verdict"] == "abstain" and noted)  # fmt: skip
+    if policy == "block":
+        held = said == "deny" and hook["status"] == "failed" and bool(hook["cause"])
+    else:
+        held = said == "nothing" and hook["verdict"] == "abstain" and noted
+    tally.attack(f"{name} in {dialect}, {policy}: {hook['status']}, {said}, {hook['cause']!r}", held)
 
 
 def _inside(tally: Tally, house: House, dialect: str, policy: str) -> None:
@@ -116,6 +121,7 @@ def _gone(tally: Tally, house: House) -> None:
             copy = house.stores.copies.path(standing.approved, str(folder / f"{title}.py"))
             copy.parent.chmod(0o700)
             copy.unlink()
+            shutil.rmtree(house.stores.copies.folder / standing.approved / SPARE)  # else it is restored from there
             (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
             said = _said(house, title)
             status = house.last.hooks[0]["status"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tray.dialects import DIALECTS, lenient
+from tray.dialects import DIALECTS, lenient, spec
 from tray.model.decision import Reading, Result, Verdict
-from tray.model.event import Event
+from tray.model.event import Can, Event
 from tray.model.hook import Failure, Hook
 from tray.text import redact, sanitise
 
@@ -29,7 +29,8 @@ def read(event: Event, hook: Hook, result: Result) -> Reading:
         found = DIALECTS[hook.dialect].read(event, replace(result, stdout=last.encode()))
         if found.verdict > max(reading.verdict, Verdict.ALLOW) or found.stop is not None:
             return _refusal(found)
-    if hook.failure is Failure.BLOCK and result.code == 0 and not reading.problem:
+    refusable = Can.DENY in spec(event.agent, event.name).can  # else there is nothing to block
+    if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not reading.problem:
         return _answer_due(hook, result, reading)
     return reading
 
