@@ -71,6 +71,26 @@ def test_a_call_counts_once_and_only_if_a_thread_of_the_tray_makes_it(tmp_path: 
     ]  # fmt: skip
 
 
+LOOKS = """\
+10 1.000000 connect(3, {sa_family=AF_UNIX, sun_path="/home/door.sock"}, 110) = 0
+10 1.100000 recvfrom(3, 0x7ff, 1, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)
+10 1.200000 writev(3, [{iov_base="HKT1E", iov_len=5}], 1) = 5
+10 1.300000 recvfrom(3, 0x7ff, 1, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)
+10 1.400000 recvfrom(3, 0x7ff, 1, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)
+10 1.500000 recvfrom(3, "A", 1, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = 1
+10 1.600000 recvfrom(3, "A", 4096, 0, NULL, NULL) = 1
+"""
+
+
+def test_however_often_a_relay_looks_for_its_answer_the_count_is_the_same(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text(LOOKS)
+
+    found = system_calls.without_looks(system_calls.counted(system_calls.read(trace)))
+
+    assert [call.name for call in found] == ["connect", "writev", "recvfrom"]
+
+
 def test_where_nothing_can_be_traced_the_counts_fail_and_name_the_cause(tmp_path: Path) -> None:
     refused = tmp_path / "strace"
     refused.write_text("#!/bin/sh\necho 'ptrace: Operation not permitted' >&2; exit 1\n")
