@@ -12,6 +12,7 @@ from typing import Any
 
 from tray.app import Stores, engine, llm, roster, stores
 from tray.engine.approval.consent import Consent
+from tray.engine.approval.controls import Back, Controls
 from tray.engine.approval.roster import Roster, Standing
 from tray.engine.pipeline import Engine
 from tray.engine.questions import Ending, Parked, Question, Questions
@@ -88,6 +89,21 @@ class House:
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
         return path
+
+    def controls(
+        self,
+        switched: Callable[[str, str, Back | None], None] = lambda what, way, back: None,
+        approved: Callable[[Standing, Back], None] = lambda standing, back: None,
+    ) -> Controls:
+        """What a person can do here."""
+        return Controls(
+            switch=self.stores.switch,
+            consent=self.consent,
+            roster=self.roster,
+            switched=switched,
+            changed=lambda: None,
+            approved=approved,
+        )
 
     def hook(self, name: str, *, on: str, script: str = "", approved: bool = True, **keys: Any) -> Standing:
         """Declare a hook (with its script), and approve it unless told otherwise."""

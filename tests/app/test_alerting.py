@@ -7,64 +7,26 @@ from typing import Any
 
 import pytest
 from alerts.test_herald import event, record
+from app.alert_bench import AlertBench
 from house import House
 
-from tray.alerts.alert import Alert, AlertClass, Button
-from tray.alerts.herald import Herald
-from tray.app.alerting import Alerting
-from tray.engine.approval.controls import TERMINAL, Controls
+from tray.alerts.alert import AlertClass, Button
+from tray.engine.approval.controls import TERMINAL
 from tray.model.decision import Decision
 from tray.model.event import EventKind
 from tray.model.hook import State
-from tray.settings import Settings
-from tray.threads import Loop
 
 
-class Bench:
-    """A tray's alerts and controls, with one thread for all; remembers what was opened and shown."""
+class Bench(AlertBench):
+    """Controls whose changes are announced."""
 
     def __init__(self, house: House) -> None:
-        self.house = house
-        self.loop = Loop()
-        self.opened: list[str] = []
-        self.alerts: list[Alert] = []
-        self.alerting = Alerting(
-            loop=self.loop.loop,
-            do=lambda work: work(),
-            settings=Settings,
-            asking=tuple,
-            muted=lambda: True,
-            heard=lambda records, word: None,
-            seen=lambda: True,
-            trusts=lambda pid: True,
-        )
-        self.alerting.reason = self.opened.append
-        self.alerting.herald = Herald(self, Settings)
-        self.controls = Controls(
-            switch=house.stores.switch,
-            consent=house.consent,
-            roster=house.roster,
-            switched=self.alerting.switched,
-            changed=lambda: None,
-        )
-
-    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:
-        self.alerts += alerts
-
-    def withdraw(self, keys: tuple[str, ...]) -> None:
-        raise AssertionError(keys)
-
-    @property
-    def last(self) -> Alert:
-        return self.alerts[-1]
+        super().__init__(house)
+        self.controls = house.controls(self.alerting.switched)
 
     def undo(self) -> None:
         assert self.last.buttons == (Button.UNDO,)
         self.alerting.press(self.last, Button.UNDO)
-
-    def close(self) -> None:
-        self.alerting.close()
-        self.loop.close()
 
 
 @pytest.fixture

@@ -11,40 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from app.alert_bench import AlertBench
 from desk import wait
 from house import House
 
-from tray.alerts.alert import Alert, AlertClass, Button
-from tray.alerts.herald import Herald
-from tray.app.alerting import Alerting
+from tray.alerts.alert import AlertClass, Button
 from tray.app.doctor.samples import fitting
 from tray.app.trials import Failure, Trials, attempt
-from tray.engine.approval.controls import Back, Controls
+from tray.engine.approval.controls import Back
 from tray.model.hook import Match, State
-from tray.settings import Settings
-from tray.threads import Loop
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 
-class Bench:
+class Bench(AlertBench):
     """Controls with trials in the same thread, and the alerts that come of them."""
 
     def __init__(self, house: House) -> None:
-        self.house = house
-        self.loop = Loop()
-        self.alerts: list[Alert] = []
-        self.alerting = Alerting(
-            loop=self.loop.loop,
-            do=lambda work: work(),
-            settings=Settings,
-            asking=tuple,
-            muted=lambda: True,
-            heard=lambda records, word: None,
-            seen=lambda: True,
-            trusts=lambda pid: True,
-        )
-        self.alerting.herald = Herald(self, Settings)
+        super().__init__(house)
         trials = Trials(
             house.paths,
             house.stores,
@@ -53,14 +37,7 @@ class Bench:
             changed=lambda: None,
         )
         self.failures: list[Failure] = []
-        self.controls = Controls(
-            switch=house.stores.switch,
-            consent=house.consent,
-            roster=house.roster,
-            switched=self.alerting.switched,
-            changed=lambda: None,
-            approved=trials.approved,
-        )
+        self.controls = house.controls(self.alerting.switched, trials.approved)
 
     def spawn(self, work: object) -> bool:
         assert callable(work)
@@ -71,25 +48,11 @@ class Bench:
         self.failures.append(failure)
         self.alerting.failed(failure, back)
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:
-        self.alerts += alerts
-
-    def withdraw(self, keys: tuple[str, ...]) -> None:
-        raise AssertionError(keys)
-
     def approve(self, name: str) -> State:
         """Approve it as a person does, and return its state after that."""
         one = self.house.standing(name)
         self.controls.approve(one.key, one.digest, "tray")
         return self.house.standing(name).state
-
-    @property
-    def last(self) -> Alert:
-        return self.alerts[-1]
-
-    def close(self) -> None:
-        self.alerting.close()
-        self.loop.close()
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.headless import Headless
 from tray.desktop.menu import Item, menu
-from tray.engine.approval.controls import Controls
 from tray.model.decision import Record, Verdict
 from tray.model.hook import State
 
@@ -33,13 +32,7 @@ class Hall:
         self.told: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.icon = Headless("")
-        controls = Controls(
-            switch=house.stores.switch,
-            consent=house.consent,
-            roster=house.roster,
-            switched=lambda what, way, back: None,
-            changed=lambda: None,
-        )
+        controls = house.controls()
         self.face = Face(
             controls=controls, roster=house.roster, recent=(), soon=self.at_once, extras=extras or Extras()
         )

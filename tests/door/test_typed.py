@@ -30,13 +30,7 @@ def written(standing: Standing) -> Path:
 
 @pytest.fixture
 def controls(house: House) -> Controls:
-    return Controls(
-        switch=house.stores.switch,
-        consent=house.consent,
-        roster=house.roster,
-        switched=lambda what, way, back: None,
-        changed=lambda: None,
-    )
+    return house.controls()
 
 
 @pytest.fixture

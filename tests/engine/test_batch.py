@@ -11,7 +11,6 @@ from house import House
 from tray.app import roster, stores
 from tray.engine.approval.batch import facts, text
 from tray.engine.approval.consent import Consent
-from tray.engine.approval.controls import Controls
 from tray.engine.approval.roster import Roster
 from tray.errors import HooktrayError
 from tray.model.hook import State
@@ -110,13 +109,7 @@ def test_one_undo_takes_all_of_it_back(house: House) -> None:
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
     said = []
-    controls = Controls(
-        switch=house.stores.switch,
-        consent=house.consent,
-        roster=house.roster,
-        switched=lambda what, way, back: said.append((what, back)),
-        changed=lambda: None,
-    )
+    controls = house.controls(lambda what, way, back: said.append((what, back)))
     controls.approve_batch(controls.batch.digest, "tray")
     what, back = said[0]
     assert what == "2 hooks are approved again"
@@ -133,14 +126,7 @@ def test_each_hook_of_the_batch_is_tried_like_one_that_was_approved_by_itself(ho
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
     tried = []
-    controls = Controls(
-        switch=house.stores.switch,
-        consent=house.consent,
-        roster=house.roster,
-        switched=lambda what, way, back: None,
-        changed=lambda: None,
-        approved=lambda standing, back: tried.append((standing.hook.name, back)),
-    )
+    controls = house.controls(approved=lambda standing, back: tried.append((standing.hook.name, back)))
 
     controls.approve_batch(controls.batch.digest, "tray")
     tried[0][1]()  # its own way back leaves the other approved

@@ -13,23 +13,13 @@ from tray.model.hook import State
 from tray.store.ledger import HEAD
 
 
-def controls(house: House) -> Controls:
-    return Controls(
-        switch=house.stores.switch,
-        consent=house.consent,
-        roster=house.roster,
-        switched=lambda what, way, back: None,
-        changed=lambda: None,
-    )
-
-
 def undo(made: Controls) -> None:
     made.answer(made.requests[-1].id, yes=True)
 
 
 def test_an_approval_is_taken_back_to_pending(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    made = controls(house)
+    made = house.controls()
     made.approve(one.key, one.digest, TERMINAL)
     assert house.standing("guard").state is State.APPROVED
 
@@ -40,7 +30,7 @@ def test_an_approval_is_taken_back_to_pending(house: House) -> None:
 
 def test_a_revocation_is_taken_back_to_the_very_approval(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0")
-    made = controls(house)
+    made = house.controls()
     made.revoke(one.key, TERMINAL)
     assert house.standing("guard").state is State.REVOKED
 
@@ -50,7 +40,7 @@ def test_a_revocation_is_taken_back_to_the_very_approval(house: House) -> None:
 
 
 def test_the_switch_goes_back_to_how_it_stood(house: House) -> None:
-    made = controls(house)
+    made = house.controls()
     made.pause(600, "tray")
     made.turn(False, TERMINAL)
 
@@ -62,7 +52,7 @@ def test_the_switch_goes_back_to_how_it_stood(house: House) -> None:
 
 def test_what_was_decided_anew_stays(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    made = controls(house)
+    made = house.controls()
     made.approve(one.key, one.digest, TERMINAL)
     made.revoke(one.key, "tray")
 
@@ -71,7 +61,7 @@ def test_what_was_decided_anew_stays(house: House) -> None:
 
 
 def test_a_tray_click_offers_no_undo_and_requests_cannot_push_one_out(house: House) -> None:
-    made = controls(house)
+    made = house.controls()
     made.turn(False, "tray")
     assert not made.requests
     made.turn(True, TERMINAL)

@@ -16,7 +16,6 @@ from tray.desktop.extras import Extras
 from tray.desktop.face import Face
 from tray.desktop.hand import Hand
 from tray.desktop.menu import Telling
-from tray.engine.approval.controls import Controls
 from tray.engine.callers.clicking import Finding
 from tray.model.decision import Record, Verdict
 from tray.page.opening import Page
@@ -43,13 +42,7 @@ class Site:
         self.snoozed: list[float | None] = []
         self.wired: dict[str, Wired] = {}
         self.loop = Loop()
-        self.controls = Controls(
-            switch=house.stores.switch,
-            consent=house.consent,
-            roster=house.roster,
-            switched=lambda what, way, back: self.said.append((what, way)),
-            changed=lambda: None,
-        )
+        self.controls = house.controls(lambda what, way, back: self.said.append((what, way)))
         extras = Extras(telling=lambda: Telling(snoozable=True), snooze=self.snoozed.append)
         self.face = Face(controls=self.controls, roster=house.roster, recent=(), soon=lambda do: do(), extras=extras)
         self.hand = Hand(
