@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tray.dialects import DIALECTS
-from tray.dialects.fidelity import Pair, Row, pairs, rows
+from tray.dialects.fidelity import FidelityPair, FidelityRow, pairs, rows
 
 HEAD = """\
 # What each event can carry
@@ -36,7 +36,7 @@ def page() -> str:
     return "".join(parts)
 
 
-def _table(events: Iterable[Row]) -> Iterator[str]:
+def _table(events: Iterable[FidelityRow]) -> Iterator[str]:
     yield "| event | as hooks know it | carried | made a denial | dropped | seconds |\n"
     yield "| --- | --- | --- | --- | --- | --- |\n"
     for row in events:
@@ -45,11 +45,11 @@ def _table(events: Iterable[Row]) -> Iterator[str]:
         yield f"| `{row.event}` | `{row.kind}` | {carried} | {lost} | {row.timeout:g} |\n"
 
 
-def _pairs(found: Iterable[Pair]) -> Iterator[str]:
+def _pairs(found: Iterable[FidelityPair]) -> Iterator[str]:
     yield "| event | the hook hears | carried | made a denial | dropped |\n| --- | --- | --- | --- | --- |\n"
     for pair in found:
         became = " | ".join(map(_words, (pair.carried, pair.stricter, pair.dropped)))
-        yield f"| `{pair.event}` | `{pair.heard}` | {became} |\n"
+        yield f"| `{pair.event}` | `{pair.hook_event_name}` | {became} |\n"
 
 
 def _words(words: Iterable[str]) -> str:

@@ -19,12 +19,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium, Page  # noqa: E402
 from house import PRE_TOOL_USE, House  # noqa: E402
-from page.site import Site  # noqa: E402
+from web.site import Site  # noqa: E402
 
 from tray.dialects import DIALECTS  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
-from tray.page.changes import name  # noqa: E402
-from tray.page.parts import Wired  # noqa: E402
+from tray.web.review_diff import hook_id  # noqa: E402
+from tray.web.services import AgentConnection  # noqa: E402
 
 OUT = ROOT / "docs" / "page"
 LOOKS: dict[str, dict[str, Any]] = {
@@ -90,7 +90,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
-            site.wired = dict.fromkeys(DIALECTS, Wired(installed=True, connected=True))
+            site.wired = dict.fromkeys(DIALECTS, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()
@@ -131,7 +131,7 @@ def _tell(house: House, chance: random.Random, at: float) -> None:
 
 
 def _take(site: Site, browser: Chromium) -> None:
-    hook = name(site.house.standing("no-destroying").key)
+    hook = hook_id(site.house.standing("no-destroying").key)
     addresses = {
         "decisions": "/",
         "decision": f"/decisions/{'f' * 32}",

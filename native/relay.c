@@ -4,7 +4,7 @@
            the payload on stdin, the answer on stdout, stderr and in the exit code
 
    It is tray/relay.py in C, for the speed: the same words, the same waits, the same outcomes, and the same tests.
-   tray/door/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
+   tray/ipc/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
 
    This file is the relay; posix.h or windows.h is the system below it. On Linux linux.c stands in for libc, whose start
    would take longer than all that happens here. Memory is never given back: the process lasts some milliseconds. */

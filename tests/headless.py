@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tray.door import address
-from tray.errors import DoorError
+from tray.errors import IpcError
+from tray.ipc import sockets
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 
@@ -23,7 +23,7 @@ def start(home: str, environment: Mapping[str, str] = ENVIRONMENT) -> subprocess
 def is_open(door: Path) -> bool:
     """Whether somebody answers there."""
     try:
-        address.connect(door, 1.0)[0].close()
-    except (OSError, DoorError):
+        sockets.connect(door, 1.0)[0].close()
+    except (OSError, IpcError):
         return False
     return True

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tray.app import Stores, engine, llm, roster, stores
-from tray.engine.approval.consent import Consent
-from tray.engine.approval.controls import Back, Controls
-from tray.engine.approval.roster import Roster, Standing
+from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
+from tray.approvals.catalog import HookCatalog, HookState
+from tray.approvals.consent import Consent
+from tray.approvals.controls import Controls, Undo
 from tray.engine.pipeline import Engine
-from tray.engine.questions import Ending, Parked, Question, Questions
-from tray.engine.runners.command import Background
+from tray.engine.user_questions import PendingQuestion, QuestionResult, UserQuestion, UserQuestions
+from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer, Decision, Record
-from tray.model.event import Event, Knock
+from tray.model.event import Event, RelayRequest
 from tray.paths import Paths, locate
-from tray.threads import Quit
+from tray.threads import ShutdownState
 
 PRE_TOOL_USE = {
     "session_id": "s-1",
@@ -41,30 +41,30 @@ class House:
     heard: list[tuple[Event, bool]] = field(default_factory=list)  # events with whether they were answered already
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
-    background: Background = field(default_factory=Background)
-    awaits: bool = False  # whoever hears of events waits for one
+    background: BackgroundProcesses = field(default_factory=BackgroundProcesses)
+    awaits_turn_end: bool = False  # whoever hears of events waits for one
     deaf: bool = False  # who should hear of decisions fails
-    asked: list[Question] = field(default_factory=list)
-    endings: list[Ending] = field(default_factory=list)
+    asked: list[UserQuestion] = field(default_factory=list)
+    endings: list[QuestionResult] = field(default_factory=list)
     asks: tuple[str, ...] = ()  # agents whose questions are put to the user
-    user: Callable[[Parked], object] = Parked.late
-    quit: Quit = field(default_factory=Quit)
+    user: Callable[[PendingQuestion], object] = PendingQuestion.expired
+    quit: ShutdownState = field(default_factory=ShutdownState)
     full: bool = False  # no more hooks can run after their agent was let go
 
     def __post_init__(self) -> None:
         self.paths: Paths = locate(str(self.root / "home"))
         self.paths.prepare()
-        self.stores: Stores = stores(self.paths, migrate=True)
-        self.roster: Roster = roster(self.paths, self.stores)
+        self.stores: Stores = open_stores(self.paths, migrate=True)
+        self.roster: HookCatalog = build_catalog(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.roster)
-        model = functools.partial(llm, self.paths, self.stores)
-        self.questions = Questions(
+        model = functools.partial(confirmed_llm, self.paths, self.stores)
+        self.questions = UserQuestions(
             agents=lambda: self.asks,
             seconds=lambda: 60.0,
-            asked=self.asked.append,
-            ended=lambda question, ending: self.endings.append(ending),
+            on_asked=self.asked.append,
+            on_ended=lambda question, ending: self.endings.append(ending),
         )
-        self.engine: Engine = engine(
+        self.engine: Engine = build_engine(
             self.stores, self, self._later, self.background, llm=model, questions=self.questions, quit=self.quit
         )
         self._threads: list[threading.Thread] = []
@@ -78,10 +78,10 @@ class House:
             raise RuntimeError("deaf")
         self.decisions.append((event, decision, record))
 
-    def running(self, turn: str, text: str) -> None:
+    def status_shown(self, turn: str, text: str) -> None:
         self.shown.append((turn, text))
 
-    def ended(self, turn: str) -> None:
+    def status_hidden(self, turn: str) -> None:
         self.shown.append((turn, ""))
 
     def script(self, name: str, text: str) -> Path:
@@ -92,20 +92,20 @@ class House:
 
     def controls(
         self,
-        switched: Callable[[str, str, Back | None], None] = lambda what, way, back: None,
-        approved: Callable[[Standing, Back], None] = lambda standing, back: None,
+        switched: Callable[[str, str, Undo | None], None] = lambda what, way, back: None,
+        approved: Callable[[HookState, Undo], None] = lambda standing, back: None,
     ) -> Controls:
         """What a person can do here."""
         return Controls(
             switch=self.stores.switch,
             consent=self.consent,
-            roster=self.roster,
-            switched=switched,
-            changed=lambda: None,
+            catalog=self.roster,
+            announce=switched,
+            redraw=lambda: None,
             approved=approved,
         )
 
-    def hook(self, name: str, *, on: str, script: str = "", approved: bool = True, **keys: Any) -> Standing:
+    def hook(self, name: str, *, on: str, script: str = "", approved: bool = True, **keys: Any) -> HookState:
         """Declare a hook (with its script), and approve it unless told otherwise."""
         if script:
             self.script(f"{name}.sh", script)
@@ -122,30 +122,30 @@ class House:
         self.paths.config.write_text(text)
         self.roster.refresh()
 
-    def standing(self, name: str) -> Standing:
+    def standing(self, name: str) -> HookState:
         self.roster.refresh()
-        return next(one for one in self.roster.standings if one.hook.name == name)
+        return next(one for one in self.roster.states if one.hook.name == name)
 
     def knock(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
         begun = self.engine.begin(self.knocking(agent, payload, event=event, **more))
         said = begun(None) if callable(begun) else begun
         self.join()
-        said = self._wait_for_user(said) if isinstance(said, Parked) else said
+        said = self._wait_for_user(said) if isinstance(said, PendingQuestion) else said
         assert said is not None, "only a tray that quits gives no answer"
         return said
 
     def knocking(
         self, agent: str, payload: Mapping[str, Any] | bytes, *, event: str = "", id: str = "", **more: Any
-    ) -> Knock:
+    ) -> RelayRequest:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         number = id or f"{len(self.decisions):032x}"
-        return Knock(agent=agent, event=event, id=number, body=body, cwd=str(self.root), **more)
+        return RelayRequest(agent=agent, event=event, id=number, body=body, cwd=str(self.root), **more)
 
-    def _wait_for_user(self, parked: Parked) -> Answer | None:
+    def _wait_for_user(self, parked: PendingQuestion) -> Answer | None:
         """As the door does it, but in this thread: `user` says at once what he thinks of it."""
         answers: list[Answer | None] = []
-        if not parked.wait(lambda work: answers.append(work())):
-            return parked.unasked()
+        if not parked.on_ready(lambda work: answers.append(work())):
+            return parked.fallback()
         self.user(parked)
         return answers[0]
 

@@ -14,8 +14,8 @@ from desk import Desk, MenuRow, wait
 from plain import Plain
 
 from tray import relay
-from tray.door.control import ask
-from tray.errors import DoorError
+from tray.errors import IpcError
+from tray.ipc.client import send_request
 from tray.paths import locate
 
 PYTHON = sys.executable
@@ -56,8 +56,8 @@ class Live:
     def is_running(self) -> bool:
         """What `hooktray status` asks, without a process for each time."""
         try:
-            return bool(ask(locate(str(self.home)).socket, {"op": "ping"}))
-        except DoorError:
+            return bool(send_request(locate(str(self.home)).socket, {"op": "ping"}))
+        except IpcError:
             return False
 
     def configure(self, configuration: Mapping[str, Any] | str) -> None:

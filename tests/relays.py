@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray import relays
-from tray.door import frames
-from tray.door.frames import LEAD_SIZE
-from tray.door.listener import Gone, Listener, Peer
+from tray import relay_program
+from tray.ipc import frames
+from tray.ipc.frames import PREFIX_SIZE
+from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 
-PORTABLE = relays.portable()
+PORTABLE = relay_program.portable()
 LONG = 30.0  # seconds; every wait below ends far earlier unless something is broken
 
 ACK = frames.encode_ack(20_000)
@@ -41,42 +41,44 @@ class Recorder:
     """A service that writes down its knocks; the event's name says how it answers."""
 
     def __init__(self) -> None:
-        self.knocks: list[Knock] = []
+        self.knocks: list[RelayRequest] = []
         self.started = threading.Event()
         self.gone = threading.Event()
 
-    def patience(self, agent: str, event: str) -> float:
+    def timeout(self, agent: str, event: str) -> float:
         return 20.0
 
-    def answer(self, knock: Knock, after: object, slow: object) -> Answer | Callable[[Gone], Answer]:
-        self.knocks.append(knock)
-        if knock.event == "slow":
+    def handle(
+        self, request: RelayRequest, defer: object, on_slow: object
+    ) -> Answer | Callable[[DisconnectSignal], Answer]:
+        self.knocks.append(request)
+        if request.event == "slow":
             return self._slow
-        if knock.event == "until-gone":
+        if request.event == "until-gone":
             return self._until_gone
-        if knock.event == "echo":
-            return Answer(stdout=knock.body)
+        if request.event == "echo":
+            return Answer(stdout=request.body)
         return Answer(stdout=b"out\0\xff", stderr=b"err", code=2)
 
-    def _slow(self, gone: Gone) -> Answer:
+    def _slow(self, gone: DisconnectSignal) -> Answer:
         """Longer than a relay waits for the acknowledgement."""
         select.select([gone], [], [], 0.5)
         return Answer(stdout=b"late")
 
-    def _until_gone(self, gone: Gone) -> Answer:
+    def _until_gone(self, gone: DisconnectSignal) -> Answer:
         self.started.set()
         select.select([gone], [], [], LONG)
         if gone.is_set():
             self.gone.set()
         return Answer()
 
-    def busy(self, knock: Knock) -> Answer:
+    def busy_answer(self, request: RelayRequest) -> Answer:
         return Answer(stdout=b"busy")
 
-    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
         return Answer(stdout=b"neutral")
 
-    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         return {}
 
 
@@ -126,7 +128,7 @@ def said(done: subprocess.CompletedProcess[bytes]) -> tuple[bytes, bytes, int]:
 @contextlib.contextmanager
 def opened(agent: Agent, *, loopback: bool = False) -> Iterator[Recorder]:
     service = Recorder()
-    listener = Listener(agent.state / "door.sock", service, loopback=loopback)
+    listener = IpcServer(agent.state / "door.sock", service, loopback=loopback)
     listener.start()
     yield service
     listener.close()
@@ -156,7 +158,7 @@ class Impostor:
 def frame_of(connection: socket.socket) -> bytes:
     """Read one whole frame."""
     received = b""
-    while len(received) < LEAD_SIZE or len(received) < size_of(received):
+    while len(received) < PREFIX_SIZE or len(received) < size_of(received):
         part = connection.recv(65536)
         if not part:
             raise EOFError("the relay has gone in the middle of its frame")
@@ -165,8 +167,8 @@ def frame_of(connection: socket.socket) -> bytes:
 
 
 def size_of(received: bytes) -> int:
-    lead = frames.decode_lead(received[:LEAD_SIZE])
-    return LEAD_SIZE + lead.head + lead.body
+    lead = frames.decode_prefix(received[:PREFIX_SIZE])
+    return PREFIX_SIZE + lead.header_size + lead.body_size
 
 
 def replies(data: bytes) -> Callable[[socket.socket], object]:
@@ -195,14 +197,14 @@ def never_reads(connection: socket.socket) -> None:
 CHILD = """
 import sys, threading
 from pathlib import Path
-from tray.door.listener import Listener
+from tray.ipc.server import Listener
 from tray.model.decision import Answer
 
 class Service:
-    def patience(self, agent, event): return 60.0
-    def answer(self, knock, after, slow):
-        print(knock.event, flush=True)
-        return Answer(stdout=knock.event.encode())
+    def timeout(self, agent, event): return 60.0
+    def handle(self, request, defer, on_slow):
+        print(request.event, flush=True)
+        return Answer(stdout=request.event.encode())
 
 listener = Listener(Path(sys.argv[1]), Service(), loopback=sys.argv[2] == "True")
 listener.start()

@@ -3,17 +3,17 @@ from __future__ import annotations
 import pytest
 from addresses import PUBLIC, REFUSED
 
-from tray.addresses import endpoint, local, trouble
+from tray.addresses import address_problem, endpoint, local_problem
 
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_an_address_that_is_not_public_is_refused_however_it_is_wrapped(address: str) -> None:
-    assert trouble(address)
+    assert address_problem(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_passes(address: str) -> None:
-    assert trouble(address) == ""
+    assert address_problem(address) == ""
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_public_address_passes(address: str) -> None:
 def test_a_url_is_taken_apart(url: str, place: str, target: str) -> None:
     found = endpoint(url)
 
-    assert (found.place, found.target) == (place, target)
+    assert (found.host_port, found.target) == (place, target)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_a_url_that_can_be_read_in_two_ways_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "a.localhost", "127.0.0.1", "::1", "10.1.2.3", "169.254.169.254"])
 def test_a_local_host_is_seen_without_asking(host: str) -> None:
-    assert local(host)
+    assert local_problem(host)
 
 
 @pytest.mark.parametrize("host", ["example.com", "8.8.8.8", "localhost.example.com"])
 def test_any_other_host_is_not(host: str) -> None:
-    assert local(host) == ""
+    assert local_problem(host) == ""

@@ -11,7 +11,7 @@ import pytest
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
-from tray.bus import patient
+from tray.bus import wait_when_full
 
 BIG = 200_000  # bytes in one message; a Unix socket holds about as much
 
@@ -29,7 +29,7 @@ async def flood(address: str, pid: int, *, wait: bool) -> bool:
     """Whether the connection lives after the daemon was not reading for a while."""
     bus = await MessageBus(bus_address=address).connect()
     if wait:
-        patient(bus)
+        wait_when_full(bus)
     else:  # what the library leaves unasked for when it gives up is not our noise
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
     os.kill(pid, signal.SIGSTOP)

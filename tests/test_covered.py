@@ -23,9 +23,9 @@ def test_a_modules_own_tests_bear_its_name(module: str, test: str) -> None:
 
 
 def test_a_module_without_tests_of_its_name_has_its_packages_else_its_rooms() -> None:
-    assert covered.own_tests(Path("app/doctor/finding.py")) == ("tests/app/test_doctor.py",)
-    assert "tests/engine/test_http.py" in covered.own_tests(Path("engine/runners/http.py"))
-    assert "tests/alerts/test_policy.py" in covered.own_tests(Path("alerts/no_such_module.py"))
+    assert covered.own_tests(Path("app/doctor/result.py")) == ("tests/app/test_doctor.py",)
+    assert "tests/execution/test_http_client.py" in covered.own_tests(Path("execution/http_client.py"))
+    assert "tests/notify/test_policy.py" in covered.own_tests(Path("alerts/no_such_module.py"))
 
 
 def test_the_table_says_how_many_modules_are_low() -> None:

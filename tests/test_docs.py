@@ -19,11 +19,11 @@ from scripts import loaded
 from torture import table
 
 from tray import settings
-from tray.alerts import policy
-from tray.alerts.sound import SOUNDS
 from tray.cli import commands
 from tray.dialects import DIALECTS
 from tray.engine import trial
+from tray.notify import policy
+from tray.notify.sound import SOUNDS
 from tray.sources import hooktray
 from tray.sources.configuration import parse
 
@@ -115,7 +115,7 @@ def test_the_session_prints_what_is_shown(house: House, tmp_path: Path) -> None:
     house.configure(rule)
     shows(house, before)
 
-    (standing,) = house.roster.standings
+    (standing,) = house.roster.states
     house.consent.approve(standing.key, standing.digest, "test")
     place = Plain(tmp_path)
     live = Live(place, house.paths.home or tmp_path)
@@ -153,7 +153,7 @@ def test_the_sessions_notification_says_what_is_shown(house: House) -> None:
     payload = re.findall(r"echo '(.*?)'", section("A session"))[0]
     title, body = re.findall(r'A notification says `(.*?)`, "(.*?)"', section("A session"))[0]
     house.configure(rule)
-    (standing,) = house.roster.standings
+    (standing,) = house.roster.states
     house.consent.approve(standing.key, standing.digest, "test")
 
     house.knock("claude-code", "PreToolUse", payload.encode())
@@ -214,7 +214,7 @@ def test_the_guides_keys_dialects_and_links_exist() -> None:
 def test_the_guides_verdicts_are_those_that_can_be_expected() -> None:
     line = next(line for line in GUIDE.splitlines() if "`--expect` takes" in line)
 
-    assert set(re.findall(r"`(\w+)`", line)) == set(trial.WORDS)
+    assert set(re.findall(r"`(\w+)`", line)) == set(trial.RESULTS)
 
 
 def test_the_guides_first_hook_does_what_it_says(house: House) -> None:
@@ -223,7 +223,7 @@ def test_the_guides_first_hook_does_what_it_says(house: House) -> None:
     path.write_text(script)
     path.chmod(0o755)
     house.configure(GUIDE.split("```yaml\n")[1].split("```")[0])
-    (standing,) = house.roster.standings
+    (standing,) = house.roster.states
     house.consent.approve(standing.key, standing.digest, "test")
 
     assert standing.hook.name == "no-secrets"

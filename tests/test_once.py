@@ -12,8 +12,8 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
-from tray.door.frames import decode_answer
-from tray.surroundings import taken
+from tray.ipc.frames import decode_answer
+from tray.own_environment import strip_environment
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
@@ -54,7 +54,7 @@ def test_without_the_tray_an_unapproved_hook_does_not_run(house: House, tmp_path
 
 def test_without_the_tray_the_master_switch_still_counts(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
 
     assert once(house, "claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
     assert house.stores.journal.recent(1)[0].hooks[0]["gate"] == "switch off"
@@ -188,5 +188,5 @@ def test_what_is_ours_of_an_environment_is_places_and_language() -> None:
     environment |= {"SSL_CERT_DIR": "d", "HOSTALIASES": "a", "HOOKTRAY_HOME": "/h", "STARCHILD_SHELL_HOOKS": "1"}
     whole = dict(environment)
 
-    assert taken(environment) == whole
+    assert strip_environment(environment) == whole
     assert environment == {"HOME": "/me", "LC_ALL": "C", "HOOKTRAY_HOME": "/h"}

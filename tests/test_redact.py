@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import regex
 
-from tray.text import openings, redact, redact_value, shapes
+from tray.text import redact, redact_value, secret_patterns, secret_prefilter
 
 LOWER = string.ascii_lowercase + string.digits
 BASE62 = string.ascii_letters + string.digits
@@ -196,7 +196,7 @@ ssh://git@example.com:2222/acme/tool.git
 npm install left-pad@1.3.0 --save-dev
 pip install pytest==8.3.4 hypothesis>=6.120
 2024-05-01T12:00:00Z INFO request id=7f3c2a1b took 12ms status=200
-ERROR tray.door: frame of 70000 bytes from pid 4242
+ERROR tray.ipc: frame of 70000 bytes from pid 4242
 task-runner-configuration-for-2024-and-later
 sk-learn is a library
 risk-assessment-report-2024-final
@@ -388,25 +388,25 @@ def _jwt_part(chance: random.Random) -> str:
     return base64.urlsafe_b64encode(('{"a' + _any(chance, BASE62, 30) + '":1}').encode()).decode().rstrip("=")
 
 
-@pytest.mark.parametrize("kind", shapes.TOKENS)
+@pytest.mark.parametrize("kind", secret_patterns.TOKENS)
 def test_no_token_begins_with_what_is_passed_over(kind: str) -> None:
-    passed_over = [sign for sign in string.printable if not re.fullmatch(shapes.BEGINS, sign)]
+    passed_over = [sign for sign in string.printable if not re.fullmatch(secret_patterns.TOKEN_STARTS, sign)]
 
-    assert not [sign for sign in passed_over if regex.fullmatch(shapes.TOKENS[kind], sign, partial=True)]
+    assert not [sign for sign in passed_over if regex.fullmatch(secret_patterns.TOKENS[kind], sign, partial=True)]
 
 
 def test_no_telling_name_begins_with_what_is_passed_over() -> None:
     pairs = ("".join(pair) for pair in itertools.product(string.printable, repeat=2))
-    passed_over = [pair for pair in pairs if not re.fullmatch(shapes.NAME_BEGINS, pair, re.I)]
+    passed_over = [pair for pair in pairs if not re.fullmatch(secret_patterns.NAME_STARTS, pair, re.I)]
 
-    assert not [pair for pair in passed_over if regex.fullmatch(shapes.NAMES, pair, regex.I, partial=True)]
+    assert not [pair for pair in passed_over if regex.fullmatch(secret_patterns.NAMES, pair, regex.I, partial=True)]
 
 
 def _mixed(seed: int) -> str:
     """Tokens, names and what only begins like one, side by side and inside each other."""
     chance = random.Random(seed)
     names = ["passWord", "api_key", "authAccessKEY", "keykey", "sshkey", "OTP", "pin", "spin", "tokenpwd", "nonce"]
-    begins = [*openings.TOKEN_BEGINS, *openings.NAME_BEGINS, ":AA", "M", "12345678"]
+    begins = [*secret_prefilter.TOKEN_BEGINS, *secret_prefilter.NAME_BEGINS, ":AA", "M", "12345678"]
     parts = (
         [make(chance) for make in SHAPES.values()]
         + names
@@ -420,11 +420,14 @@ def _mixed(seed: int) -> str:
 def test_looking_for_beginnings_finds_what_the_patterns_find(seed: int) -> None:
     text = _mixed(seed)
 
-    tokens = [(found.span(), found.lastgroup) for found in openings.tokens(text)]
-    names = [(found.span(), found["strong"]) for found in openings.names(text, openings.folded(text))]
+    tokens = [(found.span(), found.lastgroup) for found in secret_prefilter.find_tokens(text)]
+    names = [
+        (found.span(), found["strong"])
+        for found in secret_prefilter.find_names(text, secret_prefilter.fold_case(text))
+    ]
 
-    assert tokens == [(found.span(), found.lastgroup) for found in shapes.TOKEN.finditer(text)]
-    assert names == [(found.span(), found["strong"]) for found in shapes.NAME.finditer(text)]
+    assert tokens == [(found.span(), found.lastgroup) for found in secret_patterns.TOKEN.finditer(text)]
+    assert names == [(found.span(), found["strong"]) for found in secret_patterns.NAME.finditer(text)]
 
 
 def test_text_that_grows_when_folded_is_searched_all_the_same() -> None:

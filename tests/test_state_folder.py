@@ -18,8 +18,8 @@ from live import Live
 from plain import Plain
 from test_trouble import DENY, GUARD, PRE_TOOL_USE, approved, guarded
 
-from tray.door.control import ask
-from tray.errors import DoorError
+from tray.errors import IpcError
+from tray.ipc.client import send_request
 from tray.paths import locate
 
 ROUNDS = 20
@@ -42,8 +42,8 @@ def problem(live: Live) -> dict[str, Any]:
 
     def reported() -> dict[str, Any] | None:
         try:
-            found = ask(locate(str(live.home)).socket, {"op": "vitals"})["problems"]
-        except DoorError:
+            found = send_request(locate(str(live.home)).socket, {"op": "vitals"})["problems"]
+        except IpcError:
             return None
         return dict(found[0]) if found else None
 

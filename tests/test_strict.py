@@ -148,17 +148,17 @@ def test_every_entry_has_the_place_of_its_key_and_of_its_value() -> None:
 
     assert document.value["hooks"][1] == {"event": "tool_before", "timeout": 10, "on": "yes"}
     assert document.marks["hooks", 1, "timeout"] == Mark(6, 5)
-    assert document.values["hooks", 1, "timeout"] == Mark(6, 14)
+    assert document.value_marks["hooks", 1, "timeout"] == Mark(6, 14)
     assert document.marks["hooks", 1] == Mark(5, 5)
-    assert document.where(("alerts", "turn_end", "notify")) == "c.yaml:8:21"
-    assert document.where(("alerts", "turn_end", "notify"), value=True) == "c.yaml:8:29"
+    assert document.location(("alerts", "turn_end", "notify")) == "c.yaml:8:21"
+    assert document.location(("alerts", "turn_end", "notify"), value=True) == "c.yaml:8:29"
 
 
 def test_a_place_that_is_not_there_is_that_of_the_entry_around_it() -> None:
     document = load_yaml(CONFIG, "c.yaml")
 
-    assert document.where(("hooks", 0, "timeout", "x")) == "c.yaml:3:5"
-    assert document.where(("nothing",)) == "c.yaml:1:1"
+    assert document.location(("hooks", 0, "timeout", "x")) == "c.yaml:3:5"
+    assert document.location(("nothing",)) == "c.yaml:1:1"
 
 
 def test_json_has_the_same_places() -> None:
@@ -166,8 +166,8 @@ def test_json_has_the_same_places() -> None:
 
     assert document.value == {"é": [1, {"b": None}]}
     assert document.marks["é",] == Mark(2, 2)
-    assert document.values["é",] == Mark(2, 7)
-    assert document.where(("é", 1, "b"), value=True) == "c.json:3:3"
+    assert document.value_marks["é",] == Mark(2, 7)
+    assert document.location(("é", 1, "b"), value=True) == "c.json:3:3"
 
 
 @pytest.mark.parametrize(("text", "value"), SCALARS)

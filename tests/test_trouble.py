@@ -13,9 +13,9 @@ from desk import wait
 from live import Live, recorded
 from plain import Plain, read_only
 
-from tray.app import roster, stores
+from tray.app import build_catalog, open_stores
+from tray.approvals.consent import Consent
 from tray.dialects import DIALECTS
-from tray.engine.approval.consent import Consent
 from tray.paths import locate
 
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
@@ -45,15 +45,15 @@ def approved(live: Live) -> None:
     """Approve everything proposed, as the menu would, while no tray runs."""
     paths = locate(str(live.home))
     paths.prepare()
-    kept = stores(paths, migrate=not paths.database.exists())
-    proposals = roster(paths, kept)
+    kept = open_stores(paths, migrate=not paths.database.exists())
+    proposals = build_catalog(paths, kept)
     proposals.refresh()
     consent = Consent(kept.ledger, proposals)
-    for one in proposals.standings:
+    for one in proposals.states:
         if one.waiting:
             consent.approve(one.key, one.digest, "test")
     for setting in proposals.settings():
-        consent.confirm(setting.key, setting.digest, "test", yes=True)
+        consent.confirm(setting.key, setting.digest, "test", accept=True)
 
 
 def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) -> Live:
@@ -216,7 +216,7 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
 def test_what_was_switched_off_stays_off_after_a_restart(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path)
     live.quit()
-    stores(locate(str(live.home)), migrate=False).switch.turn(False, "test")
+    open_stores(locate(str(live.home)), migrate=False).switch.set_enabled(False, "test")
     live.start()
 
     assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""

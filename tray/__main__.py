@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-RUN = (["run"], ["run", "--headless"])
+RUN_ARGV = (["run"], ["run", "--headless"])
 
 
 def main() -> int:
@@ -17,13 +17,15 @@ def main() -> int:
 
         return relay([*home, *argv[1:]])
     if argv[:1] == ["once"]:
-        from tray.surroundings import taken
+        from tray.own_environment import strip_environment
 
-        environment = taken(os.environ)  # before anything else is imported: libraries look there as they are
+        environment = strip_environment(
+            os.environ
+        )  # before anything else is imported: libraries look there as they are
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)
-    if argv in RUN:
+    if argv in RUN_ARGV:
         return _run(home, argv)
     from tray.cli import main as cli
 
@@ -53,9 +55,9 @@ def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # noqa: BLE001 - the last place that can answer
-        from tray.cli import failed
+        from tray.cli import report_failure
 
-        return failed(error)
+        return report_failure(error)
 
 
 if __name__ == "__main__":

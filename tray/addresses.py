@@ -61,14 +61,14 @@ class Endpoint:
     target: str
 
     @property
-    def place(self) -> str:
+    def host_port(self) -> str:
         """`host:port`, as `allow_local:` names it."""
         return f"{self._host}:{self.port}"
 
     @property
     def authority(self) -> str:
         """What the Host header says."""
-        return self._host if self.port == PORTS[self.scheme] else self.place
+        return self._host if self.port == PORTS[self.scheme] else self.host_port
 
     @property
     def _host(self) -> str:
@@ -116,7 +116,7 @@ def _name(text: str) -> str:
         raise ValueError("an address is written as four decimal numbers, for example 192.0.2.1") from None
 
 
-def literal(host: str) -> bool:
+def is_literal(host: str) -> bool:
     """Whether this host is an address already."""
     try:
         ip_address(host)
@@ -125,39 +125,39 @@ def literal(host: str) -> bool:
     return True
 
 
-def local(host: str) -> str:
+def local_problem(host: str) -> str:
     """Why this host is seen without asking anybody to be none of the public internet; "" when it may be one."""
     if host == "localhost" or host.endswith(".localhost"):
         return "this machine"
-    return trouble(host) if literal(host) else ""
+    return address_problem(host) if is_literal(host) else ""
 
 
-def trouble(address: str) -> str:
+def address_problem(address: str) -> str:
     """Why an address is none of the public internet; "" when it is one. What cannot be read is none."""
     try:
         found = ip_address(address)
     except ValueError:
         return "no address"
-    return _trouble(found) if isinstance(found, IPv4Address) else _trouble_v6(found)
+    return _address_problem(found) if isinstance(found, IPv4Address) else _address_problem_v6(found)
 
 
-def _trouble(address: IPv4Address) -> str:
+def _address_problem(address: IPv4Address) -> str:
     if address.is_loopback:
         return "this machine"
     special = any(address in network for network in SPECIAL_V4)
     return "a private or reserved address" if special or not address.is_global or address.is_multicast else ""
 
 
-def _trouble_v6(address: IPv6Address) -> str:
+def _address_problem_v6(address: IPv6Address) -> str:
     if address == IPv6Address(1):
         return "this machine"
     if address.scope_id:
         return "a private or reserved address"
     inner = address.ipv4_mapped or (IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else None)
     if inner is not None:
-        return _trouble(inner)
+        return _address_problem(inner)
     if address not in UNICAST_V6 or any(address in network for network in SPECIAL_V6):
         return "a private or reserved address"
     if (int(address) >> 32) & 0xFFFFFFFF in ISATAP:
-        return _trouble(IPv4Address(int(address) & 0xFFFFFFFF))
+        return _address_problem(IPv4Address(int(address) & 0xFFFFFFFF))
     return "" if address.is_global and not address.is_multicast else "a private or reserved address"

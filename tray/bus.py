@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
 
 
-class PatientSocket:
+class WaitingSocket:
     """The socket as the writer sees it: a full one takes no byte, and is no error."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -29,9 +29,9 @@ class PatientSocket:
         return getattr(self._sock, name)
 
 
-def patient(bus: MessageBus) -> MessageBus:
+def wait_when_full(bus: MessageBus) -> MessageBus:
     """The same connected bus, with a writer that waits; doing it twice does no harm."""
     writer: Any = getattr(bus, "_writer", None)
-    if writer is not None and not isinstance(writer.sock, PatientSocket):
-        writer.sock = PatientSocket(writer.sock)
+    if writer is not None and not isinstance(writer.sock, WaitingSocket):
+        writer.sock = WaitingSocket(writer.sock)
     return bus

@@ -17,7 +17,7 @@ class ConfigError(HooktrayError):
     """A file that the user wrote says something we cannot take."""
 
 
-class DoorError(HooktrayError):
+class IpcError(HooktrayError):
     """The tray cannot be reached, or does not answer as it should."""
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from tray import __version__
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Record
-from tray.model.event import PAYLOAD_LIMIT, Event, Knock
+from tray.model.event import PAYLOAD_LIMIT, Event, RelayRequest
 from tray.paths import Paths, locate
 from tray.store.journal import Journal
 from tray.store.writer import Committed
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from tray.app import Stores
     from tray.settings import Llm
 
-PLACES = ("--config", "--state", "--logs")
+PATH_OPTIONS = ("--config", "--state", "--logs")
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class OneShotArguments:
     """`once [PLACES] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as relay.conf and the relay write it.
 
     PLACES: `--home DIR`, or what relay.conf says: `--config FILE --state DIR --logs DIR`.
@@ -48,19 +48,19 @@ class Call:
     agent: str
     event: str
     id: str
-    spent: float  # seconds that the relay lost before it came here
+    elapsed: float  # seconds that the relay lost before it came here
     paths: Paths
     framed: bool  # the answer is for the relay, not for the agent itself
 
 
-class Relay:
+class RelayPipe:
     """The pipe to the relay: it polls as hung up once the agent has ended that."""
 
     def fileno(self) -> int:
         return 1
 
 
-class Log(logging.Handler):
+class OneShotLog(logging.Handler):
     """Whatever is to be told, in the tray's own log file: never on the agent's screen."""
 
     def __init__(self, path: Path) -> None:
@@ -75,10 +75,10 @@ class Log(logging.Handler):
 
 
 @dataclass(slots=True)
-class Afterwards:
+class OneShotListener:
     """What is left to do once the answer is out. Nobody is told anything: without the tray there are no alerts."""
 
-    work: list[Callable[[], object]] = field(default_factory=list)
+    deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
 
@@ -90,22 +90,22 @@ class Afterwards:
             self.rows.append(record)
         return None
 
-    def take(self, work: Callable[[], object]) -> bool:
-        self.work.append(work)
+    def defer(self, work: Callable[[], object]) -> bool:
+        self.deferred.append(work)
         return True
 
     def write_rows(self) -> None:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
-                self.journal.lost()
+                self.journal.count_dropped()
 
-    def run(self) -> None:
+    def run_deferred(self) -> None:
         """The hooks that nobody waits for, then their rows."""
-        for one in self.work:
+        for one in self.deferred:
             one()
         self.write_rows()
 
-    awaits = False
+    awaits_turn_end = False
 
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Nobody listens."""
@@ -113,10 +113,10 @@ class Afterwards:
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """Nobody listens."""
 
-    def running(self, turn: str, text: str) -> None:
+    def status_shown(self, turn: str, text: str) -> None:
         """Nobody looks."""
 
-    def ended(self, turn: str) -> None:
+    def status_hidden(self, turn: str) -> None:
         """Nobody looks."""
 
 
@@ -125,9 +125,9 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
     `environment` is the agent's, which hooks get; our own process has little of it.
     """
-    from tray.dialects.callers import neutral
+    from tray.dialects.recognition import neutral
 
-    call, body, after = parse(argv), b"", Afterwards()
+    call, body, after = parse(argv), b"", OneShotListener()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # hooks that run are ended, too
     try:
         _log_to(call.paths.logs / "hooktray.log")
@@ -145,14 +145,14 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     after.write_rows()
-    if after.work:
+    if after.deferred:
         _detach(after)
     return 0 if call.framed else answer.code
 
 
-def parse(argv: Sequence[str]) -> Call:
+def parse(argv: Sequence[str]) -> OneShotArguments:
     words: list[str] = []
-    options, framed = dict.fromkeys(("--home", *PLACES, "--id", "--spent"), ""), False
+    options, framed = dict.fromkeys(("--home", *PATH_OPTIONS, "--id", "--spent"), ""), False
     rest = iter(argv)
     for word in rest:
         if word in options:
@@ -162,11 +162,11 @@ def parse(argv: Sequence[str]) -> Call:
         else:
             words.append(word)
     agent, event = (*words, "", "")[:2]
-    return Call(
+    return OneShotArguments(
         agent=agent,
         event=event,
         id=options["--id"] or os.urandom(16).hex(),
-        spent=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
+        elapsed=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
         paths=_paths(options),
         framed=framed,
     )
@@ -174,55 +174,55 @@ def parse(argv: Sequence[str]) -> Call:
 
 def _paths(options: Mapping[str, str]) -> Paths:
     """Never by the agent's environment where relay.conf, which the tray wrote, says it."""
-    named = {word.removeprefix("--"): Path(options[word]) for word in PLACES if options[word]}
-    return Paths(**named) if len(named) == len(PLACES) else replace(locate(options["--home"] or None), **named)
+    named = {word.removeprefix("--"): Path(options[word]) for word in PATH_OPTIONS if options[word]}
+    return Paths(**named) if len(named) == len(PATH_OPTIONS) else replace(locate(options["--home"] or None), **named)
 
 
-def _answer(call: Call, body: bytes, environment: Mapping[str, str], after: Afterwards) -> Answer:
-    from tray.app import engine, stores
+def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], after: OneShotListener) -> Answer:
+    from tray.app import build_engine, open_stores
 
     started = time.monotonic()
     paths = call.paths
-    kept = stores(paths, migrate=False, offline=True, trouble=log.warning)
+    kept = open_stores(paths, migrate=False, offline=True, trouble=log.warning)
     committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so
     after.journal = kept.journal
     model = functools.partial(_model, paths, kept, environment)
-    judge = engine(kept, after, after.take, None, llm=model, rows=after, offline=True)
-    begun = judge.begin(_knock(call, body, environment), spent=call.spent + time.monotonic() - started)
-    said = begun(_relay(call)) if callable(begun) else begun
+    judge = build_engine(kept, after, after.defer, None, llm=model, records=after, offline=True)
+    begun = judge.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
+    said = begun(_relay_pipe(call)) if callable(begun) else begun
     if said is not None and not isinstance(said, Answer):
-        said = said.unasked()  # without the tray no person can be asked
+        said = said.fallback()  # without the tray no person can be asked
     assert said is not None  # only a tray that quits gives no answer
     return said
 
 
 def _model(paths: Paths, kept: Stores, environment: Mapping[str, str]) -> Llm | None:
     """The model that a person confirmed, with the key that this setting names, and nothing else of the agent's."""
-    from tray.app import llm
+    from tray.app import confirmed_llm
 
-    found = llm(paths, kept)
+    found = confirmed_llm(paths, kept)
     if found is not None and found.api_key_env in environment:
         os.environ[found.api_key_env] = environment[found.api_key_env]
     return found
 
 
-def _relay(call: Call) -> Relay | None:
+def _relay_pipe(call: OneShotArguments) -> RelayPipe | None:
     """Whose end cancels the hooks. Windows cannot wait for a pipe; who pipes into us may have asked for no answer."""
     if sys.platform == "win32" or not call.framed:
         return None
-    return Relay() if stat.S_ISFIFO(os.fstat(1).st_mode) else None
+    return RelayPipe() if stat.S_ISFIFO(os.fstat(1).st_mode) else None
 
 
-def _knock(call: Call, body: bytes, environment: Mapping[str, str]) -> Knock:
-    from tray.engine.callers.ancestry import ancestors
+def _relay_request(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> RelayRequest:
+    from tray.approvals.callers.ancestry import ancestors
 
     relay = os.getppid()
     above = next(iter(ancestors(relay)), None)
     size = len(body)
     too_long = f"payload of {size} bytes is over the limit of {PAYLOAD_LIMIT}" if size > PAYLOAD_LIMIT else ""
-    return Knock(
+    return RelayRequest(
         agent=call.agent,
         event=call.event,
         id=call.id,
@@ -244,12 +244,12 @@ def _cwd() -> str:
 
 def _log_to(path: Path) -> None:
     logging.raiseExceptions = False  # a line that cannot be written is not worth a traceback on the agent's screen
-    logging.getLogger().addHandler(Log(path))
+    logging.getLogger().addHandler(OneShotLog(path))
 
 
 def _write(answer: Answer, *, framed: bool) -> None:
     if framed:
-        from tray.door.frames import encode_answer
+        from tray.ipc.frames import encode_answer
 
         answer = Answer(stdout=encode_answer(answer))
     for stream, content in ((sys.stdout, answer.stdout), (sys.stderr, answer.stderr)):
@@ -265,10 +265,10 @@ def _end_children() -> None:
             child.kill()
 
 
-def _detach(after: Afterwards) -> None:
+def _detach(after: OneShotListener) -> None:
     """The agent waits for nothing: let go of it, and run the hooks on in a process of our own."""
     if sys.platform == "win32":
-        after.run()  # no fork there: the agent's own time limit holds for these hooks
+        after.run_deferred()  # no fork there: the agent's own time limit holds for these hooks
         return
     if os.fork():
         return
@@ -277,6 +277,6 @@ def _detach(after: Afterwards) -> None:
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     try:
-        after.run()
+        after.run_deferred()
     finally:
         os._exit(0)

@@ -47,7 +47,7 @@ class Paths:
         return self.state / "last-good.yaml"
 
     @property
-    def named(self) -> tuple[str, str]:
+    def relay_options(self) -> tuple[str, str]:
         """The words that lead a relay here, whatever an agent's environment says."""
         return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
 
@@ -69,7 +69,7 @@ def locate(home: str | None = None) -> Paths:
     return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
 
 
-def unwritable(folder: Path, error: OSError) -> HooktrayError:
+def unwritable_error(folder: Path, error: OSError) -> HooktrayError:
     """For a folder of ours that is there, and in which nothing can be made."""
     return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=WRITABLE)
 
@@ -117,7 +117,7 @@ def _runtime_problem(environment: Mapping[str, str]) -> str:
     return ""
 
 
-def real(path: str) -> str:
+def real_path(path: str) -> str:
     """The path by whatever links it is reached; itself when no file can have that name (NUL, half a character)."""
     try:
         return os.path.realpath(path)

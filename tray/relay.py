@@ -2,7 +2,7 @@
 
     relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
-It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/door/frames.py shows the
+It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/ipc/frames.py shows the
 wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
 """
 # ruff: noqa: E402
@@ -30,10 +30,12 @@ STDIN_LIMIT = 10.0  # seconds without a byte or the end of stdin: the end will n
 DAY = 86400.0  # seconds; longer than anybody waits
 CHUNK = 256 * 1024
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray and `once` drop every byte
-NO_HURRY = b"A\xff\xff\xff\xff"  # the acknowledgement that `hooktray once` does not send: it keeps its own deadline
+OWN_DEADLINE_ACK = (
+    b"A\xff\xff\xff\xff"  # the acknowledgement that `hooktray once` does not send: it keeps its own deadline
+)
 
 Answer = tuple[int, bytes, bytes]  # exit code, stdout, stderr
-Line = _socket.socket | None  # to the tray; None = by the descriptors, to `hooktray once`
+Connection = _socket.socket | None  # to the tray; None = by the descriptors, to `hooktray once`
 
 
 def main(argv: list[str]) -> int:
@@ -44,8 +46,10 @@ def main(argv: list[str]) -> int:
         _read_all(0, payload)
         place, words = _arguments(argv)
         name, answer = os.urandom(16).hex(), None
-        if _ours(place):
-            answer = _ask(place, words, name, payload, started) or _ask_once(place, words, name, payload, started)
+        if _is_ours(place):
+            answer = _ask_tray(place, words, name, payload, started) or _ask_one_shot(
+                place, words, name, payload, started
+            )
         if answer is None:
             return _neutral(argv, payload)
         code, stdout, stderr = answer
@@ -83,7 +87,7 @@ def _arguments(argv: list[str]) -> tuple[str, list[str]]:
     return folder(option, named), words
 
 
-def _ours(path: str) -> bool:
+def _is_ours(path: str) -> bool:
     """Whether it is ours and no link; a folder that was opened to others is closed again."""
     try:
         found = os.lstat(path)
@@ -104,7 +108,7 @@ def _neutral(argv: list[str], payload: bytearray) -> int:
     return 0
 
 
-def _ask(place: str, words: list[str], name: str, payload: bytearray, started: float) -> Answer | None:
+def _ask_tray(place: str, words: list[str], name: str, payload: bytearray, started: float) -> Answer | None:
     """The tray's answer; None when there is no tray, when it hangs, or when it ends before it has answered."""
     connection, token = _connect_unix(place), ""
     if connection is None:
@@ -136,9 +140,9 @@ def _frame(words: list[str], name: str, token: str, payload: bytearray) -> bytes
     return b"HKT1E" + len(head).to_bytes(4, "big") + len(payload).to_bytes(8, "big") + head + payload
 
 
-def _connect_unix(place: str) -> Line:
+def _connect_unix(place: str) -> Connection:
     path = os.path.join(place, "door.sock")
-    if sys.platform == "win32" or not _ours(path):
+    if sys.platform == "win32" or not _is_ours(path):
         return None
     if sys.platform == "linux" and len(os.fsencode(path)) > 107:  # the kernel's limit
         path = f"/proc/self/fd/{os.open(place, os.O_PATH)}/door.sock"
@@ -159,7 +163,7 @@ def _connect_unix(place: str) -> Line:
         return None
 
 
-def _connect_loopback(place: str) -> tuple[Line, str]:
+def _connect_loopback(place: str) -> tuple[Connection, str]:
     """Where there are no Unix sockets the tray leaves its port and a token beside the place of the socket."""
     text = _read_file(os.path.join(place, "door.addr")).decode("ascii", "replace").split()
     if len(text) != 2 or not text[0].isdigit():
@@ -176,7 +180,9 @@ def _connect_loopback(place: str) -> tuple[Line, str]:
     return connection, text[1]
 
 
-def _exchange(unsent: memoryview, line: Line, reader: int, writer: int, head: bytes, started: float) -> Answer | None:
+def _exchange(
+    unsent: memoryview, line: Connection, reader: int, writer: int, head: bytes, started: float
+) -> Answer | None:
     """Send the frame and read at the same time: an answer may come early, and is valid even if sending fails."""
     received, acknowledged, until = bytearray(head), False, time.monotonic() + ACK_LIMIT
     while (answer := _answer(received)) is None:
@@ -210,7 +216,7 @@ def _answer(received: bytearray) -> Answer | None:
     return (received[6], bytes(received[15:border]), bytes(received[border:end])) if len(received) >= end else None
 
 
-def _send(line: Line, writer: int, unsent: memoryview) -> memoryview:
+def _send(line: Connection, writer: int, unsent: memoryview) -> memoryview:
     try:
         return unsent[line.send(unsent[:CHUNK]) if line else os.write(writer, unsent[:CHUNK]) :]
     except BlockingIOError:
@@ -219,7 +225,7 @@ def _send(line: Line, writer: int, unsent: memoryview) -> memoryview:
         return unsent[:0]  # the other end is closed; its answer may still be there
 
 
-def _ask_once(place: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
+def _ask_one_shot(place: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
     """What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count."""
     lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
     conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
@@ -231,13 +237,13 @@ def _ask_once(place: str, words: list[str], name: str, body: bytearray, started:
     argv = [*conf["once"].split("\x1f"), "--id", name, "--spent", spent, "--framed", *words]
     if sys.platform == "win32":  # nobody can wait for a pipe there
         done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        return _answer(bytearray(NO_HURRY + done.stdout))
+        return _answer(bytearray(OWN_DEADLINE_ACK + done.stdout))
     (theirs, writer), (reader, answers) = os.pipe(), os.pipe()
     subprocess.Popen(argv, stdin=theirs, stdout=answers, stderr=subprocess.DEVNULL)
     os.close(theirs)
     os.close(answers)
     os.set_blocking(writer, False)
-    return _exchange(memoryview(body), None, reader, writer, NO_HURRY, started)
+    return _exchange(memoryview(body), None, reader, writer, OWN_DEADLINE_ACK, started)
 
 
 def _open_standard_streams() -> None:
@@ -263,7 +269,7 @@ def _wait(reader: int, writer: int, seconds: float) -> tuple[bool, bool]:
 def _read_file(path: str) -> bytes:
     try:
         with open(path, "rb", buffering=0) as file:
-            return file.read() if _ours(path) else b""
+            return file.read() if _is_ours(path) else b""
     except OSError:
         return b""
 

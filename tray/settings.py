@@ -11,7 +11,7 @@ import msgspec
 
 from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.strict import Document, meant, nearest
+from tray.strict import Document, nearest, suggest
 from tray.text import sanitise
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ CLASSES = (
     "switched",
     "information",
 )
-SOUNDS = ("alarm", "bell", "chime", "fall", "low", "tick")  # our own, in tray/alerts/sounds
+SOUNDS = ("alarm", "bell", "chime", "fall", "low", "tick")  # our own, in tray/notify/sounds
 
 
 class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,18 +45,18 @@ class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sound_name: str | None = None  # of the desktop's sound theme, for servers that play sounds; ours is silent then
 
 
-Time = Annotated[str, msgspec.Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+TimeOfDay = Annotated[str, msgspec.Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 
 
-class Quiet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"begin": "from", "end": "to"}):
+class QuietHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"begin": "from", "end": "to"}):
     """The hours in which only what is critical is shown, and nothing is heard; `days` are those they begin on."""
 
-    begin: Time
-    end: Time
+    begin: TimeOfDay
+    end: TimeOfDay
     days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]] = []  # [] = every day
 
 
-class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AskOnDesktop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whose questions are put to the user on the desktop, and how long they wait there."""
 
     agents: list[Literal["claude-code", "shelley", "starchild", "x-code"]] = []
@@ -71,13 +71,13 @@ class Llm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     api_key_env: str = ""  # the variable of the tray's own environment that holds the key; "" = it wants none
 
 
-class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProtectionExceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the self-protection lets agents do all the same, once a person has confirmed it."""
 
     allow: list[str] = []
 
 
-class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class JournalLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much the journal keeps; the oldest decisions go first."""
 
     days: Annotated[float, msgspec.Meta(gt=0, le=36500)] = 90.0
@@ -90,18 +90,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     alerts: dict[str, AlertRule] = {}
     projects: dict[str, dict[str, AlertRule]] = {}  # the same for one project, by the last part of its folder
-    quiet: Quiet | None = None
-    details: bool = False
-    min_turn: Seconds = 0.0
+    quiet_hours: QuietHours | None = None
+    show_input: bool = False
+    min_turn_seconds: Seconds = 0.0
     volume: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
-    ask: Ask = Ask()
-    when_down: Literal["once", "allow"] = "once"
-    settle: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
-    background: Seconds = 600.0
-    journal: Kept = Kept()
+    ask_on_desktop: AskOnDesktop = AskOnDesktop()
+    without_tray: Literal["once", "allow"] = "once"
+    turn_quiet_seconds: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
+    background_seconds: Seconds = 600.0
+    journal: JournalLimits = JournalLimits()
     llm: Llm | None = None
-    protection: Exceptions = Exceptions()
-    sources: list[dict[str, Any]] = []  # tray/sources/foreign.py knows what may stand there
+    protection: ProtectionExceptions = ProtectionExceptions()
+    sources: list[dict[str, Any]] = []  # tray/sources/external.py knows what may stand there
 
 
 KEYS = tuple(field.name for field in msgspec.structs.fields(Settings))
@@ -111,7 +111,7 @@ def read(document: Document) -> Settings:
     """Settings of a loaded hooktray.yaml; ConfigError names file, line, column, key, value and remedy."""
     if not isinstance(document.value, dict):
         raise ConfigError(
-            f"{document.where(())}: expected keys such as `hooks:`, got {_shown(document.value)}",
+            f"{document.location(())}: expected keys such as `hooks:`, got {_shown(document.value)}",
             hint="write `hooks:` and indent its entries below it",
         )
     known = {key: value for key, value in document.value.items() if key != "hooks"}
@@ -120,18 +120,18 @@ def read(document: Document) -> Settings:
     for place, rules in places.items():
         for name in rules:
             if name not in CLASSES:
-                raise unknown(document, place, name, CLASSES)
+                raise unknown_key(document, place, name, CLASSES)
     if settings.llm is not None:
-        _reachable(document, settings.llm.base_url)
+        _check_url(document, settings.llm.base_url)
     return settings
 
 
-def _reachable(document: Document, url: str) -> None:
+def _check_url(document: Document, url: str) -> None:
     try:
         endpoint(url)
     except ValueError as error:
         hint = "write it like `base_url: https://llm.example.com/v1`"
-        raise wrong(document, ("llm", "base_url"), str(error), hint) from None
+        raise invalid_value(document, ("llm", "base_url"), str(error), hint) from None
 
 
 def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], extra: tuple[str, ...] = ()) -> T:
@@ -142,15 +142,15 @@ def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], 
         raise _explained(document, at, value, kind, str(error), extra) from None
 
 
-def unknown(document: Document, at: tuple[Any, ...], key: str, known: Any) -> ConfigError:
+def unknown_key(document: Document, at: tuple[Any, ...], key: str, known: Any) -> ConfigError:
     """The error for a key nobody knows, with the nearest one that is known."""
-    what = f"{document.where((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`"
-    return ConfigError(what, hint=meant(key, known))
+    what = f"{document.location((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`"
+    return ConfigError(what, hint=suggest(key, known))
 
 
-def wrong(document: Document, at: tuple[Any, ...], what: str, hint: str) -> ConfigError:
+def invalid_value(document: Document, at: tuple[Any, ...], what: str, hint: str) -> ConfigError:
     """The error for a value that cannot be taken, at its place."""
-    return ConfigError(f"{document.where(at)}: {_dotted(at)}: {what}", hint=hint)
+    return ConfigError(f"{document.location(at)}: {_dotted(at)}: {what}", hint=hint)
 
 
 def _explained(
@@ -160,7 +160,7 @@ def _explained(
     inner = _steps(value, kind, path)
     field = re.search(r"unknown field `(.*)`", message)
     if field:
-        return unknown(document, (*at, *inner), field[1], _fields(kind, inner) + (() if inner else extra))
+        return unknown_key(document, (*at, *inner), field[1], _fields(kind, inner) + (() if inner else extra))
     found = value
     for step in inner:
         found = found[step] if isinstance(found, (dict, list)) else found
@@ -169,12 +169,14 @@ def _explained(
         words = get_args(_type(kind, inner))
         likely = nearest(found, words) if isinstance(found, str) else ""
         remedy = f"did you mean `{likely}`?" if likely else "write one of these words"
-        return wrong(document, (*at, *inner), f"expected one of {', '.join(words)}, got {_shown(found)}", remedy)
+        return invalid_value(
+            document, (*at, *inner), f"expected one of {', '.join(words)}, got {_shown(found)}", remedy
+        )
     if "missing required field" in message:
         key = message.split("`")[1]
-        return wrong(document, (*at, *inner), f"the key `{key}` is missing", f"add `{key}:` here")
+        return invalid_value(document, (*at, *inner), f"the key `{key}` is missing", f"add `{key}:` here")
     remedy = _remedy(expected, str(inner[-1]) if inner else "")
-    return wrong(document, (*at, *inner), f"{_plain(expected)}, got {_shown(found)}", remedy)
+    return invalid_value(document, (*at, *inner), f"{_plain(expected)}, got {_shown(found)}", remedy)
 
 
 STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
@@ -186,7 +188,7 @@ def _steps(value: Any, kind: Any, path: str) -> tuple[Any, ...]:
     for name, number, one_of in STEP.findall(path):
         step = int(number) if number else name
         if one_of:
-            broken = (key for key, entry in value.items() if not _fits(entry, _type(kind, (*steps, key))))
+            broken = (key for key, entry in value.items() if not _is_valid(entry, _type(kind, (*steps, key))))
             step = next(broken, "")
         steps = (*steps, step)
         if isinstance(value, (dict, list)) and (step in value if isinstance(value, dict) else isinstance(step, int)):
@@ -194,7 +196,7 @@ def _steps(value: Any, kind: Any, path: str) -> tuple[Any, ...]:
     return steps
 
 
-def _fits(value: Any, kind: Any) -> bool:
+def _is_valid(value: Any, kind: Any) -> bool:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError:

@@ -16,13 +16,13 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 
-def prompt() -> None:
+def reduce_latency() -> None:
     """A thread that computes holds an answer up for no longer, at each of its few waits; nor do collections."""
     sys.setswitchinterval(0.0001)
     gc.set_threshold(5000, 20, 20)
 
 
-class Loop:
+class LoopThread:
     """One asyncio loop in one thread. `loop` takes work with call_soon_threadsafe or run_coroutine_threadsafe."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Loop:
         self.loop.run_forever()
 
 
-class Chores:
+class WorkQueue:
     """Work that nobody waits for, done one after another in a thread of its own."""
 
     def __init__(self, name: str) -> None:
@@ -52,13 +52,13 @@ class Chores:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
-    def do(self, work: Callable[[], None]) -> None:
+    def post(self, work: Callable[[], None]) -> None:
         self._queue.put(work)
 
-    def close(self, limit: float = 5.0) -> None:
+    def close(self, timeout: float = 5.0) -> None:
         """Finish what was given, then end; gives up waiting after `limit` seconds."""
         self._queue.put(None)
-        self._thread.join(limit)
+        self._thread.join(timeout)
 
     def _work(self) -> None:
         while (work := self._queue.get()) is not None:
@@ -69,7 +69,7 @@ class Chores:
             del work  # may hold much, and the next one may be far
 
 
-class Seldom:
+class ThrottledCall:
     """Has `work` done at most once in so many seconds; of the calls in between, one is done when they are over."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None], seconds: float) -> None:
@@ -80,7 +80,7 @@ class Seldom:
         self._free = 0.0  # when it may be done again
         self._waiting = False
 
-    def soon(self) -> None:
+    def request(self) -> None:
         with self._lock:
             now = time.monotonic()
             left = self._free - now
@@ -93,7 +93,7 @@ class Seldom:
         else:
             self._work()
 
-    def took(self, seconds: float) -> None:
+    def record_cost(self, seconds: float) -> None:
         """What the work took, wherever it was done: more than a fiftieth of the time it shall not have."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + 50 * seconds)
@@ -104,7 +104,7 @@ class Seldom:
         self._work()
 
 
-class Ending:
+class StopSignal:
     """Readable once the tray ends: whoever polls it lets go."""
 
     def __init__(self) -> None:
@@ -117,12 +117,12 @@ class Ending:
         self._ours.close()
 
 
-class Quit:
+class ShutdownState:
     """How far the end of the tray has come. It begins once, and hooks that take too long are ended later."""
 
     def __init__(self) -> None:
         self._begun = threading.Event()
-        self.ends_hooks = False  # hooks that still run are ended from now on
+        self.must_end_hooks = False  # hooks that still run are ended from now on
 
     @property
     def begun(self) -> bool:
@@ -132,7 +132,7 @@ class Quit:
         self._begun.set()
 
     def end_hooks(self) -> None:
-        self.ends_hooks = True
+        self.must_end_hooks = True
 
     def wait(self, seconds: float) -> bool:
         """Wait until it has begun, at most that long."""

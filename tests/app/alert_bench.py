@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from house import House
 
-from tray.alerts.alert import Alert
-from tray.alerts.herald import Herald
-from tray.app.alerting import Alerting
+from tray.app.alert_controller import AlertController
+from tray.notify.alert import Alert
+from tray.notify.service import AlertService
 from tray.settings import Settings
-from tray.threads import Loop
+from tray.threads import LoopThread
 
 
 class AlertBench:
     def __init__(self, house: House) -> None:
         self.house = house
-        self.loop = Loop()
+        self.loop = LoopThread()
         self.opened: list[str] = []
         self.alerts: list[Alert] = []
-        self.alerting = Alerting(
+        self.alerting = AlertController(
             loop=self.loop.loop,
-            do=lambda work: work(),
+            post=lambda work: work(),
             settings=Settings,
-            asking=tuple,
+            ask_agents=tuple,
             muted=lambda: True,
-            heard=lambda records, word: None,
-            seen=lambda: True,
+            on_delivery=lambda records, word: None,
+            icon_visible=lambda: True,
             trusts=lambda pid: True,
         )
         self.alerting.reason = self.opened.append
-        self.alerting.herald = Herald(self, Settings)
+        self.alerting.alerts = AlertService(self, Settings)
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:
         self.alerts += alerts

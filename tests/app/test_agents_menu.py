@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tray.app.agents import Agents
-from tray.app.offering import Wiring
-from tray.desktop.menu import Wired
+from tray.app.agents_menu import AgentsMenu
+from tray.app.connecting import ConnectService
+from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.paths import locate
 
@@ -57,21 +57,21 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def agents(home: Path, desk: Desk) -> Agents:
+def agents(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
-    wiring = Wiring(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
-    return Agents(
-        wiring, spawn=desk.at_once, changed=desk.changed, tell=lambda title, text: desk.told.append((title, text))
+    wiring = ConnectService(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
+    return AgentsMenu(
+        wiring, spawn=desk.at_once, changed=desk.changed, inform=lambda title, text: desk.told.append((title, text))
     )
 
 
-def row(agents: Agents, agent: str = "claude-code") -> Wired:
-    agents.look()
+def row(agents: AgentsMenu, agent: str = "claude-code") -> MenuAgent:
+    agents.refresh()
     return next(one for one in agents.rows() if one.agent == agent)
 
 
-def test_every_agent_has_its_row(agents: Agents, file: Path) -> None:
+def test_every_agent_has_its_row(agents: AgentsMenu, file: Path) -> None:
     assert [(one.name, one.installed, one.connected) for one in agents.rows()] == [
         ("Claude Code", True, False),
         ("Shelley", False, False),
@@ -80,47 +80,47 @@ def test_every_agent_has_its_row(agents: Agents, file: Path) -> None:
     ]
 
 
-def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: Agents, file: Path, desk: Desk) -> None:
+def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: AgentsMenu, file: Path, desk: Desk) -> None:
     assert row(agents).connect == ""
     agents.review("claude-code", connect=True)
     shown = row(agents)
     assert file.read_text() == TEXT
     assert f"Claude Code, {shown.connect[:8]}" in desk.opened[0].read_text()
 
-    assert agents.take("claude-code", shown.connect).startswith("Claude Code is connected · never heard of")
+    assert agents.apply("claude-code", shown.connect).startswith("Claude Code is connected · never heard of")
 
     assert (row(agents).connected, row(agents).connect) == (True, "")
     agents.review("claude-code", connect=False)
-    assert agents.take("claude-code", row(agents).disconnect) == "Claude Code is disconnected"
+    assert agents.apply("claude-code", row(agents).disconnect) == "Claude Code is disconnected"
     assert file.read_text() == TEXT
 
 
-def test_a_click_on_what_was_not_shown_last_writes_nothing(agents: Agents, file: Path) -> None:
+def test_a_click_on_what_was_not_shown_last_writes_nothing(agents: AgentsMenu, file: Path) -> None:
     agents.review("claude-code", connect=True)
     old = row(agents).connect
     file.write_text('{"model": "haiku"}\n')
     agents.review("claude-code", connect=True)
 
     with pytest.raises(HooktrayError, match="not what was shown last"):
-        agents.take("claude-code", old)
+        agents.apply("claude-code", old)
     with pytest.raises(HooktrayError, match="not what was shown last"):
-        agents.take("shelley", row(agents).connect)
+        agents.apply("shelley", row(agents).connect)
 
     assert file.read_text() == '{"model": "haiku"}\n'
 
 
-def test_a_file_that_changed_since_is_left_and_has_to_be_shown_again(agents: Agents, file: Path) -> None:
+def test_a_file_that_changed_since_is_left_and_has_to_be_shown_again(agents: AgentsMenu, file: Path) -> None:
     agents.review("claude-code", connect=True)
     shown = row(agents).connect
     file.write_text("{}")
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
-        agents.take("claude-code", shown)
+        agents.apply("claude-code", shown)
 
     assert (file.read_text(), row(agents).connect) == ("{}", "")
 
 
-def test_what_cannot_be_read_is_told_in_its_row(agents: Agents, file: Path) -> None:
+def test_what_cannot_be_read_is_told_in_its_row(agents: AgentsMenu, file: Path) -> None:
     file.write_text("{,}")
 
     assert "settings.json:1:2:" in row(agents).advice
@@ -128,16 +128,18 @@ def test_what_cannot_be_read_is_told_in_its_row(agents: Agents, file: Path) -> N
         agents.review("claude-code", connect=True)
 
 
-def test_where_nothing_is_to_be_written_nothing_waits_for_a_click(agents: Agents, file: Path, desk: Desk) -> None:
+def test_where_nothing_is_to_be_written_nothing_waits_for_a_click(agents: AgentsMenu, file: Path, desk: Desk) -> None:
     agents.review("claude-code", connect=False)
 
     assert row(agents).disconnect == ""
     assert desk.opened[0].read_text().startswith("Claude Code: there is nothing to write")
 
 
-def test_a_tried_agent_is_told_and_is_firing_until_its_lines_change(agents: Agents, file: Path, desk: Desk) -> None:
+def test_a_tried_agent_is_told_and_is_firing_until_its_lines_change(
+    agents: AgentsMenu, file: Path, desk: Desk
+) -> None:
     agents.review("claude-code", connect=True)
-    agents.take("claude-code", row(agents).connect)
+    agents.apply("claude-code", row(agents).connect)
 
     agents.probe("claude-code")
 
@@ -151,8 +153,8 @@ def test_a_tried_agent_is_told_and_is_firing_until_its_lines_change(agents: Agen
     assert row(agents).firing is False
 
 
-def test_the_menu_is_drawn_again_only_when_something_is_different(agents: Agents, file: Path, desk: Desk) -> None:
-    agents.look()
-    agents.look()
+def test_the_menu_is_drawn_again_only_when_something_is_different(agents: AgentsMenu, file: Path, desk: Desk) -> None:
+    agents.refresh()
+    agents.refresh()
 
     assert desk.drawn == 1

@@ -19,15 +19,15 @@ from live import Live
 from plain import Plain
 from store.writing import write
 
-from tray.app.care import Care
-from tray.app.doctor import CHECKS, Finding, Health, broken_hooks, examine, told, troubled
+from tray.app.doctor import CHECKS, CheckResult, Health, broken_hooks, failing_names, render, run_checks
+from tray.app.doctor.live import LiveDoctor
 from tray.app.doctor.samples import sample
 from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
-from tray.model.event import PROBE
+from tray.model.event import PROBE_PREFIX
 from tray.model.hook import Match
 from tray.store.copies import SPARE
-from tray.store.ledger import Act
+from tray.store.ledger import LedgerAction
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 RECORD = Record(
@@ -37,14 +37,14 @@ RECORD = Record(
 APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
-def findings(house: House, check: str, *, static: bool = False) -> list[Finding]:
-    return [one for one in examine(house.paths, None, static=static) if one.check == check]
+def findings(house: House, check: str, *, static: bool = False) -> list[CheckResult]:
+    return [one for one in run_checks(house.paths, None, static=static) if one.check == check]
 
 
 def of(house: House, name: str, *, static: bool = False) -> list[tuple[str, str, str]]:
     """What it says of one hook."""
     found = findings(house, "hook", static=static)
-    return [(one.health.value, one.said, one.remedy) for one in found if one.name == name]
+    return [(one.health.value, one.message, one.remedy) for one in found if one.name == name]
 
 
 def approve(house: House, name: str) -> None:
@@ -162,11 +162,11 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
 def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:
     for name in ("lost", "guard"):
         house.hook(name, on="tool_before", command="./nowhere.sh", approved=False)
-    care = Care(house.paths, house.stores, house.roster, dict)
-    care.look()
+    care = LiveDoctor(house.paths, house.stores, house.roster, dict)
+    care.refresh()
 
-    assert care.troubled(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}
-    assert care.troubled(frozenset()) == care.trouble
+    assert care.failing_hooks(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}
+    assert care.failing_hooks(frozenset()) == care.broken
 
 
 def test_the_shipped_slash_command_runs_where_the_doctor_stands(
@@ -238,8 +238,13 @@ def test_a_prompt_hook_before_every_call_of_a_model_is_warned_of(house: House) -
 def test_an_event_that_nobody_knows_any_more_is_broken(house: House) -> None:
     standing = house.hook("old", on="tool_before", script="exit 0")
     hook = replace(standing.hook, match=replace(standing.hook.match, event="tool_dreamt"))
-    house.stores.ledger.act(
-        Act.APPROVE, standing.key, standing.digest, definition=hook.definition, position=(0, 0), way="test"
+    house.stores.ledger.append(
+        LedgerAction.APPROVE,
+        standing.key,
+        standing.digest,
+        definition=hook.definition,
+        position=(0, 0),
+        channel="test",
     )
 
     assert ("broken", "no agent has the event `tool_dreamt`, so it is never asked") in [
@@ -282,21 +287,21 @@ def test_a_matcher_that_matched_nothing_deserves_a_look(
 
     assert len(found) == told_of
     if found:
-        assert found[0].said == "`matcher: rm -fr` matched none of the latest 25 events of its kind"
+        assert found[0].message == "`matcher: rm -fr` matched none of the latest 25 events of its kind"
 
 
 def test_the_switch_off_is_told_and_hooks_are_not_tried(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 9")
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
 
     (switch,) = findings(house, "switch")
 
-    assert (switch.health, switch.said, switch.remedy) == (Health.ATTENTION, "off: no hook runs", "hooktray on")
+    assert (switch.health, switch.message, switch.remedy) == (Health.ATTENTION, "off: no hook runs", "hooktray on")
     assert of(house, "guard") == [("attention", "not tried: switch off", "`hooktray on` switches hooks on")]
 
 
 def test_a_pause_names_whom_it_is_for(house: House) -> None:
-    house.stores.switch.pause(9e9, agent="shelley", way="test")
+    house.stores.switch.pause(9e9, agent="shelley", channel="test")
 
     assert [one.name for one in findings(house, "switch", static=True)] == ["shelley"]
 
@@ -309,7 +314,7 @@ def test_a_hosts_own_switch_is_told(house: House, tmp_path: Path) -> None:
     (found,) = findings(house, "hook", static=True)
 
     assert found.health is Health.ATTENTION
-    assert "disableAllHooks" in found.said
+    assert "disableAllHooks" in found.message
 
 
 def test_a_broken_file_and_a_broken_source_are_told_with_their_place(house: House, tmp_path: Path) -> None:
@@ -318,8 +323,8 @@ def test_a_broken_file_and_a_broken_source_are_told_with_their_place(house: Hous
     house.configure("settel: 3")
     (broken,) = findings(house, "configuration", static=True)
 
-    assert (source.health, "no.json" in source.said) == (Health.ATTENTION, True)
-    assert broken.said == f"{house.paths.config}:1:1: settel: unknown key `settel`"
+    assert (source.health, "no.json" in source.message) == (Health.ATTENTION, True)
+    assert broken.message == f"{house.paths.config}:1:1: settel: unknown key `settel`"
     assert (broken.health, broken.remedy) == (Health.BROKEN, "did you mean `settle`?")
 
 
@@ -332,12 +337,12 @@ def test_a_setting_that_nobody_confirmed_is_told(house: House) -> None:
 def test_what_only_the_tray_knows_is_told(house: House) -> None:
     tray = {"pid": 7, "icon": "", "reason": "no tray", "background": [[99, 12.0]], "late": 3, "sound": "no device"}
 
-    rows = {one.check: one for one in examine(house.paths, tray, static=True)}
+    rows = {one.check: one for one in run_checks(house.paths, tray, static=True)}
 
-    assert rows["tray"].said == "running, process 7"
-    assert (rows["icon"].said, rows["icon"].health) == ("no tray", Health.ATTENTION)
+    assert rows["tray"].message == "running, process 7"
+    assert (rows["icon"].message, rows["icon"].health) == ("no tray", Health.ATTENTION)
     assert rows["background"].remedy.startswith("kill -- -99")
-    assert (rows["journal"].said, rows["sound"].said) == ("3 answers left before their row", "no device")
+    assert (rows["journal"].message, rows["sound"].message) == ("3 answers left before their row", "no device")
     assert rows["notifications"].health is Health.ATTENTION
 
 
@@ -348,7 +353,7 @@ def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: Hou
     house.stores.journal.close()
     house.paths.database.write_bytes(b"no database at all" * 1000)
 
-    damaged = list(examine(house.paths, None, static=True))
+    damaged = list(run_checks(house.paths, None, static=True))
 
     assert found.remedy == (
         "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
@@ -362,21 +367,21 @@ def test_a_hook_cannot_have_hooks_tried(house: House, monkeypatch: pytest.Monkey
     monkeypatch.setenv("HOOKTRAY_RUN", "1")
 
     with pytest.raises(HooktrayError, match="a hook cannot try hooks"):
-        list(examine(house.paths, None))
-    assert list(examine(house.paths, None, static=True))
+        list(run_checks(house.paths, None))
+    assert list(run_checks(house.paths, None, static=True))
 
 
 def test_people_read_what_is_broken_first_and_the_counts_last() -> None:
-    good = Finding(check="relay", name="relay", health=Health.OK, said="native")
-    bad = Finding(check="hook", name="guard", health=Health.BROKEN, said="exit 9", remedy="mend it")
+    good = CheckResult(check="relay", name="relay", health=Health.OK, message="native")
+    bad = CheckResult(check="hook", name="guard", health=Health.BROKEN, message="exit 9", remedy="mend it")
 
-    assert told([good, bad]).splitlines() == [
+    assert render([good, bad]).splitlines() == [
         "broken     hook: guard: exit 9",
         "           mend it",
         "ok         relay: native",
         "1 broken, 0 attention, 1 ok",
     ]
-    assert troubled([good, bad, bad]) == {"guard"}
+    assert failing_names([good, bad, bad]) == {"guard"}
     assert next(iter(CHECKS)) == "tray"
 
 
@@ -400,7 +405,7 @@ def test_a_connected_agents_own_line_is_tried_and_children_are_listed(running: L
     assert done.returncode == 0, done.stdout
     assert found["agent"]["name"] == "claude-code"
     assert ", firing, last heard of: 2" in found["agent"]["said"]
-    ours = [row for row in running.log() if row["session"].startswith(PROBE)]
+    ours = [row for row in running.log() if row["session"].startswith(PROBE_PREFIX)]
     assert [row["test"] for row in ours] == [True]  # it counts for nothing: statistics, matchers, "last heard of"
     assert found["background"]["remedy"].startswith("kill -- -")
     assert found["tray"]["said"].startswith("running")

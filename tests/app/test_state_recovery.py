@@ -12,13 +12,13 @@ import pytest
 from desk import wait
 from house import House
 
+from tray.app.file_watch import FolderWatch
 from tray.app.state_folder import AnotherTrayError, StateFolder
-from tray.app.state_recovery import Cause, Incident, StateRecovery
-from tray.app.watching import FolderWatch
+from tray.app.state_recovery import Incident, IncidentCause, StateRecovery
 from tray.errors import StoreError
 from tray.store.copies import DamagedError
 from tray.store.db import Database
-from tray.threads import Loop, Quit
+from tray.threads import LoopThread, ShutdownState
 
 
 class Tray:
@@ -28,7 +28,7 @@ class Tray:
         self.incidents: list[Incident] = []
         self.gave_way = 0
         self.gaps: list[float] = []
-        self.quit = Quit()
+        self.quit = ShutdownState()
         self.folder = StateFolder(house.paths)
         self.folder.claim()
         house.paths.socket.touch()
@@ -38,14 +38,14 @@ class Tray:
             house.roster,
             self.folder,
             listen=house.paths.socket.touch,
-            guide=house.paths.relay_conf.touch,
-            tell=self.incidents.append,
-            give_way=self._give_way,
+            write_relay_conf=house.paths.relay_conf.touch,
+            announce=self.incidents.append,
+            on_conflict=self._give_way,
             retry=self.gaps.append,
             watch=lambda: None,
             quit=self.quit,
         )
-        self.recovery.hold()
+        self.recovery.snapshot()
         self.recovery.start()
 
     def _give_way(self) -> None:
@@ -68,27 +68,27 @@ def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_r
     house.hook("late", on="turn_end", script="exit 0")
     late = house.standing("late")
     house.consent.revoke(late.key, "test")
-    house.stores.switch.pause(time.time() + 600, agent="x-code", way="test")
+    house.stores.switch.pause(time.time() + 600, agent="x-code", channel="test")
     tray = Tray(house)
-    tray.recovery.look()
+    tray.recovery.check()
     tray.recovery.close()  # as when its disk is gone
 
     shutil.rmtree(house.paths.state)
-    tray.recovery.look()
+    tray.recovery.check()
 
     (incident,) = tray.incidents
     assert incident.lost == ("the journal", "what was remembered of sessions")
-    assert (incident.cause, incident.approvals, incident.decisions) == (Cause.DELETED, 1, 0)
+    assert (incident.cause, incident.approvals, incident.decisions) == (IncidentCause.DELETED, 1, 0)
     fresh = House(house.root)  # as the one-shot engine and the next tray read it
-    assert {one.hook.name: one.state.value for one in fresh.roster.standings} == {}
+    assert {one.hook.name: one.state.value for one in fresh.roster.states} == {}
     fresh.roster.refresh()
     fresh.configure(house.paths.config.read_text())
-    assert {one.hook.name: one.state.value for one in fresh.roster.standings} == {
+    assert {one.hook.name: one.state.value for one in fresh.roster.states} == {
         "guard": "approved",
         "late": "revoked",
     }
     assert [(one.agent, one.session) for one in fresh.stores.switch.state().pauses] == [("x-code", "")]
-    assert fresh.stores.ledger.book.broken == fresh.stores.switch.altered == ""
+    assert fresh.stores.ledger.state.broken == fresh.stores.switch.tampered == ""
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
     fresh.close()
     tray.close()
@@ -99,11 +99,11 @@ def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: Ho
     shutil.copy(house.root / "ours", house.paths.database)
 
     with pytest.raises(StoreError, match="deleted, moved or replaced"):
-        house.stores.switch.turn(False, "test")
+        house.stores.switch.set_enabled(False, "test")
 
-    tray.recovery.look()
-    house.stores.switch.turn(False, "test")
-    assert [one.cause for one in tray.incidents] == [Cause.DATABASE]
+    tray.recovery.check()
+    house.stores.switch.set_enabled(False, "test")
+    assert [one.cause for one in tray.incidents] == [IncidentCause.DATABASE]
 
 
 def test_damage_found_in_a_file_in_place_of_ours_does_not_condemn_the_database_that_is_made_anew(
@@ -114,11 +114,11 @@ def test_damage_found_in_a_file_in_place_of_ours_does_not_condemn_the_database_t
     house.paths.database.write_bytes(b"no database" * 1000)
     with pytest.raises(StoreError), Database(house.paths.database).connect() as connection:  # as a command reads it
         connection.execute("SELECT * FROM ledger").fetchall()
-    assert house.stores.database.condemned
+    assert house.stores.database.is_marked_damaged
 
-    tray.recovery.look()
+    tray.recovery.check()
 
-    assert not house.stores.database.condemned
+    assert not house.stores.database.is_marked_damaged
     fresh = House(house.root)  # as the next tray reads it, which would set a condemned one aside
     fresh.configure(house.paths.config.read_text())
     assert fresh.standing("guard").state.value == "approved"
@@ -129,47 +129,47 @@ def test_the_socket_that_the_tray_removes_when_it_quits_is_no_incident(house: Ho
     tray.quit.begin()
     house.paths.socket.unlink()
 
-    tray.recovery.look()
+    tray.recovery.check()
 
     assert tray.incidents == []
 
 
 def test_a_state_folder_that_is_deleted_while_the_tray_quits_is_made_anew(house: House, tray: Tray) -> None:
     house.hook("guard", on="tool_before", script="exit 2")
-    tray.recovery.look()
+    tray.recovery.check()
     tray.quit.begin()
 
     shutil.rmtree(house.paths.state)
-    tray.recovery.look()
+    tray.recovery.check()
 
-    assert [(one.cause, one.approvals, one.failure) for one in tray.incidents] == [(Cause.DELETED, 1, "")]
+    assert [(one.cause, one.approvals, one.failure) for one in tray.incidents] == [(IncidentCause.DELETED, 1, "")]
     assert house.paths.database.exists()
 
 
 def test_a_copy_with_other_bytes_is_not_held(house: House, tray: Tray) -> None:
     one = house.hook("guard", on="tool_before", script="exit 2")
-    copy = next(iter(house.stores.copies.places(one.approved).values()))
+    copy = next(iter(house.stores.copies.paths(one.approved).values()))
     Path(copy).chmod(0o700)
     Path(copy).write_text("#!/bin/sh\nexit 0\n")
 
     with pytest.raises(DamagedError):
-        house.stores.copies.unit(one.approved)
-    tray.recovery.look()
+        house.stores.copies.bundle(one.approved)
+    tray.recovery.check()
     shutil.rmtree(house.paths.copies)
-    tray.recovery.look()
+    tray.recovery.check()
 
     assert tray.incidents[0].lost == ()  # its own file still holds what was approved
-    assert "exit 2" in Path(next(iter(house.stores.copies.places(one.approved).values()))).read_text()
+    assert "exit 2" in Path(next(iter(house.stores.copies.paths(one.approved).values()))).read_text()
 
 
 def test_the_tray_gives_way_once_to_another_one_that_has_the_new_folders_lock(house: House, tray: Tray) -> None:
     shutil.rmtree(house.paths.state)
-    tray.folder.beside.unlink()
+    tray.folder.outer_lock.unlink()
     other = StateFolder(house.paths)
     other.claim()
 
-    tray.recovery.look()
-    tray.recovery.look()
+    tray.recovery.check()
+    tray.recovery.check()
 
     assert (tray.gave_way, tray.incidents) == (1, [])
     other.release()
@@ -189,8 +189,8 @@ def test_failed_tries_are_announced_once_and_come_further_and_further_apart(hous
     shutil.rmtree(house.paths.state)
     house.paths.state.symlink_to(house.root)
 
-    tray.recovery.look()
-    tray.recovery.look()  # too soon: it is not even tried
+    tray.recovery.check()
+    tray.recovery.check()  # too soon: it is not even tried
 
     assert [one.failure != "" for one in tray.incidents] == [True]
     assert tray.gaps[0] == 1.0
@@ -201,23 +201,23 @@ def test_failed_tries_are_announced_once_and_come_further_and_further_apart(hous
 
 
 def solved(tray: Tray) -> bool:
-    tray.recovery.look()
+    tray.recovery.check()
     return len(tray.incidents) == 2
 
 
 @pytest.fixture
-def loop() -> Iterator[Loop]:
-    loop = Loop()
+def loop() -> Iterator[LoopThread]:
+    loop = LoopThread()
     yield loop
     loop.close()
 
 
-def test_a_folder_is_watched_again_after_it_was_made_anew(loop: Loop, tmp_path: Path) -> None:
+def test_a_folder_is_watched_again_after_it_was_made_anew(loop: LoopThread, tmp_path: Path) -> None:
     folder = tmp_path / "above" / "state"
     folder.mkdir(parents=True)
     signs = threading.Semaphore(0)
     watch = FolderWatch(loop.loop, folder, ("lock",), lambda: signs.release())
-    watch.again()
+    watch.rearm()
     assert signs.acquire(timeout=20), "the first look"
 
     (folder / "lock").touch()
@@ -226,7 +226,7 @@ def test_a_folder_is_watched_again_after_it_was_made_anew(loop: Loop, tmp_path: 
     assert signs.acquire(timeout=20), "its end"
     folder.mkdir()
     assert signs.acquire(timeout=20), "its return"
-    watch.again()
+    watch.rearm()
     assert signs.acquire(timeout=20), "the look after that"
     folder.parent.rename(tmp_path / "elsewhere")
     assert signs.acquire(timeout=20), "a folder above it"

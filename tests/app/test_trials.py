@@ -15,11 +15,11 @@ from app.alert_bench import AlertBench
 from desk import wait
 from house import House
 
-from tray.alerts.alert import AlertClass, Button
-from tray.app.doctor.samples import fitting
-from tray.app.trials import Failure, Trials, attempt
-from tray.engine.approval.controls import Back
-from tray.model.hook import Match, State
+from tray.app.doctor.samples import sample_event
+from tray.app.trials import TrialFailure, Trials, run_trial
+from tray.approvals.controls import Undo
+from tray.model.hook import ApprovalState, Match
+from tray.notify.alert import AlertClass, Button
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
@@ -36,7 +36,7 @@ class Bench(AlertBench):
             failed=self.failed,
             changed=lambda: None,
         )
-        self.failures: list[Failure] = []
+        self.failures: list[TrialFailure] = []
         self.controls = house.controls(self.alerting.switched, trials.approved)
 
     def spawn(self, work: object) -> bool:
@@ -44,11 +44,11 @@ class Bench(AlertBench):
         work()
         return True
 
-    def failed(self, failure: Failure, back: Back) -> None:
+    def failed(self, failure: TrialFailure, back: Undo) -> None:
         self.failures.append(failure)
-        self.alerting.failed(failure, back)
+        self.alerting.trial_failed(failure, back)
 
-    def approve(self, name: str) -> State:
+    def approve(self, name: str) -> ApprovalState:
         """Approve it as a person does, and return its state after that."""
         one = self.house.standing(name)
         self.controls.approve(one.key, one.digest, "tray")
@@ -84,9 +84,9 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     assert (shown.cls, shown.buttons) == (AlertClass.HOOK_FAILED, (Button.UNDO,))
     assert shown.body.startswith("guard is approved and failed its test run · ")
     assert cause in failure.cause
-    assert cure in failure.cure
+    assert cure in failure.remedy
     assert health == f"its test run failed: {failure.cause}"
-    assert (state, bench.house.standing("guard").state) == (State.APPROVED, State.PENDING)
+    assert (state, bench.house.standing("guard").state) == (ApprovalState.APPROVED, ApprovalState.PENDING)
     assert bench.house.standing("guard").health == ""
 
 
@@ -95,16 +95,16 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_
 ) -> None:
     script = 'cat >/dev/null; touch "$HOOK_SOURCE_DIR/started"; exec sleep 600'
     one = house.hook("guard", on="tool_before", script="exit 7", timeout=500.0)
-    approved = house.stores.ledger.book.approved[one.key]
-    assert attempt(house.paths, house.stores, approved), "it is known as broken"
+    approved = house.stores.ledger.state.approved[one.key]
+    assert run_trial(house.paths, house.stores, approved), "it is known as broken"
     house.roster.refresh()
     before = house.standing("guard").health
     slow = house.hook("slow", on="tool_before", script=script, timeout=500.0)
-    found: list[Failure | None] = []
+    found: list[TrialFailure | None] = []
     ending, ours = socket.socketpair()
 
     def work() -> None:
-        found.append(attempt(house.paths, house.stores, house.stores.ledger.book.approved[slow.key], ending))
+        found.append(run_trial(house.paths, house.stores, house.stores.ledger.state.approved[slow.key], ending))
 
     with ending, ours:
         thread = threading.Thread(target=work, daemon=True)
@@ -127,8 +127,8 @@ def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(b
 
     bench.alerting.press(shown, Button.UNDO)
 
-    assert bench.house.standing("broken").state is State.PENDING
-    assert bench.house.standing("fine").state is State.APPROVED
+    assert bench.house.standing("broken").state is ApprovalState.PENDING
+    assert bench.house.standing("fine").state is ApprovalState.APPROVED
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Benc
 
     mark, folder = (bench.house.paths.config.parent / "seen").read_text().split()
     (row,) = bench.house.stores.journal.recent(10)
-    assert (mark, row.test, row.remarks) == ("1", True, ("the trial after its approval: no agent was asked",))
+    assert (mark, row.test, row.adjustments) == ("1", True, ("the trial after its approval: no agent was asked",))
     assert Path(folder).parent == bench.house.paths.state
     assert not Path(folder).exists()
 
@@ -204,7 +204,7 @@ def test_the_test_event_meets_the_matchers_of_the_hook(
     house.hook("guard", on="tool_before", script="exit 0", **keys)
     (approved,) = house.stores.ledger.in_order()
 
-    event = fitting(approved, environment={}, cwd=str(tmp_path))
+    event = sample_event(approved, environment={}, cwd=str(tmp_path))
 
     assert event is not None
     assert event.tool is not None
@@ -217,7 +217,9 @@ def test_a_condition_of_claudes_format_is_met_too(house: House, tmp_path: Path) 
     (approved,) = house.stores.ledger.in_order()
     match = Match(event="tool_before", format="claude-code", native="PreToolUse", condition="Bash(git push:*)")
 
-    event = fitting(replace(approved, hook=replace(approved.hook, match=match)), environment={}, cwd=str(tmp_path))
+    event = sample_event(
+        replace(approved, hook=replace(approved.hook, match=match)), environment={}, cwd=str(tmp_path)
+    )
 
     assert event is not None
     assert event.tool is not None

@@ -14,7 +14,7 @@ from plain import Plain
 
 from tray.app import welcome
 from tray.paths import locate
-from tray.sources.starter import TEXT
+from tray.sources.starter import STARTER_TEXT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX home")
 
@@ -41,7 +41,7 @@ def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live,
     assert said.count("Welcome to Hooktray") == 1
     assert str(fresh.config) in said
     assert "agents found here        claude-code\n  connect agents           hooktray connect" in said
-    assert fresh.config.read_text() == TEXT
+    assert fresh.config.read_text() == STARTER_TEXT
     assert fresh.config.with_name("hooktray.schema.json").exists()
     assert list((tmp_path / ".claude").iterdir()) == []
     assert fresh.states() == {}
@@ -77,10 +77,10 @@ def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
     paths = locate(str(tmp_path))
     paths.prepare()
 
-    assert welcome.arrives(paths)
-    assert not welcome.arrives(paths)
+    assert welcome.create_config(paths)
+    assert not welcome.create_config(paths)
     paths.config.unlink()
-    assert not welcome.arrives(paths)
+    assert not welcome.create_config(paths)
     shown = welcome.alert(["shelley"])
     assert (shown.sound, shown.notify, "found shelley" in shown.title + shown.body) == ("chime", True, True)
 
@@ -90,4 +90,4 @@ def test_who_had_a_file_before_is_not_welcomed(tmp_path: Path) -> None:
     paths.prepare()
     paths.config.write_text("")
 
-    assert not welcome.arrives(paths)
+    assert not welcome.create_config(paths)

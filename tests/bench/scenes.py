@@ -18,7 +18,7 @@ from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench
 from desk import Desk
 from headless import ENVIRONMENT
 
-from tray import relays
+from tray import relay_program
 from tray.store.journal import Journal
 from tray.store.writer import Committed
 
@@ -67,7 +67,7 @@ def tray(folder: Path, **keys: int | bool | str) -> Iterator[Bench]:
 def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
     """Nothing matches: what every call of a tool pays"""
     with tray(folder / "t") as on, tray(folder / "o", hooks=1, off=True) as off:
-        portable = relays.portable()
+        portable = relay_program.portable()
         samples = {
             BASE: once(SHELL),
             "relay, exec form": once(on.relay()),

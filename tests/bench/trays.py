@@ -13,13 +13,13 @@ import headless
 from headless import ENVIRONMENT
 from house import PRE_TOOL_USE, House
 
-from tray import relays
-from tray.connect import line
+from tray import relay_program
+from tray.connect import relay_command
 from tray.model.decision import Record, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Hook, Match, Rule, Source
 from tray.store import rows
-from tray.store.ledger import linked
+from tray.store.ledger import chain_value
 
 HOOK = "#!/bin/sh\ncat >/dev/null\necho '{}'\n"
 AGENT = "claude-code"
@@ -30,7 +30,7 @@ CALL = PRE_TOOL_USE | {"tool_input": {"command": "make", "description": "the who
 PAYLOAD = json.dumps(CALL).encode()
 RESULT = json.dumps(CALL | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}}).encode()
 OF_A_PERSON = ENVIRONMENT | {f"VARIABLE_{number}": "as long as most are, " * 6 for number in range(80)}
-RELAY = relays.argv()
+RELAY = relay_program.argv()
 
 
 class Bench:
@@ -58,7 +58,7 @@ class Bench:
         if skill:
             house.stores.sessions.mark(AGENT, str(CALL["session_id"]), "skill:lint")
         if off:
-            house.stores.switch.turn(False, "bench")
+            house.stores.switch.set_enabled(False, "bench")
         house.close()
         self.process: subprocess.Popen[bytes] | None = None
         if mode != "down":
@@ -82,7 +82,7 @@ class Bench:
 
     def shell(self, event: str = "PreToolUse") -> list[str]:
         """As an agent runs the line that `connect` writes."""
-        return ["/bin/sh", "-c", line.shell(self.relay(event))]
+        return ["/bin/sh", "-c", relay_command.shell_line(self.relay(event))]
 
     def stop(self) -> None:
         if self.process is not None:
@@ -101,7 +101,7 @@ def fill_ledger(house: House, rules: int, approvals: int) -> None:
         hook = a_rule(number % rules)
         place = json.dumps((1, number))
         row = (float(number), "approve", hook.key, "", hook.definition, place, "bench")
-        chain = linked(chain, row)
+        chain = chain_value(chain, row)
         book.append((*row, chain))
     with house.stores.database.write() as connection:
         connection.execute("DELETE FROM ledger")

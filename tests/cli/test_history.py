@@ -16,13 +16,13 @@ from house import House
 from live import PYTHON
 from plain import Plain
 
-from tray.cli import app, history, reading, testing  # noqa: F401 - they add their commands
+from tray.cli import app, history, status, testing  # noqa: F401 - they add their commands
 from tray.cli.export import cell
-from tray.cli.filters import moment
-from tray.engine.runners.process import MARK
+from tray.cli.filters import parse_since
 from tray.errors import HooktrayError
+from tray.execution.process import RUN_VARIABLE
 from tray.model.decision import Record, Verdict
-from tray.store.statistics import percentile
+from tray.store.stats import percentile
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GUARD = """case $(cat) in
@@ -114,8 +114,8 @@ def test_a_row_that_is_no_terminals_stands_on_one_line(house: House, capsys: pyt
 
 
 def test_a_moment_is_a_span_or_a_date() -> None:
-    assert moment("2h", lambda: 10_000.0) == 2800.0
-    assert moment("1970-01-02T00:00:00+00:00") == 86_400.0
+    assert parse_since("2h", lambda: 10_000.0) == 2800.0
+    assert parse_since("1970-01-02T00:00:00+00:00") == 86_400.0
 
 
 def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +134,7 @@ def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[s
     assert "used [masked" in text
     assert SECRET not in text
     (row,) = rows(house, capsys, "why", house.last.id)
-    assert (row["ledger"], row["masked"]) == (house.stores.ledger.book.version, 1)
+    assert (row["ledger"], row["masked"]) == (house.stores.ledger.state.version, 1)
     assert json.loads(row["payload"])["session_id"] == "s-1"
 
 
@@ -247,13 +247,13 @@ def test_a_replay_against_an_edited_file_runs_that_file_and_approves_nothing(
 ) -> None:
     edited = tmp_path / "edited.sh"
     edited.write_text('#!/bin/sh\ncat >/dev/null; echo \'{"decision": "block", "reason": "edited"}\'\n')
-    allowed, version = lived.decisions[0][2], lived.stores.ledger.book.version
+    allowed, version = lived.decisions[0][2], lived.stores.ledger.state.version
 
     text = said(lived, capsys, "replay", allowed.id, "--hook", "guard", "--against", str(edited))
 
     assert f"NOT APPROVED: what ran is {edited}" in text
     assert "then: abstain\nnow:  deny, guard: edited" in text
-    assert lived.stores.ledger.book.version == version
+    assert lived.stores.ledger.state.version == version
     (row,) = rows(lived, capsys, "replay", allowed.id, "--hook", "guard")
     assert (row["now"]["verdict"], row["unapproved"]) == ("abstain", None)
 
@@ -271,7 +271,7 @@ def test_a_replay_sends_nothing(house: House, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_hook_cannot_replay(lived: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(MARK, "1")
+    monkeypatch.setenv(RUN_VARIABLE, "1")
 
     with pytest.raises(HooktrayError, match="a hook cannot replay"):
         app(["--home", str(lived.paths.home), "replay", lived.last.id], standalone_mode=False)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tray.connect import CONNECTORS, undo, write
-from tray.connect import adopt as adopting
-from tray.connect.plan import Site, Wire
+from tray.approvals.checks import blocking_problem_of
+from tray.connect import CONNECTORS, apply_connect, apply_disconnect
+from tray.connect import hook_import as adopting
+from tray.connect.plan import RelayEntry, Site
 from tray.paths import locate
 
 RELAY = ("/opt/hooktray/bin/hooktray-relay", "--home", "/home/you/h")
@@ -34,25 +35,27 @@ class Person:
         """How many files were written."""
         self.site = replace(self.site, relay=relay)
         plan = CONNECTORS[self.agent].connect(self.site)
-        write(self.site, self.agent, plan)
+        apply_connect(self.site, self.agent, plan)
         return len(plan.changes)
 
     def disconnect(self) -> int:
         plan = CONNECTORS[self.agent].disconnect(self.site)
-        undo(self.site, self.agent, plan)
+        apply_disconnect(self.site, self.agent, plan)
         return len(plan.changes)
 
     def adopt(self) -> tuple[str, ...]:
         """What the user is told of what moved."""
-        plan = adopting.adopt(self.site, self.agent)
-        write(self.site, self.agent, plan, adopting.notes(self.site))
+        plan = adopting.import_hooks(self.site, self.agent, blocking_problem_of)
+        apply_connect(self.site, self.agent, plan, adopting.import_backups(self.site))
         return plan.notes
 
     def release(self) -> None:
-        undo(self.site, self.agent, adopting.release(self.site, self.agent), adopting.notes(self.site))
+        apply_disconnect(
+            self.site, self.agent, adopting.undo_import(self.site, self.agent), adopting.import_backups(self.site)
+        )
 
-    def wires(self) -> tuple[Wire, ...]:
-        return CONNECTORS[self.agent].wires(self.site)
+    def wires(self) -> tuple[RelayEntry, ...]:
+        return CONNECTORS[self.agent].relay_entries(self.site)
 
 
 def tree(root: Path) -> dict[str, tuple[str, int, bytes]]:

@@ -15,11 +15,11 @@ from connect.sites import RELAY, Person, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.connect import claude_code, write
-from tray.connect.claude_sheet import handlers, put, without
-from tray.connect.difference import diff
-from tray.connect.json_text import BOM, JsonText
+from tray.connect import apply_connect, claude_code
+from tray.connect.claude_edit import add_groups, handlers, remove_handlers
 from tray.dialects import DIALECTS
+from tray.edit.diff import diff
+from tray.edit.json_edit import BOM, JsonText
 from tray.errors import ConfigError, HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -318,7 +318,7 @@ def test_somebody_elses_edit_in_between_is_noticed(person: Person, file: Path) -
     file.write_text(PLAIN.replace("opus", "haiku"))
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
-        write(person.site, "claude-code", plan)
+        apply_connect(person.site, "claude-code", plan)
 
     assert file.read_text() == PLAIN.replace("opus", "haiku")
 
@@ -397,9 +397,9 @@ def test_two_at_once_make_one_entry_and_lose_no_notes(person: Person, file: Path
     other = claude_code.connect(replace(person.site, relay=("/other/hooktray-relay",)))
 
     for plan in plans:
-        write(person.site, "claude-code", plan)
+        apply_connect(person.site, "claude-code", plan)
     with pytest.raises(HooktrayError, match="changed by somebody else"):
-        write(person.site, "claude-code", other)
+        apply_connect(person.site, "claude-code", other)
 
     assert [wire.event for wire in person.wires()].count("Stop") == 1
     person.disconnect()
@@ -421,7 +421,7 @@ def test_another_place_of_the_relay_is_an_upgrade_and_the_old_bytes_come_back(pe
     person.connect()
 
     assert person.connect(("/new/hooktray-relay",)) == 1
-    assert {wire.state for wire in person.wires()} == {""}
+    assert {wire.state_folder for wire in person.wires()} == {""}
     person.disconnect()
 
     assert file.read_text() == PLAIN
@@ -506,11 +506,11 @@ def test_any_document_keeps_what_is_not_ours(
         value = {**value, "hooks": {}}
     separators = (",", ":") if tight else (", " if indent is None else ",", ": ")
     text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only).replace("\n", newline)
-    groups = claude_code.wanted(RELAY)
+    groups = claude_code.desired_groups(RELAY)
 
-    wired = put(JsonText(text.encode(), "f"), groups)
+    wired = add_groups(JsonText(text.encode(), "f"), groups)
     sheet = JsonText(wired, "f")
-    bare = without(sheet, {place for place, one in enumerate(handlers(sheet)) if one.line})
+    bare = remove_handlers(sheet, {place for place, one in enumerate(handlers(sheet)) if one.relay})
 
     new = json.loads(wired)
     assert {key: new[key] for key in new if key != "hooks"} == {key: value[key] for key in value if key != "hooks"}

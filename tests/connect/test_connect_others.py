@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from connect.sites import RELAY, Person, tree
 
-from tray.connect import CONNECTORS, write
-from tray.connect.yaml_text import append, remove
+from tray.connect import CONNECTORS, apply_connect
 from tray.dialects import DIALECTS
+from tray.edit.yaml_edit import append, remove
 from tray.errors import HooktrayError
 from tray.sources import claude_code as claude_source
 from tray.sources import shelley as shelley_source
@@ -141,7 +141,7 @@ def test_in_a_source_our_executables_are_no_hooks(shelley: Person, hooks: Path) 
 
     found = shelley_source.read(hooks, ())
 
-    assert {hook.inert for hook in found.hooks} == {"it is Hooktray's own relay"}
+    assert {hook.inactive for hook in found.hooks} == {"it is Hooktray's own relay"}
 
 
 # ---- X-Code CLI
@@ -325,7 +325,7 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
     wires = starchild.wires()
 
     assert len(wires) == 12
-    assert {wire.state for wire in wires} == {"/home/you/h/state"}
+    assert {wire.state_folder for wire in wires} == {"/home/you/h/state"}
     assert all(RELAY[0] in wire.argv[2] for wire in wires)
 
 
@@ -374,7 +374,7 @@ def test_when_one_file_cannot_be_written_none_is(x_code: Person) -> None:
     before = tree(x_code.home)
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
-        write(x_code.site, "x-code", plan)
+        apply_connect(x_code.site, "x-code", plan)
 
     assert tree(x_code.home) == before
     assert tree(x_code.site.paths.state / "connections") == {}
@@ -387,7 +387,7 @@ def test_a_failed_upgrade_keeps_what_disconnect_needs(x_code: Person) -> None:
     file.parent.joinpath("cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json").write_text("{}")
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
-        write(x_code.site, "x-code", plan)
+        apply_connect(x_code.site, "x-code", plan)
     x_code.disconnect()
 
     assert tree(x_code.home) == {}
@@ -403,5 +403,5 @@ def test_our_lines_are_no_hooks_where_their_file_is_a_source(tmp_path: Path, rel
     settings = claude_source.read(claude.home / ".claude" / "settings.json", ())
     sheet = starchild_source.read(star.home / "workspace" / "config" / "shell_hooks.yaml", (), {})
 
-    assert {hook.inert for hook in (*settings.hooks, *sheet.hooks)} == {"it is Hooktray's own relay"}
+    assert {hook.inactive for hook in (*settings.hooks, *sheet.hooks)} == {"it is Hooktray's own relay"}
     assert (settings.warnings, sheet.warnings) == ((), ())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from connect.sites import Person, tree
 
-from tray import relays
+from tray import relay_program
 from tray.connect.connections import Connection, connections
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -35,8 +35,8 @@ def of(person: Person) -> Connection:
 def test_all_of_them_are_told(person: Person) -> None:
     found = of(person)
 
-    assert len(found.places) == 2
-    assert str(person.project) in found.places[1]
+    assert len(found.files) == 2
+    assert str(person.project) in found.files[1]
     assert found.missing == ()
     assert "up to date" not in " ".join(found.advice)
 
@@ -54,24 +54,24 @@ def test_with_a_place_only_that_one_is(person: Person) -> None:
     assert person.disconnect() == 1
 
     person.site = replace(person.site, scope="", workspace="")
-    assert len(of(person).places) == 1
+    assert len(of(person).files) == 1
 
 
 def test_a_new_relay_is_written_into_all(person: Person) -> None:
     assert person.connect(("/new/hooktray-relay",)) == 2
 
-    assert {wire.needs for wire in person.wires()} == {("/new/hooktray-relay",)}
+    assert {wire.required_files for wire in person.wires()} == {("/new/hooktray-relay",)}
 
 
 def test_what_the_user_took_out_by_hand_is_not_put_in_again(person: Person) -> None:
-    for path in map(Path, of(person).places[1:]):
+    for path in map(Path, of(person).files[1:]):
         path.write_text("")
 
     assert person.connect(("/new/hooktray-relay",)) == 1
 
 
 def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
-    for path in map(Path, of(person).places[1:]):
+    for path in map(Path, of(person).files[1:]):
         path.unlink()
 
     assert person.disconnect() == 1
@@ -80,7 +80,7 @@ def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
 
 def test_lines_of_another_version_are_told(person: Person) -> None:
     home = ("--home", str(person.site.paths.home))
-    person.connect((*relays.portable(), *home))
+    person.connect((*relay_program.portable(), *home))
     assert "up to date" not in " ".join(of(person).advice)
 
     person.site = replace(person.site, relay=("/new/hooktray-relay", *home))
@@ -103,7 +103,7 @@ def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path:
     advice = f"{native} is not there any more, so its lines do nothing; hooktray connect x-code mends them"
     assert of(person).advice == (advice,)
     assert person.connect(person.site.relay) == 1
-    assert {wire.needs[0] for wire in person.wires()} == {sys.executable}
+    assert {wire.required_files[0] for wire in person.wires()} == {sys.executable}
 
 
 @pytest.mark.parametrize("scope", ["project", "local"])

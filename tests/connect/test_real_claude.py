@@ -17,7 +17,7 @@ from desk import wait
 from live import PYTHON, Live
 from plain import Plain
 
-from tray.app import stores
+from tray.app import open_stores
 from tray.cli.views import log_row
 from tray.paths import locate
 
@@ -89,7 +89,7 @@ def project(tmp_path: Path, live: Live) -> Path:
 
 def rows(live: Live, event: str) -> list[dict[str, Any]]:
     """The journal's rows of one event, oldest first."""
-    journal = stores(locate(str(live.home)), migrate=False).journal
+    journal = open_stores(locate(str(live.home)), migrate=False).journal
     try:
         return [log_row(record) for record in reversed(journal.recent(1000)) if record.event == event]
     finally:

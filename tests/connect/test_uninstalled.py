@@ -14,8 +14,8 @@ from hosts.process import Report
 from tray.connect import shelley as shelley_connector
 from tray.connect import starchild as starchild_connector
 from tray.connect import x_code as x_code_connector
-from tray.connect.claude_code import LEFT_OUT
-from tray.connect.claude_code import settings as claude_settings
+from tray.connect.claude_code import EXCLUDED_EVENTS
+from tray.connect.claude_code import settings_path as claude_settings
 from tray.connect.plan import Site
 from tray.dialects import DIALECTS
 from tray.strict import load_yaml
@@ -34,10 +34,10 @@ GONE = {
 def where(agent: str, site: Site) -> Path:
     """What the agent itself reads."""
     if agent == "x-code":
-        return x_code_connector.manifest(site).parents[1]
+        return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
-        return shelley_connector.folder(site)
-    return claude_settings(site) if agent == "claude-code" else starchild_connector.settings(site)
+        return shelley_connector.hooks_folder(site)
+    return claude_settings(site) if agent == "claude-code" else starchild_connector.settings_path(site)
 
 
 @pytest.mark.parametrize("agent", HOSTS)
@@ -45,7 +45,7 @@ def where(agent: str, site: Site) -> Path:
 def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, agent: str, gone: str) -> None:
     person = Person(tmp_path, agent)
     person.connect(tuple(word.format(tmp_path / "gone") for word in GONE[gone]))
-    events = [name for name in DIALECTS[agent].EVENTS if name not in LEFT_OUT and "<" not in name]
+    events = [name for name in DIALECTS[agent].EVENTS if name not in EXCLUDED_EVENTS and "<" not in name]
     assert {wire.event for wire in person.wires()} == set(events)
 
     found = {}

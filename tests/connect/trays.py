@@ -11,14 +11,14 @@ import pytest
 from live import Live
 from plain import Plain
 
-from tray.app import roster, stores
-from tray.engine.approval.consent import Consent
-from tray.engine.callers.ancestry import ancestors
-from tray.engine.callers.caller import started_by
+from tray.app import build_catalog, open_stores
+from tray.approvals.callers.ancestry import ancestors
+from tray.approvals.callers.origin import find_origin
+from tray.approvals.consent import Consent
 from tray.paths import locate
 
 by_person = pytest.mark.skipif(
-    started_by((), ancestors(os.getpid())) != "", reason="an agent runs these tests, and agents may not connect"
+    find_origin((), ancestors(os.getpid())) != "", reason="an agent runs these tests, and agents may not connect"
 )
 
 
@@ -43,10 +43,10 @@ def started(folder: Path, hooks: Sequence[Mapping[str, Any]], scripts: Mapping[s
 def approve_all(live: Live) -> None:
     """What a person does, as nobody clicks here."""
     paths = locate(str(live.home))
-    kept = stores(paths, migrate=True)
-    proposals = roster(paths, kept)
+    kept = open_stores(paths, migrate=True)
+    proposals = build_catalog(paths, kept)
     proposals.refresh()
     consent = Consent(kept.ledger, proposals)
-    for one in proposals.standings:
+    for one in proposals.states:
         consent.approve(one.key, one.digest, "test")
     kept.journal.close()

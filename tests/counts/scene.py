@@ -19,7 +19,7 @@ import psutil
 from desk import wait
 from house import PRE_TOOL_USE, House
 
-from tray import relays
+from tray import relay_program
 
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 STILL = 0.25  # seconds; the longest pause of the tray in the middle of its work is `afterwards.GATHER`, 0.1 s
@@ -53,7 +53,7 @@ class Tray:
         denied = b'"permissionDecision":"deny"' in done.stdout
         assert denied is (kind == ONE_HOOK), f"{kind}: the relay answered {done.stdout!r}"
 
-    def relay(self, argv: Sequence[str] = (str(relays.NATIVE),)) -> list[str]:
+    def relay(self, argv: Sequence[str] = (str(relay_program.NATIVE_RELAY),)) -> list[str]:
         return [*argv, "--home", str(self.home), AGENT, EVENT]
 
     def settle(self) -> None:

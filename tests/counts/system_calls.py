@@ -13,7 +13,7 @@ from pathlib import Path
 
 from counts.scene import COMMANDS, ENVIRONMENT, EVENTS, LONG, ZERO_MATCH, Tray, payload, tray
 
-from tray import relays
+from tray import relay_program
 
 # How often these are made depends on the scheduler, the allocator or the machine, and not on what the program does.
 LEFT_OUT = {
@@ -50,7 +50,7 @@ def measure_relays() -> dict[str, int]:
     with tempfile.TemporaryDirectory(prefix="counts-") as folder, tray() as started:
         trace = Path(folder, "trace")
         native = [_relay(trace, started.relay()) for _ in range(EVENTS)]
-        portable = [_relay(trace, started.relay(relays.portable())) for _ in range(EVENTS)]
+        portable = [_relay(trace, started.relay(relay_program.portable())) for _ in range(EVENTS)]
     return {
         "C": min(len(without_looks(counted(calls))) for calls in native),
         "Python": min(len(without_looks(counted(_of_its_own(calls)))) for calls in portable),

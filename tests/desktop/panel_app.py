@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from tray.desktop.artwork import IconState
-from tray.desktop.icon import Icon, choose
-from tray.desktop.menu import Action, Approval, MenuState, Quit, Request, Toggle, menu
-from tray.desktop.toolkit import Pystray
+from tray.desktop.icon import Icon, choose_icon
+from tray.desktop.menu import Action, Approval, MenuRequest, MenuState, QuitTray, ToggleSwitch, menu
+from tray.desktop.pystray_icon import PystrayIcon
 from tray.dialects import spec
 from tray.model.decision import Record, Verdict
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 
 NOW = time.time()
 ROWS = (
@@ -64,24 +64,28 @@ class Tray:
             recent=tuple(record(number, *row) for number, row in enumerate(ROWS)),
             approvals=(
                 Approval(
-                    key="k1", name="block_secrets", event="tool_before", state=State.PENDING, digest="1a2b3c4d5e6f"
+                    key="k1",
+                    name="block_secrets",
+                    event="tool_before",
+                    state=ApprovalState.PENDING,
+                    digest="1a2b3c4d5e6f",
                 ),
-                Approval(key="k2", name="notify", event="turn_end", state=State.CHANGED, digest="99aabbccdd"),
+                Approval(key="k2", name="notify", event="turn_end", state=ApprovalState.CHANGED, digest="99aabbccdd"),
             ),
-            requests=(Request(id="q1", what="Switch hooks off", who="claude-code, pid 812"),),
+            requests=(MenuRequest(id="q1", what="Switch hooks off", who="claude-code, pid 812"),),
         )
         self.look = IconState.ON
         if toolkit := os.environ.get("PYSTRAY_BACKEND"):
-            self.icon: Icon = Pystray(library(toolkit), self.act)
+            self.icon: Icon = PystrayIcon(library(toolkit), self.act)
         else:
-            self.icon = choose(loop, self.act, lambda: self.say("opened"), trusts=lambda pid: True)
+            self.icon = choose_icon(loop, self.act, lambda: self.say("opened"), trusts=lambda pid: True)
 
     def act(self, action: Action) -> None:
         self.say(repr(action))
-        if isinstance(action, Toggle):
+        if isinstance(action, ToggleSwitch):
             self.look = IconState.OFF if self.state.enabled else IconState.ON
             self.state = replace(self.state, enabled=not self.state.enabled)
-        if isinstance(action, Quit):
+        if isinstance(action, QuitTray):
             self.icon.stop()
         self.show()
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from desktop.watcher import Watcher
 from tray.desktop.menu import Action
-from tray.desktop.sni import Sni
+from tray.desktop.sni import SniIcon
 
 T = TypeVar("T")
 DEADLINE = 10.0
@@ -59,7 +59,7 @@ class Stage:
         self.acted: list[Action] = []
         self.openings = 0
         self.trusts: Callable[[int], bool] = lambda pid: True
-        self.icon = Sni(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusts(pid))
+        self.icon = SniIcon(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusts(pid))
         self.main = threading.Thread(target=self.icon.run, name="main")
         self.main.start()
         self.watchers: list[Watcher] = []

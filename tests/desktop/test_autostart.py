@@ -15,7 +15,17 @@ from desk.wait import wait
 from live import Live
 from plain import Plain
 
-from tray.desktop.autostart import LABEL, Autostart, Entry, Page, RunValue, Start, command, desktop_file, entry
+from tray.desktop.autostart import (
+    LABEL,
+    Autostart,
+    LoginEntry,
+    LoginFile,
+    LoginState,
+    RunValue,
+    command,
+    desktop_file,
+    login_entry,
+)
 from tray.errors import HooktrayError
 from tray.paths import locate
 
@@ -46,13 +56,13 @@ class Forgetful(Values):
 
 
 @pytest.fixture(params=["linux", "darwin", "win32"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Entry:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> LoginEntry:
     if request.param == "win32":
         return RunValue(Values())
-    return entry({"HOME": str(tmp_path)}, request.param)
+    return login_entry({"HOME": str(tmp_path)}, request.param)
 
 
-def test_it_is_off_until_it_is_turned_on_and_off_again(place: Entry) -> None:
+def test_it_is_off_until_it_is_turned_on_and_off_again(place: LoginEntry) -> None:
     ours = Autostart(place, ARGV)
     seen = [ours.state()]
 
@@ -60,23 +70,23 @@ def test_it_is_off_until_it_is_turned_on_and_off_again(place: Entry) -> None:
         ours.turn(on)
         seen.append(ours.state())
 
-    assert seen == [Start.OFF, Start.ON, Start.ON, Start.OFF, Start.OFF]
+    assert seen == [LoginState.OFF, LoginState.ON, LoginState.ON, LoginState.OFF, LoginState.OFF]
     assert place.read() is None
 
 
-def test_an_entry_of_another_hooktray_is_no_on_and_is_replaced(place: Entry) -> None:
+def test_an_entry_of_another_hooktray_is_no_on_and_is_replaced(place: LoginEntry) -> None:
     Autostart(place, ("/elsewhere/hooktray", "run")).turn(True)
     ours = Autostart(place, ARGV)
 
-    assert (ours.state(), ours.is_on()) == (Start.OTHER, False)
+    assert (ours.state(), ours.is_on()) == (LoginState.OTHER, False)
     ours.turn(True)
     assert ours.is_on()
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_a_file_of_others_is_left_alone(tmp_path: Path, platform: str) -> None:
-    place = entry({"HOME": str(tmp_path)}, platform)
-    assert isinstance(place, Page)
+    place = login_entry({"HOME": str(tmp_path)}, platform)
+    assert isinstance(place, LoginFile)
     place.path.parent.mkdir(parents=True)
     place.path.write_text("[Desktop Entry]\nName=Hooktray, by hand\n")
 
@@ -95,11 +105,11 @@ def test_a_folder_that_cannot_be_written_is_said_with_its_place(tmp_path: Path) 
     (tmp_path / ".config").write_text("a file")
 
     with pytest.raises(HooktrayError, match=r"hooktray\.desktop: start at login could not be set: Not a directory"):
-        Autostart(entry({"HOME": str(tmp_path)}, "linux"), ARGV).turn(True)
+        Autostart(login_entry({"HOME": str(tmp_path)}, "linux"), ARGV).turn(True)
 
 
 def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
-    Autostart(entry({"HOME": str(tmp_path)}, "darwin"), ARGV).turn(True)
+    Autostart(login_entry({"HOME": str(tmp_path)}, "darwin"), ARGV).turn(True)
 
     words = plistlib.loads((tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist").read_bytes())
     assert (words["Label"], words["ProgramArguments"], words["RunAtLoad"]) == (LABEL, list(ARGV), True)
@@ -116,8 +126,8 @@ def test_on_windows_it_is_one_value_of_the_run_key() -> None:
 def test_the_place_follows_the_desktops_own_folder(tmp_path: Path) -> None:
     own, odd = ({"HOME": "/h", "XDG_CONFIG_HOME": where} for where in (str(tmp_path), "relative"))
 
-    assert entry(own, "linux").where == str(tmp_path / "autostart" / "hooktray.desktop")
-    assert entry(odd, "linux").where == "/h/.config/autostart/hooktray.desktop"
+    assert login_entry(own, "linux").where == str(tmp_path / "autostart" / "hooktray.desktop")
+    assert login_entry(odd, "linux").where == "/h/.config/autostart/hooktray.desktop"
 
 
 def test_what_is_started_names_the_home_that_was_chosen(tmp_path: Path) -> None:

@@ -16,31 +16,31 @@ import pytest
 from desktop.stage import wait
 from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
-from tray.desktop.headless import Headless
-from tray.desktop.icon import Backend, Icon, backend, choose
-from tray.desktop.linux import Screen, screen, session_bus
+from tray.desktop.headless import HeadlessIcon
+from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
+from tray.desktop.linux import XScreen, query_screen, session_bus
 from tray.desktop.menu import Action, MenuState, menu
 
 DEADLINE = 10.0
-NO_SCREEN, SCREEN, OLD_TRAY = Screen(), Screen(display=True), Screen(display=True, xembed=True)
+NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=True, xembed=True)
 
 
 @pytest.mark.parametrize(
     ("bus", "watcher", "look", "choice"),
     [
-        (True, True, NO_SCREEN, Backend.SNI),
-        (True, True, SCREEN, Backend.SNI),
-        (True, True, OLD_TRAY, Backend.SNI),
-        (True, False, NO_SCREEN, Backend.SNI),
-        (True, False, SCREEN, Backend.SNI),
-        (True, False, OLD_TRAY, Backend.PYSTRAY),
-        (False, False, OLD_TRAY, Backend.PYSTRAY),
-        (False, False, SCREEN, Backend.HEADLESS),
-        (False, False, NO_SCREEN, Backend.HEADLESS),
+        (True, True, NO_SCREEN, IconBackend.SNI),
+        (True, True, SCREEN, IconBackend.SNI),
+        (True, True, OLD_TRAY, IconBackend.SNI),
+        (True, False, NO_SCREEN, IconBackend.SNI),
+        (True, False, SCREEN, IconBackend.SNI),
+        (True, False, OLD_TRAY, IconBackend.PYSTRAY),
+        (False, False, OLD_TRAY, IconBackend.PYSTRAY),
+        (False, False, SCREEN, IconBackend.HEADLESS),
+        (False, False, NO_SCREEN, IconBackend.HEADLESS),
     ],
 )
-def test_the_choice_on_linux(bus: bool, watcher: bool, look: Screen, choice: Backend) -> None:
-    assert backend(bus=bus, watcher=watcher, look=look) is choice
+def test_the_choice_on_linux(bus: bool, watcher: bool, look: XScreen, choice: IconBackend) -> None:
+    assert choose_backend(bus=bus, watcher=watcher, look=look) is choice
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def chosen(loop: asyncio.AbstractEventLoop | None, **environment: str) -> Icon:
     def act(action: Action) -> None:
         raise AssertionError(action)
 
-    return choose(loop, act, lambda: None, trusts=lambda pid: True, environment=environment)
+    return choose_icon(loop, act, lambda: None, trusts=lambda pid: True, environment=environment)
 
 
 def test_without_display_and_bus_it_is_headless_and_says_why(loop: asyncio.AbstractEventLoop) -> None:
@@ -113,7 +113,7 @@ def test_with_a_host_the_icon_is_up_as_soon_as_it_has_something_to_show(
 
 
 def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
-    icon = choose(
+    icon = choose_icon(
         None,
         lambda action: None,
         lambda: None,
@@ -126,7 +126,7 @@ def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
 
 
 def test_a_headless_icon_keeps_what_it_shows_last() -> None:
-    icon = Headless("no screen")
+    icon = HeadlessIcon("no screen")
     rows = menu(MenuState(now=0.0))
 
     icon.show(IconState.ON, "on", rows)
@@ -136,7 +136,7 @@ def test_a_headless_icon_keeps_what_it_shows_last() -> None:
 
 
 def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> None:
-    icon, order, ran = Headless(""), list[int](), set[int]()
+    icon, order, ran = HeadlessIcon(""), list[int](), set[int]()
 
     def note(turn: int) -> None:
         order.append(turn)
@@ -180,8 +180,8 @@ def test_the_session_bus_is_found_in_the_run_folder_too(tmp_path: Path) -> None:
 
 
 def test_no_display_is_no_screen() -> None:
-    assert screen({}) == NO_SCREEN
-    assert screen({"DISPLAY": "no display"}) == NO_SCREEN
+    assert query_screen({}) == NO_SCREEN
+    assert query_screen({"DISPLAY": "no display"}) == NO_SCREEN
 
 
 def test_choosing_an_icon_does_not_import_pystray_where_it_is_not_used() -> None:

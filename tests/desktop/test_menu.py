@@ -12,46 +12,46 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tray.desktop.labels import SIGNS, clock
 from tray.desktop.menu import (
     Action,
-    Answer,
+    AlertsState,
+    AnswerQuestion,
+    ApplyConnection,
     Approval,
     Approve,
     ApproveBatch,
-    Batch,
     Deny,
-    Dismiss,
-    Grant,
-    Hooking,
+    DismissRequest,
+    GrantRequest,
     Item,
-    Kind,
-    Lull,
+    ItemKind,
+    MenuAgent,
+    MenuBatch,
+    MenuHook,
+    MenuOptions,
+    MenuQuestion,
+    MenuRequest,
     MenuState,
-    Offers,
-    Pause,
-    Probe,
-    Problem,
-    Question,
-    Quit,
-    Reason,
-    Request,
-    Resume,
+    PartialPause,
+    PauseHooks,
+    ProbeAgent,
+    QuitTray,
+    ResumeHooks,
     Review,
     ReviewBatch,
-    ReviewWiring,
+    ReviewConnection,
     Revoke,
-    Running,
+    SetAlertClass,
+    ShowProblem,
+    ShowReason,
     StartAtLogin,
-    Tell,
-    Telling,
-    Toggle,
-    Wired,
-    Write,
+    SwitchHook,
+    ToggleSwitch,
     menu,
 )
-from tray.desktop.words import SIGNS, clock
 from tray.model.decision import Record, Verdict
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 from tray.settings import CLASSES
 
 NOON = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
@@ -68,12 +68,12 @@ RECORD = Record(
     ms=4.0,
 )
 PENDING = Approval(
-    key="hooktray:/h.yaml#guard", name="guard", event="tool_before", state=State.PENDING, digest="1a2b3c4d5e"
+    key="hooktray:/h.yaml#guard", name="guard", event="tool_before", state=ApprovalState.PENDING, digest="1a2b3c4d5e"
 )
-CHANGED = replace(PENDING, state=State.CHANGED)
+CHANGED = replace(PENDING, state=ApprovalState.CHANGED)
 LABEL_LIMIT = 120  # characters that no row exceeds
-CLAUDE = Wired(agent="claude-code", name="Claude Code", installed=True, connected=True)
-OFF = Request(id="q1", what="Switch hooks off", who="claude-code, pid 812")
+CLAUDE = MenuAgent(agent="claude-code", name="Claude Code", installed=True, connected=True)
+OFF = MenuRequest(id="q1", what="Switch hooks off", who="claude-code, pid 812")
 
 
 def every(items: tuple[Item, ...]) -> Iterator[Item]:
@@ -87,13 +87,13 @@ def find(state: MenuState, key: str) -> Item:
 
 
 def labels(item: Item) -> list[str]:
-    return [child.label for child in item.children if child.kind is not Kind.SEPARATOR]
+    return [child.label for child in item.children if child.kind is not ItemKind.SEPARATOR]
 
 
 def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
     rows = menu(MenuState(now=NOON))
 
-    assert [row.label for row in rows if row.kind is not Kind.SEPARATOR] == [
+    assert [row.label for row in rows if row.kind is not ItemKind.SEPARATOR] == [
         "No event yet",
         "Hooks enabled",
         "Pause",
@@ -104,7 +104,7 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         "Settings",
         "Quit",
     ]
-    assert [row.action for row in rows if row.action] == [Toggle(), Quit()]
+    assert [row.action for row in rows if row.action] == [ToggleSwitch(), QuitTray()]
 
 
 def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_rest() -> None:
@@ -114,7 +114,7 @@ def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_res
     row = find(MenuState(now=NOON, enabled=False, problem=problem), "status")
 
     assert row.label == "hooktray.yaml:2:5: unknown event `tool_befor`"
-    assert (row.action, row.enabled) == (Problem(), True)
+    assert (row.action, row.enabled) == (ShowProblem(), True)
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def test_the_first_row_says_how_many_agents_there_are_and_what_came_last(record:
     state = MenuState(now=NOON, agents=3, recent=(record,))
 
     assert find(state, "status").label == shown
-    assert find(replace(state, agents=1, trouble=2), "status").label.startswith(
+    assert find(replace(state, agents=1, failing_hooks=2), "status").label.startswith(
         "1 agent · 2 hooks in trouble · last:"
     )
-    assert "1 decision not written down" in find(replace(state, lost=1), "status").label
+    assert "1 decision not written down" in find(replace(state, dropped_rows=1), "status").label
 
 
 def test_the_check_marks_say_what_is_so() -> None:
@@ -177,9 +177,9 @@ def test_a_pause_shows_its_end_and_can_be_ended() -> None:
 
     assert find(state, "pause").label == "Paused until 14:05"
     assert labels(find(state, "pause")) == ["Resume", "30 minutes", "1 hour", "Until tomorrow"]
-    assert find(state, "pause/resume").action == Resume()
-    assert find(state, "pause/tomorrow").action == Pause(None)
-    assert find(state, "pause/30m").action == Pause(1800)
+    assert find(state, "pause/resume").action == ResumeHooks()
+    assert find(state, "pause/tomorrow").action == PauseHooks(None)
+    assert find(state, "pause/30m").action == PauseHooks(1800)
 
 
 def test_a_pause_that_is_over_is_not_shown() -> None:
@@ -192,7 +192,7 @@ def test_a_recent_row_says_verdict_agent_project_event_and_age() -> None:
     row = find(MenuState(now=NOON, recent=(RECORD,)), "recent/r1")
 
     assert row.label == "✕  claude-code · shop · PreToolUse · just now"
-    assert row.action == Reason("r1")
+    assert row.action == ShowReason("r1")
 
 
 def test_at_most_ten_recent_rows_are_shown_newest_first() -> None:
@@ -216,11 +216,13 @@ def test_at_most_ten_recent_rows_are_shown_newest_first() -> None:
     ],
 )
 def test_each_verdict_has_a_mark_of_its_own(record: Record, sign: str) -> None:
-    assert SIGNS[record.mark] == sign
+    assert SIGNS[record.label] == sign
 
 
 def test_an_approval_offers_review_approve_with_the_digest_and_deny() -> None:
-    state = MenuState(now=NOON, approvals=(PENDING, replace(PENDING, key="b", name="lint", state=State.CHANGED)))
+    state = MenuState(
+        now=NOON, approvals=(PENDING, replace(PENDING, key="b", name="lint", state=ApprovalState.CHANGED))
+    )
 
     new, changed = find(state, "approvals").children
 
@@ -244,7 +246,7 @@ def choices(one: Approval) -> list[tuple[str, Action | None]]:
 
 
 def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
-    batch = Batch(number=2, digest="9f8e7d6c5b", click="Approve all 2 (9f8e7d6c)")
+    batch = MenuBatch(number=2, digest="9f8e7d6c5b", click="Approve all 2 (9f8e7d6c)")
     other = replace(PENDING, key="hooktray:/h.yaml#new", name="new")
     state = MenuState(now=NOON, approvals=(replace(PENDING, before=True), other), batch=batch)
 
@@ -345,7 +347,7 @@ def test_a_request_from_the_command_line_can_be_allowed_or_dismissed() -> None:
     (row,) = find(MenuState(now=NOON, requests=(OFF,)), "approvals").children
 
     assert row.label == "Switch hooks off · asked by claude-code, pid 812"
-    assert [child.action for child in row.children] == [Grant("q1"), Dismiss("q1")]
+    assert [child.action for child in row.children] == [GrantRequest("q1"), DismissRequest("q1")]
 
 
 def test_empty_lists_say_so() -> None:
@@ -388,13 +390,15 @@ def test_a_session_and_an_agent_can_be_paused_by_themselves_the_latest_first() -
         "Only claude-code · web", "Only claude-code · api", "Only shelley · 4f0a9b1…",
         "Only shelley", "Only claude-code",
     ]  # fmt: skip
-    assert find(state, "pause/session/claude-code/s1/1h").action == Pause(3600, "claude-code", "s1")
-    assert find(state, "pause/agent/shelley/tomorrow").action == Pause(None, "shelley")
+    assert find(state, "pause/session/claude-code/s1/1h").action == PauseHooks(3600, "claude-code", "s1")
+    assert find(state, "pause/agent/shelley/tomorrow").action == PauseHooks(None, "shelley")
 
 
 def test_pauses_of_some_are_named_with_their_end() -> None:
-    lull = Lull(until=NOON + 600, agent="claude-code", session="s1", project="api")
-    state = MenuState(now=NOON, lulls=(lull, replace(lull, session="", project=""), replace(lull, until=NOON)))
+    lull = PartialPause(until=NOON + 600, agent="claude-code", session="s1", project="api")
+    state = MenuState(
+        now=NOON, partial_pauses=(lull, replace(lull, session="", project=""), replace(lull, until=NOON))
+    )
 
     assert labels(find(state, "pause"))[:4] == [
         "Resume", "claude-code · api is paused until 12:10", "claude-code is paused until 12:10", "30 minutes",
@@ -403,22 +407,22 @@ def test_pauses_of_some_are_named_with_their_end() -> None:
 
 
 def test_an_open_question_is_answered_in_the_menu() -> None:
-    state = MenuState(now=NOON, questions=(Question(id="q/1", agent="claude-code", project="api", what="Bash"),))
+    state = MenuState(now=NOON, questions=(MenuQuestion(id="q/1", agent="claude-code", project="api", what="Bash"),))
 
     (row,) = find(state, "questions").children
 
     assert find(state, "questions").label == "Needs you (1)"
     assert row.label == "Bash · claude-code · api"
     assert [(child.label, child.action) for child in row.children] == [
-        ("Allow", Answer("q/1", allow=True)), ("Deny", Answer("q/1", allow=False)),
+        ("Allow", AnswerQuestion("q/1", allow=True)), ("Deny", AnswerQuestion("q/1", allow=False)),
     ]  # fmt: skip
 
 
 def test_alerts_show_only_what_somebody_supplies() -> None:
     assert labels(find(MenuState(now=NOON), "alerts"))[:2] == ["Mute sounds", "Turn ended"]
 
-    telling = Telling(snoozable=True, snoozed_until=NOON + 60, quiet="22:00 to 07:00", held=3)
-    state = MenuState(now=NOON, telling=telling)
+    telling = AlertsState(snoozable=True, snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=3)
+    state = MenuState(now=NOON, alerts=telling)
 
     assert labels(find(state, "alerts"))[:4] == [
         "Mute sounds", "Snoozed until 12:01", "Quiet hours 22:00 to 07:00", "Show 3 held alerts",
@@ -427,29 +431,29 @@ def test_alerts_show_only_what_somebody_supplies() -> None:
 
 
 def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching() -> None:
-    state = MenuState(now=NOON, telling=Telling(off=frozenset({"blocked"})))
+    state = MenuState(now=NOON, alerts=AlertsState(muted_classes=frozenset({"blocked"})))
 
     rows = {item.id.removeprefix("alerts/class/"): item for item in every(menu(state)) if "alerts/class" in item.id}
 
     assert set(rows) == set(CLASSES) - {"switched"}
-    assert (rows["blocked"].checked, rows["blocked"].action) == (False, Tell("blocked", on=True))
-    assert (rows["turn_end"].checked, rows["turn_end"].action) == (True, Tell("turn_end", on=False))
+    assert (rows["blocked"].checked, rows["blocked"].action) == (False, SetAlertClass("blocked", on=True))
+    assert (rows["turn_end"].checked, rows["turn_end"].action) == (True, SetAlertClass("turn_end", on=False))
     assert all(row.label != key for key, row in rows.items())
 
 
 def test_settings_have_rows_for_what_is_there() -> None:
     assert labels(find(MenuState(now=NOON), "settings")) == ["Open configuration"]
 
-    offers = Offers(at_login=True, page=True, doctor=True)
-    hooks = (Running(key="k", name="guard", event="tool_before", enabled=False),)
-    state = MenuState(now=NOON, offers=offers, hooks=hooks, wired=(CLAUDE,))
+    offers = MenuOptions(at_login=True, page=True, doctor=True)
+    hooks = (MenuHook(key="k", name="guard", event="tool_before", enabled=False),)
+    state = MenuState(now=NOON, options=offers, hooks=hooks, connections=(CLAUDE,))
 
     assert labels(find(state, "settings")) == [
         "Start at login", "Hooks", "Open configuration", "Open page", "Agents", "Doctor",
     ]  # fmt: skip
     assert find(state, "settings/login").action == StartAtLogin(False)
     (hook,) = find(state, "settings/hooks").children
-    assert (hook.label, hook.checked, hook.action) == ("guard · tool_before", False, Hooking("k", on=True))
+    assert (hook.label, hook.checked, hook.action) == ("guard · tool_before", False, SwitchHook("k", on=True))
 
 
 @pytest.mark.parametrize(
@@ -460,13 +464,13 @@ def test_settings_have_rows_for_what_is_there() -> None:
         (CLAUDE, "Claude Code · connected · never heard of"),
         (replace(CLAUDE, trusted=True, firing=True), "Claude Code · connected · trusted · firing · never heard of"),
         (
-            replace(CLAUDE, trusted=False, firing=False, heard=NOON - 120),
+            replace(CLAUDE, trusted=False, firing=False, last_seen=NOON - 120),
             "Claude Code · connected · not trusted · not firing · last heard of 2 min ago",
         ),
     ],
 )
-def test_an_agent_is_told_in_the_words_of_connections(one: Wired, shown: str) -> None:
-    state = MenuState(now=NOON, wired=(one,))
+def test_an_agent_is_told_in_the_words_of_connections(one: MenuAgent, shown: str) -> None:
+    state = MenuState(now=NOON, connections=(one,))
 
     assert labels(find(state, "settings/agents")) == [shown, "Show all"]
 
@@ -476,50 +480,55 @@ def test_connecting_is_shown_first_and_what_was_shown_is_written_by_another_clic
     shown = replace(fresh, connect="1a2b3c4d5e")
 
     rows = [
-        find(MenuState(now=NOON, agents=1, wired=(one,)), "settings/agents/claude-code") for one in (fresh, shown)
+        find(MenuState(now=NOON, agents=1, connections=(one,)), "settings/agents/claude-code")
+        for one in (fresh, shown)
     ]
 
     assert labels(rows[0]) == ["Connect Claude Code…"]
     assert [(row.label, row.action) for row in rows[1].children] == [
-        ("Connect Claude Code…", ReviewWiring("claude-code", connect=True)),
-        ("Write what was shown: 1a2b3c4d", Write("claude-code", "1a2b3c4d5e")),
+        ("Connect Claude Code…", ReviewConnection("claude-code", connect=True)),
+        ("Write what was shown: 1a2b3c4d", ApplyConnection("claude-code", "1a2b3c4d5e")),
     ]
 
 
 def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_lines_are_old() -> None:
     one = replace(CLAUDE, stale=True, advice="its lines are old", disconnect="5e4d3c2b1a")
 
-    row = find(MenuState(now=NOON, wired=(one,)), "settings/agents/claude-code")
+    row = find(MenuState(now=NOON, connections=(one,)), "settings/agents/claude-code")
 
     assert [(child.label, child.action) for child in row.children] == [
         ("its lines are old", None),
-        ("Connect Claude Code anew…", ReviewWiring("claude-code", connect=True)),
-        ("Disconnect Claude Code…", ReviewWiring("claude-code", connect=False)),
-        ("Write what was shown: 5e4d3c2b", Write("claude-code", "5e4d3c2b1a")),
-        ("Try it", Probe("claude-code")),
+        ("Connect Claude Code anew…", ReviewConnection("claude-code", connect=True)),
+        ("Disconnect Claude Code…", ReviewConnection("claude-code", connect=False)),
+        ("Write what was shown: 5e4d3c2b", ApplyConnection("claude-code", "5e4d3c2b1a")),
+        ("Try it", ProbeAgent("claude-code")),
     ]
     assert "Connect Claude Code anew…" not in labels(
-        find(MenuState(now=NOON, wired=(CLAUDE,)), "settings/agents/claude-code")
+        find(MenuState(now=NOON, connections=(CLAUDE,)), "settings/agents/claude-code")
     )
 
 
 def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_found() -> None:
     claude = replace(CLAUDE, connected=False)
     gone = replace(claude, agent="shelley", name="Shelley", installed=False)
-    state = MenuState(now=NOON, wired=(claude, gone))
+    state = MenuState(now=NOON, connections=(claude, gone))
 
     assert labels(find(state, "offer")) == ["Connect Claude Code…"]
     assert find(state, "offer").label == "No agent is connected"
-    assert len([row for row in menu(state) if row.kind is not Kind.SEPARATOR]) == 9
-    for other in (replace(state, agents=1), replace(state, wired=(CLAUDE, gone)), replace(state, wired=(gone,))):
-        assert find(other, "status").kind is Kind.LABEL
+    assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 9
+    for other in (
+        replace(state, agents=1),
+        replace(state, connections=(CLAUDE, gone)),
+        replace(state, connections=(gone,)),
+    ):
+        assert find(other, "status").kind is ItemKind.LABEL
 
 
 def test_the_first_row_names_the_connected_agent_that_does_not_run_its_lines() -> None:
     mute = replace(CLAUDE, trusted=False)
 
-    assert find(MenuState(now=NOON, wired=(mute,)), "status").label == "Claude Code is not firing"
-    assert find(MenuState(now=NOON, wired=(CLAUDE,)), "status").label == "No event yet"
+    assert find(MenuState(now=NOON, connections=(mute,)), "status").label == "Claude Code is not firing"
+    assert find(MenuState(now=NOON, connections=(CLAUDE,)), "status").label == "No event yet"
 
 
 def test_what_was_done_at_a_terminal_can_be_undone() -> None:
@@ -528,7 +537,10 @@ def test_what_was_done_at_a_terminal_can_be_undone() -> None:
     ).children
 
     assert row.label == "Hooks are off · done at a terminal"
-    assert [(child.label, child.action) for child in row.children] == [("Undo", Grant("q1")), ("Keep", Dismiss("q1"))]
+    assert [(child.label, child.action) for child in row.children] == [
+        ("Undo", GrantRequest("q1")),
+        ("Keep", DismissRequest("q1")),
+    ]
 
 
 texts = st.text(max_size=20) | st.text(min_size=1, max_size=8).map(lambda text: text * 150)
@@ -549,7 +561,7 @@ approvals = st.builds(
     key=texts,
     name=texts,
     event=texts,
-    state=st.sampled_from(State),
+    state=st.sampled_from(ApprovalState),
     digest=texts,
     kind=texts,
     removed=st.booleans(),
@@ -561,9 +573,9 @@ states = st.builds(
     now=st.floats(),
     enabled=st.booleans(),
     paused_until=moments,
-    lulls=st.lists(st.builds(Lull, until=st.floats(), agent=texts, session=texts, project=texts), max_size=3).map(
-        tuple
-    ),
+    lulls=st.lists(
+        st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts), max_size=3
+    ).map(tuple),
     muted=st.booleans(),
     agents=st.integers(0, 10**6),
     running=texts,
@@ -571,12 +583,16 @@ states = st.builds(
     problem=texts,
     incident=texts,
     recent=st.lists(records, max_size=12).map(tuple),
-    questions=st.lists(st.builds(Question, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(tuple),
+    questions=st.lists(st.builds(MenuQuestion, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(
+        tuple
+    ),
     approvals=st.lists(approvals, max_size=22).map(tuple),
-    requests=st.lists(st.builds(Request, id=texts, what=texts, who=texts, done=st.booleans()), max_size=8).map(tuple),
+    requests=st.lists(st.builds(MenuRequest, id=texts, what=texts, who=texts, done=st.booleans()), max_size=8).map(
+        tuple
+    ),
     wired=st.lists(
         st.builds(
-            Wired,
+            MenuAgent,
             agent=texts,
             name=texts,
             installed=st.booleans(),
@@ -590,11 +606,11 @@ states = st.builds(
         ),
         max_size=4,
     ).map(tuple),
-    hooks=st.lists(st.builds(Running, key=texts, name=texts, event=texts, enabled=st.booleans()), max_size=22).map(
+    hooks=st.lists(st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans()), max_size=22).map(
         tuple
     ),
     telling=st.builds(
-        Telling,
+        AlertsState,
         off=st.frozensets(words, max_size=4),
         snoozable=st.booleans(),
         snoozed_until=moments,
@@ -602,7 +618,7 @@ states = st.builds(
         quiet_heeded=st.booleans(),
         held=st.integers(-1, 10**6),
     ),
-    offers=st.builds(Offers, at_login=st.none() | st.booleans(), page=st.booleans(), doctor=st.booleans()),
+    offers=st.builds(MenuOptions, at_login=st.none() | st.booleans(), page=st.booleans(), doctor=st.booleans()),
 )
 
 
@@ -617,22 +633,22 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     everything = list(every(rows))
 
     assert rows == menu(state)
-    assert len([row for row in rows if row.kind is not Kind.SEPARATOR]) == 9
+    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 9
     assert len({item.id for item in everything}) == len(everything)
     for item in everything:
-        assert bool(item.label) is (item.kind is not Kind.SEPARATOR)
+        assert bool(item.label) is (item.kind is not ItemKind.SEPARATOR)
         assert len(item.label) <= LABEL_LIMIT
         assert not any(unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in item.label)
-        assert bool(item.children) is (item.kind is Kind.SUBMENU)
-        assert bool(item.action) is (item.kind in {Kind.ACTION, Kind.CHECK})
+        assert bool(item.children) is (item.kind is ItemKind.SUBMENU)
+        assert bool(item.action) is (item.kind in {ItemKind.ACTION, ItemKind.CHECK})
     for below in (rows, *(item.children for item in everything if item.children)):
-        kinds = [Kind.SEPARATOR, *(item.kind for item in below), Kind.SEPARATOR]
-        assert (Kind.SEPARATOR, Kind.SEPARATOR) not in pairwise(kinds)
+        kinds = [ItemKind.SEPARATOR, *(item.kind for item in below), ItemKind.SEPARATOR]
+        assert (ItemKind.SEPARATOR, ItemKind.SEPARATOR) not in pairwise(kinds)
 
 
-@pytest.mark.parametrize(("state", "word"), [(State.REVOKED, "revoked"), (State.DENIED, "denied")])
-def test_what_was_revoked_or_denied_stands_among_the_hooks_and_has_no_tick(state: State, word: str) -> None:
-    hooks = (Running(key="k", name="guard", event="tool_before", state=state),)
+@pytest.mark.parametrize(("state", "word"), [(ApprovalState.REVOKED, "revoked"), (ApprovalState.DENIED, "denied")])
+def test_what_was_revoked_or_denied_stands_among_the_hooks_and_has_no_tick(state: ApprovalState, word: str) -> None:
+    hooks = (MenuHook(key="k", name="guard", event="tool_before", state=state),)
 
     (row,) = find(MenuState(now=NOON, hooks=hooks), "settings/hooks").children
 

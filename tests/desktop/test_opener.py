@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from desk import wait
 
+from tray.approvals.callers.ancestry import ancestors
 from tray.desktop import linux
 from tray.desktop.opener import Opener
-from tray.engine.callers.ancestry import ancestors
 from tray.errors import HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="xdg-open")
@@ -80,4 +80,4 @@ def test_the_session_bus_is_where_the_environment_says(environment: dict[str, st
 
 
 def test_no_display_is_no_screen() -> None:
-    assert linux.screen({}) == linux.Screen()
+    assert linux.query_screen({}) == linux.XScreen()

@@ -17,7 +17,7 @@ from PIL import ImageColor
 
 from desktop import panel_app
 from tray.desktop.artwork import IconState, colour
-from tray.desktop.toolkit import NO_MENU
+from tray.desktop.pystray_icon import NO_MENU
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
 LEFT, MIDDLE, RIGHT = 1, 2, 3

@@ -21,7 +21,7 @@ from desktop import panel_app
 from desktop.ink import ink
 from tray.desktop.artwork import IconState, colour
 from tray.desktop.icon import NO_TRAY
-from tray.desktop.toolkit import NO_MENU
+from tray.desktop.pystray_icon import NO_MENU
 
 __all__ = ["desk", "shared_desk"]
 WATCHER = "org.kde.StatusNotifierWatcher"

@@ -5,33 +5,33 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.desktop.menu import Item, Kind, Mute, Quit, Toggle
-from tray.desktop.rows import ROOT, Change, Row, Table
+from tray.desktop.menu import Item, ItemKind, QuitTray, ToggleSound, ToggleSwitch
+from tray.desktop.rows import ROOT, MenuChange, MenuRow, MenuTable
 
-ENABLED = Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=True, action=Toggle())
-DISABLED = Item(id="enabled", kind=Kind.CHECK, label="Hooks enabled", checked=False, action=Toggle())
-LINE = Item(id="line", kind=Kind.SEPARATOR)
-QUIT = Item(id="quit", kind=Kind.ACTION, label="Quit", action=Quit())
+ENABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=True, action=ToggleSwitch())
+DISABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=False, action=ToggleSwitch())
+LINE = Item(id="line", kind=ItemKind.SEPARATOR)
+QUIT = Item(id="quit", kind=ItemKind.ACTION, label="Quit", action=QuitTray())
 
 
 def recent(*names: str) -> Item:
-    rows = tuple(Item(id=f"recent/{name}", kind=Kind.ACTION, label=name, action=Mute()) for name in names)
-    return Item(id="recent", kind=Kind.SUBMENU, label="Recent", children=rows)
+    rows = tuple(Item(id=f"recent/{name}", kind=ItemKind.ACTION, label=name, action=ToggleSound()) for name in names)
+    return Item(id="recent", kind=ItemKind.SUBMENU, label="Recent", children=rows)
 
 
-def row(table: Table, label: str) -> tuple[int, Row]:
+def row(table: MenuTable, label: str) -> tuple[int, MenuRow]:
     return next((number, row) for number, row in table.rows.items() if row.properties.get("label") == label)
 
 
 def test_the_same_menu_again_changes_nothing() -> None:
-    table = Table()
+    table = MenuTable()
     table.update((ENABLED, LINE, QUIT))
 
-    assert table.update((ENABLED, LINE, QUIT)) == Change()
+    assert table.update((ENABLED, LINE, QUIT)) == MenuChange()
 
 
 def test_a_check_mark_is_told_without_a_new_layout() -> None:
-    table = Table()
+    table = MenuTable()
     table.update((ENABLED, QUIT))
 
     change = table.update((DISABLED, QUIT))
@@ -42,18 +42,18 @@ def test_a_check_mark_is_told_without_a_new_layout() -> None:
 
 
 def test_a_new_row_is_told_to_its_parent_and_the_others_keep_their_numbers() -> None:
-    table = Table()
+    table = MenuTable()
     table.update((recent("a", "b"), QUIT))
     before = {label: row(table, label)[0] for label in ("Recent", "a", "b", "Quit")}
 
     change = table.update((recent("c", "a", "b"), QUIT))
 
-    assert change == Change(parents=(before["Recent"],))
+    assert change == MenuChange(parents=(before["Recent"],))
     assert {label: row(table, label)[0] for label in before} == before
 
 
 def test_a_number_is_not_given_to_another_row_after_its_row_is_gone() -> None:
-    table = Table()
+    table = MenuTable()
     table.update((recent("a"),))
     gone, _ = row(table, "a")
 
@@ -64,15 +64,15 @@ def test_a_number_is_not_given_to_another_row_after_its_row_is_gone() -> None:
 
 
 def test_an_underscore_is_no_shortcut() -> None:
-    table = Table()
-    table.update((Item(id="x", kind=Kind.ACTION, label="tool_before", action=Quit()),))
+    table = MenuTable()
+    table.update((Item(id="x", kind=ItemKind.ACTION, label="tool_before", action=QuitTray()),))
 
     assert row(table, "tool__before")
 
 
 def test_a_disabled_row_has_nothing_to_click() -> None:
-    table = Table()
-    table.update((Item(id="x", kind=Kind.ACTION, label="Quit", enabled=False, action=Quit()),))
+    table = MenuTable()
+    table.update((Item(id="x", kind=ItemKind.ACTION, label="Quit", enabled=False, action=QuitTray()),))
 
     assert row(table, "Quit")[1].action is None
 
@@ -84,22 +84,22 @@ names = st.lists(st.sampled_from("abcdefg"), unique=True, max_size=5)
 @given(st.lists(names, max_size=6))
 def test_what_is_told_is_enough_to_follow(menus: list[list[str]]) -> None:
     """A host that only heard the changes, and reads again the parents it was told, sees what we show."""
-    table, seen = Table(), {ROOT: Row({"children-display": "submenu"})}
+    table, seen = MenuTable(), {ROOT: MenuRow({"children-display": "submenu"})}
 
     for shown in menus:
         change = table.update((recent(*shown), QUIT))
-        seen |= {number: Row(dict(properties), seen[number].children) for number, properties in change.rows}
+        seen |= {number: MenuRow(dict(properties), seen[number].children) for number, properties in change.rows}
         for parent in change.parents:
             seen |= subtree(table, parent)
 
     assert visible(seen) == visible(table.rows) or not menus
 
 
-def subtree(table: Table, number: int) -> dict[int, Row]:
+def subtree(table: MenuTable, number: int) -> dict[int, MenuRow]:
     below = [subtree(table, child) for child in table.rows[number].children]
     return {number: table.rows[number]} | {key: value for part in below for key, value in part.items()}
 
 
-def visible(rows: dict[int, Row], number: int = ROOT) -> list[object]:
+def visible(rows: dict[int, MenuRow], number: int = ROOT) -> list[object]:
     row = rows[number]
     return [number, dict(row.properties), *(visible(rows, child) for child in row.children)]

@@ -16,7 +16,7 @@ from dbus_fast.aio import MessageBus
 from desktop.stage import DEADLINE, ITEM, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
-from tray.desktop.menu import Item, MenuState, Quit, Toggle, menu
+from tray.desktop.menu import Item, MenuState, QuitTray, ToggleSwitch, menu
 
 STATE = MenuState(now=0.0)
 
@@ -78,14 +78,14 @@ def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> No
 
     wait(lambda: stage.acted, "the click arrives")
     assert error == ""
-    assert stage.acted == [Toggle()]
+    assert stage.acted == [ToggleSwitch()]
 
 
 def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
     unknown = stage.do(host.click_all(ITEM, [number(stage, host, "Quit"), 4711]))
 
     wait(lambda: stage.acted, "the click arrives")
-    assert stage.acted == [Quit()]
+    assert stage.acted == [QuitTray()]
     assert unknown == [4711]
 
 
@@ -101,7 +101,7 @@ def test_a_click_of_a_foreign_process_is_refused(
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
     assert stage.acted == []
-    assert stage.icon.refused == 1
+    assert stage.icon.rejected == 1
     assert "refused a click" in caplog.text
 
 
@@ -133,7 +133,7 @@ def test_a_foreign_process_that_calls_itself_a_host_is_refused_when_it_is_not_tr
 
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
-    assert (stage.acted, stage.icon.refused) == ([], 1)
+    assert (stage.acted, stage.icon.rejected) == ([], 1)
     assert os.getpid() not in judged
     assert f"refused a click on the menu from process {judged[0]}, which calls itself a tray host" in caplog.text
 
@@ -141,7 +141,7 @@ def test_a_foreign_process_that_calls_itself_a_host_is_refused_when_it_is_not_tr
 def test_the_name_alone_makes_a_host_so_trust_must_be_the_judge(stage: Stage, host: Watcher) -> None:
     assert stage.foreign_click(number(stage, host, "Hooks enabled"), own=EVIL) == "None"
 
-    wait(lambda: stage.acted == [Toggle()], "the click arrives")
+    wait(lambda: stage.acted == [ToggleSwitch()], "the click arrives")
 
 
 def test_a_host_without_the_watchers_name_can_click_under_its_own(stage: Stage, host: Watcher) -> None:
@@ -257,7 +257,7 @@ def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
     marks = {row[1].get("label"): row[1].get("toggle-state") for row in stage.do(again.rows(ITEM))}
     assert marks["Hooks enabled"] == 0
     assert stage.do(again.click(ITEM, number(stage, again, "Hooks enabled"))) == ""
-    wait(lambda: stage.acted == [Toggle()], "its clicks are heard")
+    wait(lambda: stage.acted == [ToggleSwitch()], "its clicks are heard")
     assert again.registered == [ITEM]
 
 

@@ -15,13 +15,13 @@ from typing import Any
 from dialects import recordings as recorder
 
 from tray.dialects import DIALECTS, fidelity, render
-from tray.dialects.fidelity import Row
-from tray.model.decision import Decision, Reading, Result
+from tray.dialects.fidelity import FidelityRow
+from tray.model.decision import Decision, HookOutput, Result
 from tray.model.event import Event
 
 FOLDER = Path(__file__).parent / "goldens"
 OUTPUTS: dict[str, dict[str, dict[str, Any]]] = json.loads((FOLDER / "outputs.json").read_text(encoding="utf-8"))
-ROWS: dict[tuple[str, str], Row] = {(row.agent, row.event): row for row in fidelity.rows()}
+ROWS: dict[tuple[str, str], FidelityRow] = {(row.agent, row.event): row for row in fidelity.rows()}
 SAMPLE = "sample "
 FRAME = ("id", "agent", "payload", "body", "environment", "pid")  # of every Event, and nothing that parsing finds
 
@@ -61,7 +61,7 @@ def words(agent: str, name: str) -> dict[str, Any]:
 
 def outputs(agent: str, name: str, dialect: str) -> dict[str, dict[str, Any]]:
     """What a hook of this dialect may say of the event: for every event, and for its name as the hook hears it."""
-    heard = ROWS[agent, _family(event(agent, name).name)].heard[dialect]
+    heard = ROWS[agent, _family(event(agent, name).name)].hook_event_names[dialect]
     table = OUTPUTS[dialect]
     return table["*"] | table.get(_family(heard), {})
 
@@ -74,10 +74,10 @@ def answered(agent: str, name: str, dialect: str, said: dict[str, Any]) -> dict[
     )
     reading = DIALECTS[dialect].read(asked, result)
     shared = {field.name for field in dataclasses.fields(Decision)}
-    shared &= {field.name for field in dataclasses.fields(Reading)}
+    shared &= {field.name for field in dataclasses.fields(HookOutput)}
     answer = render(asked, Decision(**{field: getattr(reading, field) for field in shared}))
     told = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
-    return {"reading": _filled(reading, Reading()), "answer": {key: value for key, value in told.items() if value}}
+    return {"reading": _filled(reading, HookOutput()), "answer": {key: value for key, value in told.items() if value}}
 
 
 def _filled(value: Any, empty: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from dialects.recordings import knock, recorded
 
 from tray.dialects import parse
-from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
+from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 
 EVENTS: Mapping[str, Event] = {
@@ -34,20 +34,20 @@ def ran(code: int | None = 0, out: str | bytes = b"", err: str | bytes = b"", ca
     return Result(code=code, stdout=stdout, stderr=stderr, cause=cause)
 
 
-def deny(reason: str = "", **more: Any) -> Reading:
-    return Reading(verdict=Verdict.DENY, reason=reason, **more)
+def deny(reason: str = "", **more: Any) -> HookOutput:
+    return HookOutput(verdict=Verdict.DENY, reason=reason, **more)
 
 
-def ask(reason: str = "", **more: Any) -> Reading:
-    return Reading(verdict=Verdict.ASK, reason=reason, **more)
+def ask(reason: str = "", **more: Any) -> HookOutput:
+    return HookOutput(verdict=Verdict.ASK, reason=reason, **more)
 
 
-def allow(reason: str = "", **more: Any) -> Reading:
-    return Reading(verdict=Verdict.ALLOW, reason=reason, **more)
+def allow(reason: str = "", **more: Any) -> HookOutput:
+    return HookOutput(verdict=Verdict.ALLOW, reason=reason, **more)
 
 
-def failed(problem: str) -> Reading:
-    return Reading(problem=problem)
+def failed(problem: str) -> HookOutput:
+    return HookOutput(problem=problem)
 
 
 def new_input(**value: Any) -> Rewrite:
@@ -58,6 +58,6 @@ def inner(said: str, event: str = "PreToolUse") -> str:
     return f'{{"hookSpecificOutput":{{"hookEventName":"{event}",{said}}}}}'
 
 
-NOTHING = Reading()
+NOTHING = HookOutput()
 IGNORED = "The hook's output is {}; ignored."
-Case = tuple[str, str, Result, Reading]
+Case = tuple[str, str, Result, HookOutput]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tray.dialects import DIALECTS, parse
-from tray.model.event import Event, Knock
+from tray.model.event import Event, RelayRequest
 
 FOLDER = Path(__file__).parent / "payloads"
 
@@ -18,9 +18,9 @@ def wire(agent: str, name: str) -> bytes:
     return body + b"\n" if agent in ("claude-code", "x-code") else body
 
 
-def knock(agent: str, event: str, body: bytes) -> Knock:
+def knock(agent: str, event: str, body: bytes) -> RelayRequest:
     environment = {"PATH": "/usr/bin", "CLAUDE_PROJECT_DIR": "/home/dev/project"}
-    return Knock(
+    return RelayRequest(
         agent=agent, event=event, id="01", body=body, cwd="/relay", environment=environment, pid=41, parent=40
     )
 

@@ -9,7 +9,7 @@ from dialects.readings import NOTHING, allow, ask, deny, failed, ran
 from dialects.recordings import knock, recorded, sampled
 
 from tray.dialects import DIALECTS, parse
-from tray.model.decision import Reading, Result, Rewrite, Target
+from tray.model.decision import HookOutput, Result, Rewrite, Target
 from tray.model.event import Event
 
 BLOCKED = '{"decision":"block","reason":"no"}'
@@ -24,8 +24,8 @@ def new(target: Target, value: Any) -> Rewrite:
     return Rewrite(target=target, value=value)
 
 
-def extra(**fields: Any) -> Reading:
-    return Reading(extra=tuple(fields.items()))
+def extra(**fields: Any) -> HookOutput:
+    return HookOutput(extra=tuple(fields.items()))
 
 
 def decided(said: str) -> str:
@@ -59,17 +59,17 @@ HEARS_TEXT = ("SessionStart", "UserPromptExpansion", "UserPromptSubmit")
 DEAF = tuple(name for name in DIALECTS["claude-code"].EVENTS if name not in (*HEARS_TEXT, "WorktreeCreate"))
 ACTIONS = "accept, cancel, decline"
 FORMS = ("Elicitation", "ElicitationResult")
-CASES: list[tuple[str, Result, Reading]] = [
+CASES: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(0, BLOCKED), deny("no")) for name in BLOCKS],
     *[(name, ran(1, BLOCKED), deny("no")) for name in BLOCKS],
     *[(name, ran(2, err="no\n"), deny("no")) for name in EXITS],
     *[(name, ran(2, BLOCKED, "stderr"), deny("no")) for name in BLOCKS],
     *[(name, ran(2, '{"systemMessage":"n"}', "no"), deny("no", notes=("n",))) for name in EXITS],
     *[(name, ran(2, '{"decision":7}', "no"), deny("no")) for name in EXITS],
-    *[(name, ran(0, STOPPED), Reading(stop="enough")) for name in STOPS],
+    *[(name, ran(0, STOPPED), HookOutput(stop="enough")) for name in STOPS],
     *[(name, ran(0, STOPPED), NOTHING) for name in ("SessionStart", "TaskCreated")],
-    *[(name, ran(0, inner(name, '"additionalContext":"c"')), Reading(context="c")) for name in TELLS],
-    *[(name, ran(0, "words\n"), Reading(context="words")) for name in HEARS_TEXT],
+    *[(name, ran(0, inner(name, '"additionalContext":"c"')), HookOutput(context="c")) for name in TELLS],
+    *[(name, ran(0, "words\n"), HookOutput(context="words")) for name in HEARS_TEXT],
     *[(name, ran(0, "words\n"), NOTHING) for name in DEAF],
     *[(name, ran(1, "words\n"), failed("exit 1")) for name in (*HEARS_TEXT, *DEAF)],
     *[(name, ran(0), NOTHING) for name in (*HEARS_TEXT, *DEAF)],
@@ -120,7 +120,7 @@ CASES: list[tuple[str, Result, Reading]] = [
         ran(0, inner("PermissionRequest", '"decision":"allow"')),
         failed("output has a decision that is no object"),
     ),
-    ("PermissionDenied", ran(0, inner("PermissionDenied", '"retry":true')), Reading(retry=True)),
+    ("PermissionDenied", ran(0, inner("PermissionDenied", '"retry":true')), HookOutput(retry=True)),
     ("PermissionDenied", ran(0, inner("PermissionDenied", '"retry":false')), NOTHING),
     (
         "PermissionDenied",
@@ -141,7 +141,7 @@ CASES: list[tuple[str, Result, Reading]] = [
     (
         "PostToolUse",
         ran(0, inner("PostToolUse", '"updatedToolOutput":{"stdout":"x"}')),
-        Reading(rewrite=new(Target.OUTPUT, {"stdout": "x"})),
+        HookOutput(rewrite=new(Target.OUTPUT, {"stdout": "x"})),
     ),
     (
         "PostToolUse",
@@ -185,14 +185,14 @@ CASES: list[tuple[str, Result, Reading]] = [
         (
             name,
             ran(0, inner(name, '"action":"accept","content":{"day":"Monday"}')),
-            Reading(rewrite=new(Target.ANSWER, {"action": "accept", "content": {"day": "Monday"}})),
+            HookOutput(rewrite=new(Target.ANSWER, {"action": "accept", "content": {"day": "Monday"}})),
         )
         for name in FORMS
     ],
     *[(name, ran(0, inner(name, '"action":"decline"')), deny()) for name in FORMS],
     *[(name, ran(2, inner(name, '"action":"accept","content":{}'), "no"), deny("no")) for name in FORMS],
     *[
-        (name, ran(0, inner(name, '"action":"cancel"')), Reading(rewrite=new(Target.ANSWER, {"action": "cancel"})))
+        (name, ran(0, inner(name, '"action":"cancel"')), HookOutput(rewrite=new(Target.ANSWER, {"action": "cancel"})))
         for name in FORMS
     ],
     *[
@@ -207,18 +207,22 @@ CASES: list[tuple[str, Result, Reading]] = [
     (
         "MessageDisplay",
         ran(0, inner("MessageDisplay", '"displayContent":"***"')),
-        Reading(rewrite=new(Target.MESSAGE, "***")),
+        HookOutput(rewrite=new(Target.MESSAGE, "***")),
     ),
     (
         "MessageDisplay",
         ran(0, inner("MessageDisplay", '"displayContent":""')),
-        Reading(rewrite=new(Target.MESSAGE, "")),
+        HookOutput(rewrite=new(Target.MESSAGE, "")),
     ),
-    ("WorktreeCreate", ran(0, "Cloning…\n/home/dev/tree\n\n"), Reading(rewrite=new(Target.ANSWER, "/home/dev/tree"))),
+    (
+        "WorktreeCreate",
+        ran(0, "Cloning…\n/home/dev/tree\n\n"),
+        HookOutput(rewrite=new(Target.ANSWER, "/home/dev/tree")),
+    ),
     (
         "WorktreeCreate",
         ran(0, inner("WorktreeCreate", '"worktreePath":"/t"')),
-        Reading(rewrite=new(Target.ANSWER, "/t")),
+        HookOutput(rewrite=new(Target.ANSWER, "/t")),
     ),
     *[
         (name, ran(0, inner(name, '"action":"blocked"')), failed(f"output has an action that is none of {ACTIONS}"))
@@ -259,7 +263,7 @@ CASES: list[tuple[str, Result, Reading]] = [
         ran(0, inner("SessionStart", '"watchPaths":"x"')),
         failed("output has a watchPaths that is no array"),
     ),
-    ("SessionStart", ran(0, '{"watchPaths":"x","reloadSkills":7,"systemMessage":"n"}'), Reading(notes=("n",))),
+    ("SessionStart", ran(0, '{"watchPaths":"x","reloadSkills":7,"systemMessage":"n"}'), HookOutput(notes=("n",))),
     ("UserPromptSubmit", ran(0, '{"sessionTitle":7,"decision":"block","reason":"no"}'), deny("no")),
     ("WorktreeCreate", ran(0), failed("printed no path")),
     ("WorktreeCreate", ran(1, "/home/dev/tree", "no room"), deny("no room")),
@@ -268,7 +272,7 @@ CASES: list[tuple[str, Result, Reading]] = [
 
 
 @pytest.mark.parametrize(("name", "result", "reading"), CASES)
-def test_what_a_hook_said_is_read_as_the_agent_would(name: str, result: Result, reading: Reading) -> None:
+def test_what_a_hook_said_is_read_as_the_agent_would(name: str, result: Result, reading: HookOutput) -> None:
     assert DIALECTS["claude-code"].read(sampled("claude-code", name), result) == reading
 
 
@@ -281,7 +285,7 @@ def mcp(output: str) -> Event:
 def test_the_output_of_an_mcp_tool_may_be_replaced_under_its_older_name(said: str) -> None:
     reading = DIALECTS["claude-code"].read(mcp('"secret"'), ran(0, said))
 
-    assert reading == Reading(rewrite=new(Target.OUTPUT, "x"))
+    assert reading == HookOutput(rewrite=new(Target.OUTPUT, "x"))
 
 
 def test_a_hook_finds_a_tools_output_under_its_older_names_too() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.dialects import DIALECTS, neutral
-from tray.model.decision import Reading, Result, Target, Verdict
+from tray.model.decision import HookOutput, Result, Target, Verdict
 
 EVENTS = [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
 HEARD = sorted({event.name for event in EVENTS if event.agent == "claude-code"})
@@ -88,7 +88,7 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
     answer = answered(event, reading)
 
     if reading.problem:
-        assert reading == Reading(problem=reading.problem)
+        assert reading == HookOutput(problem=reading.problem)
         assert answer == neutral(event.agent, event.name, event.body)
     if reading.verdict is Verdict.ALLOW:
         assert dialect in ("claude-code", "starchild")

@@ -14,7 +14,7 @@ from hosts import x_code
 from hosts.process import Exit, Report
 
 from tray.dialects import DIALECTS, fit, parse, render
-from tray.engine.merge import merge, settle
+from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Result
 from tray.model.event import Event
 from tray.model.hook import Command, Failure, Hook, Match, Source
@@ -56,7 +56,7 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
     source = Source(kind=event.agent, path="/s")
     hook = Hook(name="hook", source=source, match=Match(event="any"), action=action, failure=failure)
     result = Result(code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
-    outcome = settle(hook, DIALECTS[event.agent].read(event, result), timed_out=False, ms=1.0)
+    outcome = make_outcome(hook, DIALECTS[event.agent].read(event, result), timed_out=False, ms=1.0)
     return heard(event, render(event, fit(event, merge([outcome]))))
 
 

@@ -7,9 +7,9 @@ from dialects.recordings import sampled
 from dialects.test_dialects_hosts import heard
 
 from tray.dialects import DIALECTS, fit, render, spec
-from tray.engine.merge import merge, settle
+from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Outcome, Result, Status, Verdict
-from tray.model.event import Can, Event
+from tray.model.event import Capability, Event
 from tray.model.hook import Command, Failure, Hook, Match, Source
 
 REFUSAL = b'{"decision":"block","reason":"no"}'
@@ -91,11 +91,11 @@ def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
     match = Match(event=event.kind.value)
     hook = Hook(name="guard", source=source, match=match, action=action, dialect=dialect, failure=failure)
     result = WAYS[way]
-    return settle(hook, DIALECTS[dialect].read(event, result), timed_out=result.timed_out, ms=1.0)
+    return make_outcome(hook, DIALECTS[dialect].read(event, result), timed_out=result.timed_out, ms=1.0)
 
 
 def sign_of(found: Outcome) -> str:
-    reading = found.reading
+    reading = found.output
     if found.status in (Status.FAILED, Status.TIMED_OUT):
         return "F"
     if reading.verdict is Verdict.DENY:
@@ -117,7 +117,7 @@ def test_this_is_what_it_means(row: tuple[str, str, str]) -> None:
     for way, each in found.items():
         assert (each.status is Status.TIMED_OUT) == (way == "time-out")
         assert bool(each.cause) == (signs[way] in "FW"), way
-        assert each.reading.verdict is (Verdict.DENY if signs[way] == "D" else Verdict.ABSTAIN), way
+        assert each.output.verdict is (Verdict.DENY if signs[way] == "D" else Verdict.ABSTAIN), way
 
 
 @pytest.mark.parametrize("failure", Failure)
@@ -134,7 +134,7 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
 
         uncarried = sign == "R" and decision.rewrite is None
         wanted = sign == "D" or uncarried or (sign == "F" and failure is Failure.BLOCK)
-        assert refused == (wanted and Can.DENY in spec(agent, name).can), way
+        assert refused == (wanted and Capability.DENY in spec(agent, name).can), way
 
 
 def test_the_table_is_long_enough() -> None:

@@ -11,7 +11,7 @@ from dialects.recordings import knock, sampled
 
 import tray.dialects
 from tray.dialects import DIALECTS, parse, spec
-from tray.model.event import Can, EventKind
+from tray.model.event import Capability, EventKind
 
 TIMEOUTS = {
     ("claude-code", "Stop"): 600,
@@ -77,7 +77,7 @@ def test_only_claude_code_can_be_told_allow() -> None:
         (agent, name)
         for agent, each in DIALECTS.items()
         for name in each.EVENTS
-        if Can.ALLOW in spec(agent, name).can
+        if Capability.ALLOW in spec(agent, name).can
     }
 
     assert able == {("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")}
@@ -109,7 +109,7 @@ def test_session_and_tool_of_a_payload_are_those_of_its_event(agent: str, name: 
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:
-    assert (spec("foo", "Stop").kind, spec("foo", "Stop").can) == (EventKind.OTHER, Can.NOTHING)
+    assert (spec("foo", "Stop").kind, spec("foo", "Stop").can) == (EventKind.OTHER, Capability.NOTHING)
 
 
 PURE = {"__future__", "collections", "dataclasses", "enum", "functools", "json", "math", "re", "typing", "tray"}

@@ -10,7 +10,7 @@ from dialects.readings import ran
 from dialects.recordings import sampled
 
 from tray.dialects import DIALECTS, fit, neutral, render
-from tray.dialects.fidelity import Row, pairs, rows, sayable
+from tray.dialects.fidelity import FidelityRow, expressible, pairs, rows
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Event
 
@@ -45,7 +45,7 @@ CASES = [(row, word) for row in ROWS for word in (*row.carried, *row.stricter, *
 
 
 @pytest.mark.parametrize(("row", "word"), CASES, ids=[f"{r.agent}-{r.event}-{w}" for r, w in CASES])
-def test_each_word_of_a_row_is_what_happens(row: Row, word: str) -> None:
+def test_each_word_of_a_row_is_what_happens(row: FidelityRow, word: str) -> None:
     event = sampled(row.agent, row.event)
     wanted = decision(event, word)
 
@@ -54,9 +54,9 @@ def test_each_word_of_a_row_is_what_happens(row: Row, word: str) -> None:
     if word in row.carried:
         assert fitted == wanted
     elif word in row.stricter:
-        assert (fitted.verdict, len(fitted.remarks)) == (Verdict.DENY, 1)
+        assert (fitted.verdict, len(fitted.adjustments)) == (Verdict.DENY, 1)
     elif word != "note":  # a note is told to the user in any case
-        assert (fitted.verdict in (Verdict.ABSTAIN, wanted.verdict), len(fitted.remarks)) == (True, 1)
+        assert (fitted.verdict in (Verdict.ABSTAIN, wanted.verdict), len(fitted.adjustments)) == (True, 1)
 
 
 SILENT_ASKS = {("claude-code", "Elicitation", "ask"), ("claude-code", "PermissionRequest", "ask")}
@@ -64,7 +64,7 @@ SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row
 
 
 @pytest.mark.parametrize(("row", "word"), SPOKEN, ids=[f"{r.agent}-{r.event}-{w}" for r, w in SPOKEN])
-def test_what_is_carried_is_really_told(row: Row, word: str) -> None:
+def test_what_is_carried_is_really_told(row: FidelityRow, word: str) -> None:
     event = sampled(row.agent, row.event)
 
     assert render(event, decision(event, word)) != neutral(row.agent, row.event, event.body)
@@ -80,13 +80,13 @@ def test_every_event_has_a_row_whose_words_are_the_same_everywhere() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.agent}-{row.event}")
-def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: Row) -> None:
+def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
 
-    assert row.heard[row.agent] == row.event
+    assert row.hook_event_names[row.agent] == row.event
     for dialect, key in (("claude-code", "hook_event_name"), ("starchild", "event"), ("x-code", "event")):
         if dialect != row.agent:
-            assert json.loads(DIALECTS[dialect].stdin(event))[key] == row.heard[dialect]
+            assert json.loads(DIALECTS[dialect].stdin(event))[key] == row.hook_event_names[dialect]
 
 
 def test_all_sixteen_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> None:
@@ -98,7 +98,7 @@ def test_all_sixteen_pairs_are_there_and_say_of_each_word_what_the_agents_row_sa
     for pair in found:
         row = by_event[pair.agent, pair.event]
         words = (*pair.carried, *pair.stricter, *pair.dropped)
-        assert sorted(words) == sorted(sayable(pair.dialect, pair.heard))
+        assert sorted(words) == sorted(expressible(pair.dialect, pair.hook_event_name))
         assert set(pair.carried) <= set(row.carried)
         assert set(pair.stricter) <= set(row.stricter)
 
@@ -129,9 +129,9 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
         "note": bool(read["note"].notes),
         "stop": read["stop"].stop is not None,
     }
-    (heard,) = {pair.heard for pair in pairs() if (pair.event, pair.dialect) == (event.name, dialect)}
+    (heard,) = {pair.hook_event_name for pair in pairs() if (pair.event, pair.dialect) == (event.name, dialect)}
     assert heard not in DIALECTS[dialect].EVENTS
-    assert {word for word, found in understood.items() if found} == set(sayable(dialect, heard))
+    assert {word for word, found in understood.items() if found} == set(expressible(dialect, heard))
 
 
 UNHEARD = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
 from tray.dialects.fitting import TARGETS, VERDICTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
-from tray.model.event import Can, Event
+from tray.model.event import Capability, Event
 
 WHO = "PreToolUse of x-code"
 LOSSES: list[tuple[str, str, Decision, Decision]] = [
@@ -21,13 +21,13 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
         "x-code",
         "PreToolUse",
         Decision(verdict=Verdict.ASK, reason="sure?"),
-        Decision(verdict=Verdict.DENY, reason="sure?", remarks=(f"{WHO} cannot ask: made deny",)),
+        Decision(verdict=Verdict.DENY, reason="sure?", adjustments=(f"{WHO} cannot ask: made deny",)),
     ),
     (
         "x-code",
         "PreToolUse",
         Decision(verdict=Verdict.ALLOW),
-        Decision(remarks=(f"{WHO} cannot allow: nothing was said",)),
+        Decision(adjustments=(f"{WHO} cannot allow: nothing was said",)),
     ),
     (
         "x-code",
@@ -37,7 +37,7 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
             verdict=Verdict.DENY,
             reason="enough",
             notes=("n",),
-            remarks=(
+            adjustments=(
                 f"{WHO} cannot stop the agent: made deny",
                 f"{WHO} cannot ask for a retry: dropped",
                 f"{WHO} cannot take context: dropped",
@@ -54,7 +54,7 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
         "x-code",
         "PreToolUse",
         Decision(verdict=Verdict.DENY, reason="no", stop="enough"),
-        Decision(verdict=Verdict.DENY, reason="no", remarks=(f"{WHO} cannot stop the agent: made deny",)),
+        Decision(verdict=Verdict.DENY, reason="no", adjustments=(f"{WHO} cannot stop the agent: made deny",)),
     ),
     (
         "claude-code",
@@ -62,7 +62,7 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
         Decision(verdict=Verdict.DENY, reason="no", notes=("n",), rewrite=Rewrite(target=Target.PROMPT, value="x")),
         Decision(
             notes=("n",),
-            remarks=(
+            adjustments=(
                 "SessionEnd of claude-code cannot rewrite a prompt: dropped",
                 "SessionEnd of claude-code cannot deny: nothing was said",
             ),
@@ -76,14 +76,14 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
             verdict=Verdict.DENY,
             reason="A hook's rewrite cannot be carried: pre_tool_call of starchild"
             " cannot carry the rewrite, which adds a key",
-            remarks=("pre_tool_call of starchild cannot carry the rewrite, which adds a key: made deny",),
+            adjustments=("pre_tool_call of starchild cannot carry the rewrite, which adds a key: made deny",),
         ),
     ),
     (
         "starchild",
         "on_session_start",
         Decision(stop="x", context="c"),
-        Decision(context="c", remarks=("on_session_start of starchild cannot stop the agent: dropped",)),
+        Decision(context="c", adjustments=("on_session_start of starchild cannot stop the agent: dropped",)),
     ),
 ]
 
@@ -135,9 +135,9 @@ EVENTS = st.sampled_from(
 )
 
 
-def abilities(event: Event) -> Can:
+def abilities(event: Event) -> Capability:
     can = spec(event.agent, event.name).can
-    return can & Can.DENY if event.problem else can
+    return can & Capability.DENY if event.problem else can
 
 
 @settings(deadline=None, max_examples=600)
@@ -145,11 +145,11 @@ def abilities(event: Event) -> Can:
 def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
 
-    if decision.verdict >= Verdict.ASK and Can.DENY in can:
+    if decision.verdict >= Verdict.ASK and Capability.DENY in can:
         assert fitted.verdict >= decision.verdict
-    if decision.rewrite and not fitted.rewrite and Can.DENY in can:
+    if decision.rewrite and not fitted.rewrite and Capability.DENY in can:
         assert fitted.verdict is Verdict.DENY
-    if decision.stop is not None and fitted.stop is None and Can.DENY in can:
+    if decision.stop is not None and fitted.stop is None and Capability.DENY in can:
         assert fitted.verdict is Verdict.DENY
     assert fitted.verdict is not Verdict.ALLOW or decision.verdict is Verdict.ALLOW
 
@@ -161,9 +161,9 @@ def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decis
 
     assert fitted.verdict is Verdict.ABSTAIN or VERDICTS[fitted.verdict] in can
     assert fitted.rewrite is None or TARGETS[fitted.rewrite.target] in can
-    assert not fitted.context or Can.CONTEXT in can
-    assert fitted.stop is None or Can.STOP in can
-    assert not fitted.retry or Can.RETRY in can
+    assert not fitted.context or Capability.CONTEXT in can
+    assert fitted.stop is None or Capability.STOP in can
+    assert not fitted.retry or Capability.RETRY in can
     assert event.problem == "" or not fitted.extra
     assert {name for name, _ in fitted.extra} <= set(spec(event.agent, event.name).extras)
     assert fit(event, fitted) == fitted
@@ -173,7 +173,7 @@ def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decis
 @given(EVENTS, DECISIONS)
 def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
     fitted = fit(event, decision)
-    late = spec(event.agent, event.name).late
+    late = spec(event.agent, event.name).after_the_fact
 
     lost = [
         fitted.verdict is not decision.verdict,
@@ -184,20 +184,20 @@ def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
         # A rewrite beside a refusal is moot, unless the refusal withholds nothing.
         fitted.rewrite != decision.rewrite and (fitted.verdict is not Verdict.DENY or late),
     ]
-    assert bool(fitted.remarks) == any(lost)
+    assert bool(fitted.adjustments) == any(lost)
     assert fitted.notes == decision.notes
-    assert all("cannot" in remark for remark in fitted.remarks)
+    assert all("cannot" in remark for remark in fitted.adjustments)
 
 
 @settings(deadline=None, max_examples=600)
 @given(EVENTS, DECISIONS)
 def test_a_rewrite_of_what_has_happened_outlives_a_refusal(event: Event, decision: Decision) -> None:
-    if not spec(event.agent, event.name).late or decision.rewrite is None:
+    if not spec(event.agent, event.name).after_the_fact or decision.rewrite is None:
         return
     fitted = fit(event, decision)
 
     carried = fitted.rewrite == decision.rewrite
-    assert carried or any("rewrite" in remark for remark in fitted.remarks)
+    assert carried or any("rewrite" in remark for remark in fitted.adjustments)
 
 
 @settings(deadline=None, max_examples=900)
@@ -205,7 +205,7 @@ def test_a_rewrite_of_what_has_happened_outlives_a_refusal(event: Event, decisio
 def test_every_decision_has_an_answer_in_the_agents_own_form(event: Event, decision: Decision) -> None:
     answer = render(event, decision)
 
-    if abilities(event) is Can.NOTHING:
+    if abilities(event) is Capability.NOTHING:
         assert answer == neutral(event.agent, event.name, event.body)
         return
     assert taken(event, answer) == meant(event, fit(event, decision))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tray.dialects import DIALECTS, fit, neutral, outputs, render, spec, wire
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
-from tray.model.event import Can, Event
+from tray.model.event import Capability, Event
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "claude-code": claude_judge.judge,
@@ -83,13 +83,13 @@ def test_what_the_agent_reads_is_never_looser_than_what_was_decided(event: Event
     can, report = spec(event.agent, event.name).can, heard(event, render(event, decision))
 
     refused = report.verdict == "deny" or report.stop
-    if decision.verdict is Verdict.DENY and Can.DENY in can:
+    if decision.verdict is Verdict.DENY and Capability.DENY in can:
         assert refused
-    if decision.verdict is Verdict.ASK and Can.DENY in can:
+    if decision.verdict is Verdict.ASK and Capability.DENY in can:
         assert refused or report.verdict == "ask" or event.name in ASKS_ANYWAY
-    if decision.stop is not None and (Can.STOP | Can.DENY) & can:
+    if decision.stop is not None and (Capability.STOP | Capability.DENY) & can:
         assert refused
-    if decision.rewrite and Can.DENY in can:
+    if decision.rewrite and Capability.DENY in can:
         assert refused or arrived(event, decision.rewrite, report)
     assert report.verdict != "allow" or decision.verdict is Verdict.ALLOW
 
@@ -100,7 +100,7 @@ def arrived(event: Event, rewrite: Rewrite, report: Report) -> bool:
     if rewrite.target is Target.PROMPT and found is None:
         return str(rewrite.value) == event.prompt
     if event.agent == "x-code" and rewrite.target is Target.OUTPUT:
-        return found is not None and str(found) == outputs.shown(rewrite.value)
+        return found is not None and str(found) == outputs.as_text(rewrite.value)
     if rewrite.target is Target.PROMPT:
         return str(found).startswith(str(rewrite.value).encode("utf-8", "replace").decode())  # context may follow it
     value = json.loads(wire.dumps(rewrite.value))  # as it travels

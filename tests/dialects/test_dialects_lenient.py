@@ -10,7 +10,7 @@ from dialects.recordings import sampled
 from dialects.test_dialects_pairs import answered
 
 from tray.dialects import DIALECTS, lenient
-from tray.model.decision import Reading
+from tray.model.decision import HookOutput
 
 DEEP = "[" * 300 + "]" * 300
 TOO_DEEP = '{"decision":"block","n":' + "[" * 200_000 + "]" * 200_000 + "}"
@@ -141,6 +141,6 @@ def test_a_list_that_is_too_deep_is_no_object_and_says_nothing() -> None:
     output = "[" * 200_000 + "]" * 200_000
 
     assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == NOTHING
-    assert DIALECTS["x-code"].read(EVENTS["write"], ran(0, output)) == Reading(
+    assert DIALECTS["x-code"].read(EVENTS["write"], ran(0, output)) == HookOutput(
         warning=IGNORED.format("JSON nested more than 200 deep")
     )

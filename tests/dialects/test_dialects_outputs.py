@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.dialects.outputs import dressed, replaced, same_shape, shown
+from tray.dialects.outputs import as_text, from_text, same_shape, with_text
 
 READ = {"type": "text", "file": {"filePath": "/a", "content": "old", "numLines": 1}}
 BLOCKS = [{"type": "text", "text": "old"}, {"type": "text", "text": "older"}]
@@ -43,14 +43,14 @@ OUTPUTS: list[tuple[Any, str, Any]] = [
 
 @pytest.mark.parametrize(("output", "text", "after"), OUTPUTS)
 def test_an_output_is_seen_and_replaced_as_text(output: Any, text: str, after: Any) -> None:
-    assert shown(output) == text
-    assert replaced(output, "new") == after
+    assert as_text(output) == text
+    assert with_text(output, "new") == after
 
 
 @pytest.mark.parametrize("tool", ["Bash", "Read", "Write", "mcp__a__b"])
 @given(st.text(max_size=30))
 def test_a_text_dressed_as_a_tools_own_output_still_says_the_same(tool: str, text: str) -> None:
-    assert shown(dressed(tool, {"file_path": "/a"}, text)) == text
+    assert as_text(from_text(tool, {"file_path": "/a"}, text)) == text
 
 
 SHAPES = [("a", "b", True), ({}, {"a": 1}, True), ([], [1], True), (None, 7, True), ("a", {}, False), ({}, [], False)]

@@ -8,9 +8,9 @@ from dialects.readings import ran
 from dialects.recordings import sampled
 
 from tray.dialects import DIALECTS, neutral, render, spec
-from tray.dialects.fidelity import Row, rows
-from tray.model.decision import Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event
+from tray.dialects.fidelity import FidelityRow, rows
+from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Capability, Event
 
 ROWS = list(rows())
 PAIRS = [(dialect, row) for row in ROWS for dialect in DIALECTS]
@@ -19,18 +19,18 @@ ASKED = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{
 HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 
 
-def refusal(dialect: str, row: Row) -> Result | None:
+def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
     if dialect == "claude-code":
-        return ran(0, ASKED) if row.heard[dialect] == "PermissionRequest" else ran(2, err="no")
+        return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect == "starchild":
         return ran(0, '{"decision":"block","reason":"no"}')
-    if dialect == "x-code" and row.heard[dialect] in HEARD_BY_X_CODE:
+    if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
         return ran(0, '{"decision":"deny","reason":"no"}')
     return None
 
 
-def answered(event: Event, reading: Reading) -> Answer:
+def answered(event: Event, reading: HookOutput) -> Answer:
     decision = Decision(
         verdict=reading.verdict,
         reason=reading.reason,
@@ -45,13 +45,13 @@ def answered(event: Event, reading: Reading) -> Answer:
 
 
 @pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
-def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Row) -> None:
+def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: FidelityRow) -> None:
     event, said = sampled(row.agent, row.event), refusal(dialect, row)
     if said is None:
         return
     answer = answered(event, DIALECTS[dialect].read(event, said))
 
-    if Can.DENY in spec(row.agent, row.event).can:
+    if Capability.DENY in spec(row.agent, row.event).can:
         assert taken(event, answer) == (Verdict.DENY, False)
         assert b"no" in answer.stdout + answer.stderr or row.event.startswith("Elicitation")
     else:
@@ -60,7 +60,7 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Ro
 
 @pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
 @pytest.mark.parametrize("code", [None, -9, 1, 3, 126, 127])
-def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: Row, code: int | None) -> None:
+def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: FidelityRow, code: int | None) -> None:
     event = sampled(row.agent, row.event)
     reading = DIALECTS[dialect].read(event, Result(code=code, stderr=b"Traceback"))
 
@@ -72,18 +72,18 @@ def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: Row, cod
 
 
 @pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
-def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row: Row) -> None:
+def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
-    same = event.body if row.heard[dialect] == "system-prompt" and dialect == "shelley" else b""
+    same = event.body if row.hook_event_names[dialect] == "system-prompt" and dialect == "shelley" else b""
     reading = DIALECTS[dialect].read(event, Result(code=0, stdout=same))
 
-    assert reading == Reading() or reading.problem == "printed no path"
+    assert reading == HookOutput() or reading.problem == "printed no path"
     assert answered(event, reading) == neutral(row.agent, row.event, event.body)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "rewrite input" in row.carried], ids=lambda row: row.agent)
 @pytest.mark.parametrize("dialect", ["claude-code", "starchild", "x-code"])
-def test_a_new_command_reaches_every_agents_shell(dialect: str, row: Row) -> None:
+def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow) -> None:
     if row.event == "PermissionRequest":
         return
     event = sampled(row.agent, row.event)

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.dialects import DIALECTS, parse, spec
-from tray.dialects.wire import HUGE, dumps
-from tray.model.event import Can, EventKind
+from tray.dialects.wire import LARGE_PAYLOAD, dumps
+from tray.model.event import Capability, EventKind
 
 
 @pytest.mark.parametrize(("agent", "name"), EXPECTED, ids=lambda word: word)
@@ -103,7 +103,7 @@ IN_LARGE = {
 @pytest.mark.parametrize(("end", "problem"), IN_LARGE.items(), ids=[f"large{n}" for n in range(len(IN_LARGE))])
 def test_a_large_payload_is_read_as_strictly_as_a_small_one(end: bytes, problem: str) -> None:
     body = LARGE + end
-    assert len(body) > HUGE
+    assert len(body) > LARGE_PAYLOAD
 
     event = parse(knock("claude-code", "Stop", body))
 
@@ -132,7 +132,7 @@ def test_an_unknown_event_is_other_and_keeps_its_name() -> None:
     event = parse(knock("claude-code", "Stop", b'{"hook_event_name":"Brand_New","session_id":"s","cwd":"/p"}'))
 
     assert (event.name, event.kind, event.session, event.cwd) == ("Brand_New", EventKind.OTHER, "s", "/p")
-    assert spec("claude-code", "Brand_New").can is Can.NOTHING
+    assert spec("claude-code", "Brand_New").can is Capability.NOTHING
     assert spec("claude-code", "Brand_New").timeout == 30
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.dialects import DIALECTS, parse
-from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
+from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 
 EVERYWHERE: list[Case] = [
     (dialect, event, result, reading)
@@ -38,38 +38,46 @@ X_CODE: list[Case] = [
         ("write", ran(0, '{"decision":"deny","reason":7}'), deny()),
         ("write", ran(0, '{"decision":"allow"}'), NOTHING),
         ("write", ran(0, '{"decision":"allow","context":"ignored"}'), NOTHING),
-        ("write", ran(0, '{"decision":"modify","args":{"path":"/safe"}}'), Reading(rewrite=new_input(path="/safe"))),
+        (
+            "write",
+            ran(0, '{"decision":"modify","args":{"path":"/safe"}}'),
+            HookOutput(rewrite=new_input(path="/safe")),
+        ),
         (
             "write",
             ran(0, '{"decision":"modify","args":["x"]}'),
-            Reading(warning="The hook's output modifies nothing: its args are no object; ignored."),
+            HookOutput(warning="The hook's output modifies nothing: its args are no object; ignored."),
         ),
         (
             "write",
             ran(0, '{"decision":"block"}'),
-            Reading(warning="The hook's output has a decision that is none of allow, deny, modify; ignored."),
+            HookOutput(warning="The hook's output has a decision that is none of allow, deny, modify; ignored."),
         ),
         (
             "write",
             ran(0, '{"reason":"no"}'),
-            Reading(warning="The hook's output has a decision that is none of allow, deny, modify; ignored."),
+            HookOutput(warning="The hook's output has a decision that is none of allow, deny, modify; ignored."),
         ),
         (
             "write",
             ran(0, "denied"),
-            Reading(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1")),
+            HookOutput(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1")),
         ),
         (
             "write",
             ran(0, '{"decision":"deny"}\n{"decision":"allow"}'),
-            Reading(warning=IGNORED.format("not JSON: Extra data at line 2, column 1")),
+            HookOutput(warning=IGNORED.format("not JSON: Extra data at line 2, column 1")),
         ),
         ("write", ran(1, '{"decision":"deny"}'), failed("exit 1")),
         ("write", ran(2, err="no"), failed("exit 2")),
         ("round", ran(0, '{"decision":"deny"}'), NOTHING),
         ("round", ran(0, "noted"), NOTHING),
         ("stop", ran(0, '{"decision":"deny","reason":"no"}'), NOTHING),
-        ("bash", ran(0, '{"decision":"modify","args":{"command":"ls"}}'), Reading(rewrite=new_input(command="ls"))),
+        (
+            "bash",
+            ran(0, '{"decision":"modify","args":{"command":"ls"}}'),
+            HookOutput(rewrite=new_input(command="ls")),
+        ),
         ("child", ran(0, '{"decision":"deny","reason":"no"}'), deny("no")),
     )
 ]
@@ -80,7 +88,7 @@ SHELLEY: list[Case] = [
         ("turn", ran(0, '{"decision":"block"}'), NOTHING),
         ("turn", ran(0, b"\xff"), NOTHING),
         ("turn", ran(2, err="no"), failed("exit 2")),
-        ("system", ran(0, "Be kind.\n"), Reading(rewrite=Rewrite(target=Target.PROMPT, value="Be kind.\n"))),
+        ("system", ran(0, "Be kind.\n"), HookOutput(rewrite=Rewrite(target=Target.PROMPT, value="Be kind.\n"))),
         ("system", ran(0, "Be brief."), NOTHING),
         ("system", ran(0), failed("printed no system prompt")),
         ("system", ran(0, "\n"), failed("printed no system prompt")),
@@ -96,7 +104,7 @@ CASES = [*EVERYWHERE, *SHELLEY, *X_CODE]
 
 
 @pytest.mark.parametrize(("dialect", "event", "result", "reading"), CASES)
-def test_what_a_hook_left_behind_is_read_so(dialect: str, event: str, result: Result, reading: Reading) -> None:
+def test_what_a_hook_left_behind_is_read_so(dialect: str, event: str, result: Result, reading: HookOutput) -> None:
     assert DIALECTS[dialect].read(EVENTS[event], result) == reading
 
 
@@ -126,7 +134,7 @@ def test_reading_never_raises_and_a_broken_hook_says_nothing(
     reading = DIALECTS[dialect].read(EVENTS[event], Result(code=code, stdout=stdout, stderr=stderr))
 
     if reading.problem:
-        assert reading == Reading(problem=reading.problem)
+        assert reading == HookOutput(problem=reading.problem)
     if code is None or code < 0 or (code in (126, 127) and (dialect != "claude-code" or b"{" not in stdout)):
         assert reading.problem
     if reading.verdict is Verdict.ALLOW:

@@ -6,7 +6,7 @@ import pytest
 from dialects.readings import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
 
 from tray.dialects import DIALECTS
-from tray.model.decision import Reading, Result
+from tray.model.decision import HookOutput, Result
 
 CLAUDE: list[Case] = [
     ("claude-code", event, result, reading)
@@ -42,27 +42,27 @@ CLAUDE: list[Case] = [
         ("bash", ran(0, '{"continue": true, "suppressOutput": true, "unknown": [1]}'), NOTHING),
         ("bash", ran(0, '{"async": true}'), NOTHING),
         ("bash", ran(0, '{"ok": true}'), NOTHING),
-        ("bash", ran(0, '{"continue": false}'), Reading(stop="")),
-        ("bash", ran(0, '{"continue": false, "stopReason": "enough"}'), Reading(stop="enough")),
-        ("bash", ran(0, '{"systemMessage": "look"}'), Reading(notes=("look",))),
-        ("bash", ran(0, inner('"additionalContext":"mind"')), Reading(context="mind")),
+        ("bash", ran(0, '{"continue": false}'), HookOutput(stop="")),
+        ("bash", ran(0, '{"continue": false, "stopReason": "enough"}'), HookOutput(stop="enough")),
+        ("bash", ran(0, '{"systemMessage": "look"}'), HookOutput(notes=("look",))),
+        ("bash", ran(0, inner('"additionalContext":"mind"')), HookOutput(context="mind")),
         (
             "bash",
             ran(0, inner('"updatedInput":{"command":"ls"}')),
-            Reading(rewrite=new_input(command="ls")),
+            HookOutput(rewrite=new_input(command="ls")),
         ),
         # Older spellings.
         ("bash", ran(0, '{"decision":"approve","reason":"fine"}'), allow("fine")),
         ("bash", ran(0, '{"decision":"block","reason":"no"}'), deny("no")),
         ("bash", ran(0, '{"permissionDecision":"deny","permissionDecisionReason":"no"}'), deny("no")),
         ("bash", ran(0, '{"permissionDecision":"ask","reason":"sure?"}'), ask("sure?")),
-        ("bash", ran(0, '{"additionalContext":"mind"}'), Reading(context="mind")),
+        ("bash", ran(0, '{"additionalContext":"mind"}'), HookOutput(context="mind")),
         (
             "bash",
             ran(0, '{"updatedInput":{"command":"ls"}}'),
-            Reading(rewrite=new_input(command="ls", description="fail")),
+            HookOutput(rewrite=new_input(command="ls", description="fail")),
         ),
-        ("bash", ran(0, '{"decision":"stop","reason":"enough"}'), Reading(stop="enough")),
+        ("bash", ran(0, '{"decision":"stop","reason":"enough"}'), HookOutput(stop="enough")),
         ("bash", ran(0, '{"decision":"continue"}'), NOTHING),
         ("stop", ran(0, '{"decision":"stop"}'), NOTHING),
         ("stop", ran(0, '{"decision":"continue","reason":"missing tests"}'), deny("missing tests")),
@@ -147,11 +147,13 @@ CLAUDE: list[Case] = [
         (
             "bash",
             ran(0, '{"decision":"block"} trailing'),
-            Reading(warning="The hook's output is not JSON: Extra data at line 1, column 22; taken as plain text."),
+            HookOutput(
+                warning="The hook's output is not JSON: Extra data at line 1, column 22; taken as plain text."
+            ),
         ),
-        ("start", ran(0, "Sprint 42\n"), Reading(context="Sprint 42")),
-        ("start", ran(0, "{broken"), Reading(context="{broken")),
-        ("start", ran(0, inner('"additionalContext":"c"', "SessionStart")), Reading(context="c")),
+        ("start", ran(0, "Sprint 42\n"), HookOutput(context="Sprint 42")),
+        ("start", ran(0, "{broken"), HookOutput(context="{broken")),
+        ("start", ran(0, inner('"additionalContext":"c"', "SessionStart")), HookOutput(context="c")),
         ("stop", ran(0, "tests pass"), NOTHING),
         # Ends of turns.
         ("stop", ran(2, err="run the tests"), deny("run the tests")),
@@ -168,12 +170,12 @@ CLAUDE: list[Case] = [
         (
             "write",
             ran(0, inner('"updatedInput":{"file_path":"/safe","content":"x"}')),
-            Reading(rewrite=new_input(path="/safe", content="x")),
+            HookOutput(rewrite=new_input(path="/safe", content="x")),
         ),
         (
             "write",
             ran(0, '{"updatedInput":{"file_path":"/safe"}}'),
-            Reading(rewrite=new_input(path="/safe", content="...")),
+            HookOutput(rewrite=new_input(path="/safe", content="...")),
         ),
     )
 ]
@@ -181,6 +183,6 @@ CLAUDE: list[Case] = [
 
 @pytest.mark.parametrize(("dialect", "event", "result", "reading"), CLAUDE)
 def test_what_a_claude_hook_left_behind_is_read_so(
-    dialect: str, event: str, result: Result, reading: Reading
+    dialect: str, event: str, result: Result, reading: HookOutput
 ) -> None:
     assert DIALECTS[dialect].read(EVENTS[event], result) == reading

@@ -6,7 +6,7 @@ import pytest
 from dialects.readings import EVENTS, IGNORED, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
 
 from tray.dialects import DIALECTS
-from tray.model.decision import Reading, Result
+from tray.model.decision import HookOutput, Result
 
 STARCHILD: list[Case] = [
     ("starchild", event, result, reading)
@@ -22,25 +22,33 @@ STARCHILD: list[Case] = [
         ("child", ran(2, '{"decision":"block","reason":"json"}', "stderr"), deny("json")),
         ("child", ran(1, '{"decision":"block"}'), failed("exit 1")),
         ("child", ran(3, err="no"), failed("exit 3")),
-        ("child", ran(0, "done"), Reading(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1"))),
-        ("child", ran(0, "[]"), Reading(warning=IGNORED.format("a JSON array, not an object"))),
-        ("child", ran(0, b"\xff"), Reading(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1"))),
+        (
+            "child",
+            ran(0, "done"),
+            HookOutput(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1")),
+        ),
+        ("child", ran(0, "[]"), HookOutput(warning=IGNORED.format("a JSON array, not an object"))),
+        (
+            "child",
+            ran(0, b"\xff"),
+            HookOutput(warning=IGNORED.format("not JSON: Expecting value at line 1, column 1")),
+        ),
         ("child", ran(0, '{"decision":"block","decision":"allow"}'), NOTHING),
         ("child", ran(0, '{"decision":"deny"}'), failed("output has a decision that is not block")),
         ("child", ran(0, '{"decision":true}'), failed("output has a decision that is no text")),
         ("child", ran(0, '{"tool_input":"ls"}'), failed("output has a tool_input that is no object")),
         ("child", ran(0, '{"decision":null,"reason":null}'), NOTHING),
-        ("child", ran(0, '{"tool_input":{"command":"ls"}}'), Reading(rewrite=new_input(command="ls"))),
+        ("child", ran(0, '{"tool_input":{"command":"ls"}}'), HookOutput(rewrite=new_input(command="ls"))),
         ("child", ran(0, '{"tool_input":{"command":"rm -rf /"}}'), NOTHING),
         ("child", ran(0, '{"tool_input":{}}'), NOTHING),
         (
             "child",
             ran(0, '{"tool_input":{"timeout":5}}'),
-            Reading(rewrite=new_input(command="rm -rf /", timeout=5)),
+            HookOutput(rewrite=new_input(command="rm -rf /", timeout=5)),
         ),
         ("child_stop", ran(0, '{"tool_input":{"command":"ls"}}'), NOTHING),
-        ("child", ran(0, '{"systemMessage":"a","add_warning":"b"}'), Reading(notes=("a", "b"))),
-        ("child_start", ran(0, '{"context":"c"}'), Reading(context="c")),
+        ("child", ran(0, '{"systemMessage":"a","add_warning":"b"}'), HookOutput(notes=("a", "b"))),
+        ("child_start", ran(0, '{"context":"c"}'), HookOutput(context="c")),
         ("claim", ran(0, '{"decision":"block","reason":"fake"}'), deny("fake")),
         ("child_stop", ran(0, '{"decision":"block","reason":"redo"}'), deny("redo")),
         # Claude's form, translated.
@@ -62,20 +70,20 @@ STARCHILD: list[Case] = [
             ran(0, inner('"permissionDecision":"maybe"')),
             failed("output has a permissionDecision that is none of allow, ask, deny"),
         ),
-        ("child", ran(0, inner('"additionalContext":"c"')), Reading(context="c")),
-        ("child", ran(0, inner('"updatedInput":{"command":"ls"}')), Reading(rewrite=new_input(command="ls"))),
+        ("child", ran(0, inner('"additionalContext":"c"')), HookOutput(context="c")),
+        ("child", ran(0, inner('"updatedInput":{"command":"ls"}')), HookOutput(rewrite=new_input(command="ls"))),
         ("child", ran(0, '{"continue":false,"stopReason":"enough"}'), deny("enough")),
         ("child", ran(0, '{"continue":true,"suppressOutput":true}'), NOTHING),
         # Another agent's events, heard under Starchild's names and argument keys.
         (
             "bash",
             ran(0, '{"tool_input":{"command":"ls"}}'),
-            Reading(rewrite=new_input(command="ls", description="fail")),
+            HookOutput(rewrite=new_input(command="ls", description="fail")),
         ),
         (
             "write",
             ran(0, '{"tool_input":{"path":"/safe"}}'),
-            Reading(rewrite=new_input(path="/safe", content="...")),
+            HookOutput(rewrite=new_input(path="/safe", content="...")),
         ),
         ("stop", ran(0, '{"decision":"block","reason":"r"}'), deny("r")),
         ("turn", ran(0, '{"decision":"block","reason":"r"}'), deny("r")),
@@ -85,6 +93,6 @@ STARCHILD: list[Case] = [
 
 @pytest.mark.parametrize(("dialect", "event", "result", "reading"), STARCHILD)
 def test_what_a_starchild_hook_left_behind_is_read_so(
-    dialect: str, event: str, result: Result, reading: Reading
+    dialect: str, event: str, result: Result, reading: HookOutput
 ) -> None:
     assert DIALECTS[dialect].read(EVENTS[event], result) == reading

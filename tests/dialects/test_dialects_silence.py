@@ -6,9 +6,9 @@ import pytest
 from dialects.recordings import knock
 
 from tray.dialects import DIALECTS, fit, neutral, parse, spec
-from tray.model.decision import SILENT, Decision, Outcome, Status
+from tray.model.decision import NO_OUTPUT, Decision, Outcome, Status
 
-SILENCE = Decision(outcomes=(Outcome(hook="h", status=Status.SKIPPED, reading=SILENT),))
+SILENCE = Decision(outcomes=(Outcome(hook="h", status=Status.SKIPPED, output=NO_OUTPUT),))
 EVENTS = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
 
 

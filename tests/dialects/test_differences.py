@@ -13,12 +13,12 @@ from dialects.test_dialects_hosts import heard
 from hosts import claude_code, shelley
 
 from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
-from tray.engine.plan import Search, matches
+from tray.engine.plan import EventSearch, matches
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Failure
-from tray.sources.entries import Found
-from tray.sources.foreign import READERS
+from tray.reading.entries import SourceHooks
+from tray.sources.external import READERS
 
 TESTS = Path(__file__).parents[1]
 PERMITS = {
@@ -29,7 +29,7 @@ PERMITS = {
 }
 
 
-def source(folder: Path, agent: str, hook: dict[str, object]) -> Found:
+def source(folder: Path, agent: str, hook: dict[str, object]) -> SourceHooks:
     """One hook in a format's own file, with the hook's keys as that format spells them."""
     event = PERMITS[agent][0]
     if agent == "claude-code":
@@ -45,11 +45,11 @@ def source(folder: Path, agent: str, hook: dict[str, object]) -> Found:
     return READERS[agent](path, (), {})
 
 
-def asked(found: Found, tool: str, agent: str) -> bool:
+def asked(found: SourceHooks, tool: str, agent: str) -> bool:
     payload = {"tool_name": tool, "tool_input": {}} if agent != "x-code" else {"tool": {"name": tool, "args": {}}}
     event = parse(knock(agent, PERMITS[agent][0], json.dumps(payload).encode()))
     (hook,) = found.hooks
-    return not hook.inert and matches(hook.match, event, Search(event))
+    return not hook.inactive and matches(hook.match, event, EventSearch(event))
 
 
 # ---- 1 and 2: what failing means, and the neutral answer
@@ -345,18 +345,18 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
         "one hook, several hosts",
         (
             f"{HERE}::test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect",
-            "sources/test_sources_foreign.py::test_the_same_handler_in_two_settings_files_runs_once",
+            "sources/test_sources_external.py::test_the_same_handler_in_two_settings_files_runs_once",
         ),
     ),
     15: (
         "a permission answered elsewhere",
-        ("alerts/test_herald.py::test_what_needed_you_is_taken_back_when_the_session_goes_on",),
+        ("notify/test_service.py::test_what_needed_you_is_taken_back_when_the_session_goes_on",),
     ),
     16: (
         "the end of a turn",
         (
             f"{HERE}::test_only_x_codes_rounds_are_no_ends_of_turns",
-            "engine/test_turns.py::test_several_rounds_are_one_turn",
+            "engine/test_turn_end.py::test_several_rounds_are_one_turn",
         ),
     ),
     17: (
@@ -377,7 +377,7 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
         "one slot, no shell",
         (
             f"{HERE}::test_a_script_without_its_first_line_aborts_on_shelley",
-            "engine/test_command_broken.py::test_a_broken_hook_is_told_with_its_cause_and_never_with_a_code",
+            "execution/test_command_broken.py::test_a_broken_hook_is_told_with_its_cause_and_never_with_a_code",
         ),
     ),
     20: (

@@ -10,8 +10,8 @@ import pytest
 from dialects.readings import NOTHING, failed, ran
 from dialects.recordings import knock, recorded, wire
 
-from tray.dialects import DIALECTS, known, parse, render, spec
-from tray.model.decision import Answer, Decision, Reading, Result, Rewrite, Target, Verdict
+from tray.dialects import DIALECTS, is_known_event, parse, render, spec
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
 
 SHELLEY = DIALECTS["shelley"]
@@ -76,11 +76,11 @@ def test_a_decision_is_answered_so(name: str, decision: Decision, answer: Answer
     assert render(recorded("shelley", name), decision) == answer
 
 
-def rewritten(text: str, **more: Any) -> Reading:
-    return Reading(rewrite=Rewrite(target=Target.PROMPT, value=text), **more)
+def rewritten(text: str, **more: Any) -> HookOutput:
+    return HookOutput(rewrite=Rewrite(target=Target.PROMPT, value=text), **more)
 
 
-READINGS: list[tuple[str, Result, Reading]] = [
+READINGS: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(1, err="no"), failed("exit 1")) for name in TALKS],
     *[(name, ran(2, err="no"), failed("exit 2")) for name in TALKS],
     *[(name, ran(0), NOTHING) for name in TALKS],
@@ -114,7 +114,7 @@ READINGS: list[tuple[str, Result, Reading]] = [
     (
         NEW,
         ran(0, '{"cwd":"/w","model":"m","slug":"s"}'),
-        Reading(extra=(("cwd", "/w"), ("model", "m"), ("slug", "s"))),
+        HookOutput(extra=(("cwd", "/w"), ("model", "m"), ("slug", "s"))),
     ),
     (NEW, ran(0, '{"prompt":"p","model":"predictable","cwd":"","slug":""}'), rewritten("p")),
     (NEW, ran(0, '{"slug":["s"]}'), failed("output has a slug that is no string")),
@@ -126,7 +126,7 @@ READINGS: list[tuple[str, Result, Reading]] = [
 
 
 @pytest.mark.parametrize(("name", "result", "reading"), READINGS)
-def test_what_a_hook_said_is_read_as_shelley_would(name: str, result: Result, reading: Reading) -> None:
+def test_what_a_hook_said_is_read_as_shelley_would(name: str, result: Result, reading: HookOutput) -> None:
     assert SHELLEY.read(recorded("shelley", name), result) == reading
 
 
@@ -134,13 +134,13 @@ def test_what_a_hook_said_is_read_as_shelley_would(name: str, result: Result, re
 def test_any_command_is_an_event_of_its_own(name: str) -> None:
     event = parse(knock("shelley", name, SHELLEY.sample(name)))
 
-    assert (known("shelley", name), event.problem, event.kind) == (True, "", EventKind.SLASH_COMMAND)
+    assert (is_known_event("shelley", name), event.problem, event.kind) == (True, "", EventKind.SLASH_COMMAND)
     assert (event.name, event.topic) == (name, name.removeprefix("slash/"))
 
 
 @pytest.mark.parametrize("name", ["slash", "slash/", "slash/-a", "slash/a/b", "slash/é", "slash/a b", "other/files"])
 def test_what_is_no_commands_name_is_no_event(name: str) -> None:
-    assert not known("shelley", name)
+    assert not is_known_event("shelley", name)
     assert parse(knock("shelley", name, b"{}")).kind is EventKind.OTHER
     assert spec("claude-code", "slash/files").kind is EventKind.OTHER
     with pytest.raises(KeyError):

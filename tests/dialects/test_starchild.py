@@ -10,7 +10,7 @@ from dialects.readings import NOTHING, allow, deny, failed, inner, ran
 from dialects.recordings import recorded, sampled
 
 from tray.dialects import DIALECTS, render
-from tray.model.decision import Answer, Decision, Reading, Result, Rewrite, Target, Verdict
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 
 DENY = Verdict.DENY
@@ -100,11 +100,11 @@ EVENTS |= {
 EVENTS |= {"chat": recorded("shelley", "chat-message"), "new": recorded("shelley", "new-conversation")}
 
 
-def rewritten(target: Target, value: str, **more: Any) -> Reading:
-    return Reading(rewrite=Rewrite(target=target, value=value), **more)
+def rewritten(target: Target, value: str, **more: Any) -> HookOutput:
+    return HookOutput(rewrite=Rewrite(target=target, value=value), **more)
 
 
-READINGS: list[tuple[str, Result, Reading]] = [
+READINGS: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(0, BLOCK), deny("no")) for name in EVENTS],
     *[(name, ran(2, err="no"), deny("no")) for name in EVENTS],
     *[(name, ran(1, BLOCK), failed("exit 1")) for name in EVENTS],
@@ -115,9 +115,9 @@ READINGS: list[tuple[str, Result, Reading]] = [
     ],
     *[(name, ran(0, '{"decision":"approve"}'), NOTHING) for name in EVENTS],
     *[(name, ran(0, '{"ok":true,"continue":true,"suppressOutput":true}'), NOTHING) for name in EVENTS],
-    *[(name, ran(0, '{"add_warning":"n"}'), Reading(notes=("n",))) for name in EVENTS],
-    *[(name, ran(0, '{"context":"c"}'), Reading(context="c")) for name in EVENTS],
-    *[(name, ran(0, inner('"additionalContext":"c"')), Reading(context="c")) for name in EVENTS],
+    *[(name, ran(0, '{"add_warning":"n"}'), HookOutput(notes=("n",))) for name in EVENTS],
+    *[(name, ran(0, '{"context":"c"}'), HookOutput(context="c")) for name in EVENTS],
+    *[(name, ran(0, inner('"additionalContext":"c"')), HookOutput(context="c")) for name in EVENTS],
     *[(name, ran(0, inner('"permissionDecision":"allow"')), NOTHING) for name in EVENTS if name != "pre_tool_call"],
     ("pre_tool_call", ran(0, inner('"permissionDecision":"allow"')), allow()),
     *[(name, ran(0, f'{{"{key}":"x"}}'), rewritten(target, "x")) for name, (key, target) in TEXTS.items()],
@@ -140,7 +140,7 @@ READINGS: list[tuple[str, Result, Reading]] = [
 
 
 @pytest.mark.parametrize(("name", "result", "reading"), READINGS)
-def test_what_a_hook_said_is_read_so(name: str, result: Result, reading: Reading) -> None:
+def test_what_a_hook_said_is_read_so(name: str, result: Result, reading: HookOutput) -> None:
     assert DIALECTS["starchild"].read(EVENTS[name], result) == reading
 
 

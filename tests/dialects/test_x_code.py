@@ -10,7 +10,7 @@ from dialects.readings import NOTHING, deny, failed, ran
 from dialects.recordings import recorded, sampled
 
 from tray.dialects import DIALECTS, render
-from tray.model.decision import Answer, Decision, Reading, Result, Rewrite, Target, Verdict
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 
 DENY = Verdict.DENY
@@ -60,32 +60,36 @@ def test_a_decision_is_answered_with_these_bytes(name: str, decision: Decision, 
     assert render(sampled("x-code", name), decision) == Answer(stdout=stdout.encode())
 
 
-def output(value: Any) -> Reading:
-    return Reading(rewrite=Rewrite(target=Target.OUTPUT, value=value))
+def output(value: Any) -> HookOutput:
+    return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=value))
 
 
 IGNORED = "The hook's output modifies nothing: its output is no text; ignored."
 READ = recorded("claude-code", "PostToolUse-Read")
-READINGS: list[tuple[Event, Result, Reading]] = [
+READINGS: list[tuple[Event, Result, HookOutput]] = [
     *[(sampled("x-code", name), ran(0, DENIED), NOTHING) for name in SILENT],
     *[(sampled("x-code", name), ran(0, "noted"), NOTHING) for name in SILENT],
     *[(sampled("x-code", name), ran(1), failed("exit 1")) for name in SILENT],
     (sampled("x-code", "UserPromptSubmit"), ran(0, DENIED), deny("no")),
-    (sampled("x-code", "UserPromptSubmit"), ran(0, '{"decision":"allow","context":"c"}'), Reading(context="c")),
-    (sampled("x-code", "UserPromptSubmit"), ran(0, '{"decision":"modify","context":"c"}'), Reading(context="c")),
+    (sampled("x-code", "UserPromptSubmit"), ran(0, '{"decision":"allow","context":"c"}'), HookOutput(context="c")),
+    (sampled("x-code", "UserPromptSubmit"), ran(0, '{"decision":"modify","context":"c"}'), HookOutput(context="c")),
     (sampled("x-code", "UserPromptSubmit"), ran(0, '{"decision":"deny","reason":"no","context":"c"}'), deny("no")),
     (sampled("x-code", "UserPromptSubmit"), ran(0, '{"decision":"modify","args":{}}'), NOTHING),
     (sampled("x-code", "UserPromptSubmit"), ran(2, err="no"), failed("exit 2")),
     (sampled("x-code", "PreToolUse"), ran(0, '{"decision":"allow","context":"c"}'), NOTHING),
     (sampled("x-code", "PostToolUse"), ran(0, '{"decision":"allow","context":"c"}'), NOTHING),
     (sampled("x-code", "PostToolUse"), ran(0, '{"decision":"modify","output":"x"}'), output("x")),
-    (sampled("x-code", "PostToolUse"), ran(0, '{"decision":"modify","output":7}'), Reading(warning=IGNORED)),
-    (sampled("x-code", "PostToolUse"), ran(0, '{"decision":"modify","args":{}}'), Reading(warning=IGNORED)),
+    (sampled("x-code", "PostToolUse"), ran(0, '{"decision":"modify","output":7}'), HookOutput(warning=IGNORED)),
+    (sampled("x-code", "PostToolUse"), ran(0, '{"decision":"modify","args":{}}'), HookOutput(warning=IGNORED)),
     (sampled("x-code", "PostToolUse"), ran(0, DENIED), deny("no")),
     # Other agents' events.
-    (sampled("claude-code", "UserPromptSubmit"), ran(0, '{"decision":"allow","context":"c"}'), Reading(context="c")),
+    (
+        sampled("claude-code", "UserPromptSubmit"),
+        ran(0, '{"decision":"allow","context":"c"}'),
+        HookOutput(context="c"),
+    ),
     (sampled("claude-code", "UserPromptSubmit"), ran(0, DENIED), deny("no")),
-    (sampled("shelley", "chat-message"), ran(0, '{"decision":"modify","context":"c"}'), Reading(context="c")),
+    (sampled("shelley", "chat-message"), ran(0, '{"decision":"modify","context":"c"}'), HookOutput(context="c")),
     (sampled("starchild", "on_user_message"), ran(0, DENIED), deny("no")),
     (
         sampled("claude-code", "PostToolUse"),
@@ -113,7 +117,7 @@ READINGS: list[tuple[Event, Result, Reading]] = [
 
 
 @pytest.mark.parametrize(("event", "result", "reading"), READINGS)
-def test_what_a_hook_said_is_read_so(event: Event, result: Result, reading: Reading) -> None:
+def test_what_a_hook_said_is_read_so(event: Event, result: Result, reading: HookOutput) -> None:
     assert DIALECTS["x-code"].read(event, result) == reading
 
 

@@ -9,19 +9,19 @@ import os
 import signal
 import sys
 
-from tray.app.live import run
-from tray.door.listener import Listener
+from tray.app.runtime import run
+from tray.ipc.server import IpcServer
 from tray.paths import locate
 
-start = Listener.start
+start = IpcServer.start
 
 
-def signalled(listener: Listener) -> None:
+def signalled(listener: IpcServer) -> None:
     """No other process can send a signal at this moment."""
     start(listener)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":
-    Listener.start = signalled  # type: ignore[assignment,method-assign]
+    IpcServer.start = signalled  # type: ignore[assignment,method-assign]
     sys.exit(run(locate(sys.argv[2]), headless=True))

@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 
-from tray.app.live import run
-from tray.desktop.headless import Headless
+from tray.app.runtime import run
+from tray.desktop.headless import HeadlessIcon
 from tray.paths import locate
 from tray.store.journal import Journal
 
@@ -24,6 +24,6 @@ def signalled(journal: Journal, limit: float = 5.0) -> None:
 
 
 if __name__ == "__main__":
-    Headless.run = lambda icon: None  # type: ignore[assignment, method-assign]
+    HeadlessIcon.run = lambda icon: None  # type: ignore[assignment, method-assign]
     Journal.close = signalled  # type: ignore[assignment, method-assign]
     sys.exit(run(locate(sys.argv[2]), headless=True))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from tray.app.live import run
+from tray.app.runtime import run
 from tray.paths import locate
 
 if __name__ == "__main__":
-    sys.exit(run(locate(sys.argv[3]), finishing=float(sys.argv[1])))
+    sys.exit(run(locate(sys.argv[3]), grace=float(sys.argv[1])))

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from alerts import parts
-from alerts.parts import Recorder
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from desk import wait
-from door.porch import answer, frame
+from ipc.server_bench import answer, frame
 from live import Live
+from notify import parts
+from notify.parts import Recorder
 from plain import Plain
 
 from tray.paths import locate

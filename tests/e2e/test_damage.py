@@ -11,10 +11,10 @@ from desktop.ink import ink
 from e2e.test_main_job import folder, opened
 from live import Live, recorded
 
-from tray.app import roster, stores
+from tray.app import build_catalog, open_stores
+from tray.approvals.consent import Consent
 from tray.desktop.artwork import IconState
-from tray.engine.approval.consent import Consent
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 from tray.paths import Paths, locate
 from tray.store.db import Database
 
@@ -31,16 +31,16 @@ def decided(live: Live) -> Paths:
     """Every hook decided while no tray runs; then one of the approved scripts is edited."""
     paths = locate(str(live.home))
     paths.prepare()
-    kept = stores(paths, migrate=True)
-    proposals = roster(paths, kept)
+    kept = open_stores(paths, migrate=True)
+    proposals = build_catalog(paths, kept)
     proposals.refresh()
     consent = Consent(kept.ledger, proposals)
-    for one in proposals.standings:
+    for one in proposals.states:
         act = consent.deny if one.hook.name == "denied" else consent.approve
         act(one.key, one.digest, "test")
         if one.hook.name == "revoked":
             consent.revoke(one.key, "test")
-    assert not any(one.state is State.PENDING for one in proposals.standings)
+    assert not any(one.state is ApprovalState.PENDING for one in proposals.states)
     live.script("edited.sh", "exit 0")
     return paths
 
@@ -115,7 +115,7 @@ def test_damage_that_is_found_in_use_is_critical_and_stays_in_the_first_row(desk
     live.script("guard.sh", DENY % "guard")
     live.approve("guard")
 
-    Database(locate(str(live.home)).database).condemn()
+    Database(locate(str(live.home)).database).mark_damaged()
     live.relay("claude-code", "PreToolUse", PAYLOAD)
 
     shown = desk.wait_notification(lambda one: one.summary == "The database is damaged", SLOW)

@@ -16,11 +16,12 @@ from desk import wait
 from house import PRE_TOOL_USE
 from live import Live
 
-from tray.app import roster, stores
-from tray.connect import adopt as adopting
-from tray.connect import write
+from tray.app import build_catalog, open_stores
+from tray.approvals.checks import blocking_problem_of
+from tray.approvals.review import review
+from tray.connect import apply_connect
+from tray.connect import hook_import as adopting
 from tray.connect.plan import Site
-from tray.engine.approval.review import review
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
@@ -133,7 +134,12 @@ class Project:
             return
         paths = locate(str(self.live.home))
         site = Site(paths=paths, relay=RELAY, home=self.home, cwd=self.home, now="2026-11-22T07:00:00.000Z")
-        write(site, "claude-code", adopting.adopt(site, "claude-code"), adopting.notes(site))
+        apply_connect(
+            site,
+            "claude-code",
+            adopting.import_hooks(site, "claude-code", blocking_problem_of),
+            adopting.import_backups(site),
+        )
 
     def verdict(self, line: str) -> str:
         """What Claude Code is answered before it runs this line."""
@@ -146,10 +152,10 @@ class Project:
     def review(self) -> str:
         """What a person would read of it now."""
         paths = locate(str(self.live.home))
-        kept = stores(paths, migrate=True)
-        found = roster(paths, kept)
+        kept = open_stores(paths, migrate=True)
+        found = build_catalog(paths, kept)
         found.refresh()
-        text = review(found.standings[0], kept.copies, {})
+        text = review(found.states[0], kept.copies, {})
         kept.journal.close()
         return text
 

@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alerts import parts
 from desk import Desk, wait
 from house import PRE_TOOL_USE, House
 from live import Live
+from notify import parts
 from plain import Plain
 from servers import Asked, Said, WebServer
 
-from tray import relays
-from tray.desktop.linux import screen
+from tray import relay_program
+from tray.desktop.linux import query_screen
 from tray.paths import locate
 
 QUICK = str(Path(__file__).with_name("quick_tray.py"))
 LONG = 60.0  # seconds; longer than anything here takes
 SIGNALS = [pytest.param(one, id=one.name) for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
-RELAYS = {"native": [str(relays.NATIVE)], "portable": relays.portable()}
+RELAYS = {"native": [str(relay_program.NATIVE_RELAY)], "portable": relay_program.portable()}
 
 # It counts its starts, notes when another instance or a descendant of one still lives, and denies when `go` is there.
 # The lock belongs to whoever inherited it: also to the descendant, which has left the hook's session.
@@ -106,7 +106,7 @@ def plain(tmp_path: Path) -> Iterator[Plain]:
 
 @pytest.fixture(params=RELAYS)
 def way(request: pytest.FixtureRequest) -> str:
-    if request.param == "native" and (trouble := relays.trouble()):
+    if request.param == "native" and (trouble := relay_program.problem()):
         pytest.skip(trouble)
     return str(request.param)
 
@@ -277,7 +277,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
         assert server.stdout is not None
         plain.environment["DISPLAY"] = f":{server.stdout.readline().decode().strip()}"
         host = plain.start(["tint2"])
-        wait(lambda: screen(plain.environment).xembed, 20, "tint2 has a tray")
+        wait(lambda: query_screen(plain.environment).xembed, 20, "tint2 has a tray")
         plain.environment["PYSTRAY_BACKEND"] = "xorg"
         scene.live.start()
         relay = scene.relay("portable")

@@ -10,13 +10,13 @@ from desk.wait import wait
 from dialects.foreign_payloads import Sent, before_tool, named, sent
 from house import PRE_TOOL_USE, House
 
-from tray.cli.why import account
-from tray.desktop.words import happened, row
-from tray.engine.replay import recorded
-from tray.engine.telling import said
+from tray.cli.why import report
+from tray.desktop.labels import last_event, record_label
+from tray.engine.explain import summary
+from tray.engine.replay import recorded_event
 from tray.errors import HooktrayError
-from tray.model.decision import Answer, Record, Unasked, Verdict
-from tray.page.words import why
+from tray.model.decision import Answer, Record, SkipReason, Verdict
+from tray.web.templating import reason_line
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 NOT_UNDERSTOOD = {"hook": "tool.before", "token": "ghp_" + "a1B2" * 9, "text": "x" * 400}
@@ -42,8 +42,8 @@ def test_the_row_names_the_agent_and_holds_no_verdict_that_it_cannot_have_receiv
 
     found = house.last
     assert (found.agent, found.event, found.verdict, found.hooks) == (one.agent, one.event, Verdict.ABSTAIN, ())
-    assert (found.reason, found.unasked, found.problem) == ("not supported yet", Unasked.NOT_SUPPORTED, "")
-    assert (found.line, found.answer["stdout"]) == ("claude-code", answer.stdout.decode())
+    assert (found.reason, found.skip_reason, found.problem) == ("not supported yet", SkipReason.NOT_SUPPORTED, "")
+    assert (found.via_agent, found.answer["stdout"]) == ("claude-code", answer.stdout.decode())
 
 
 def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_difference(house: House) -> None:
@@ -51,11 +51,11 @@ def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_diff
     one = before_tool("cursor")
     knock = house.knocking("claude-code", one.payload, event="PreToolUse")
 
-    assert house.engine.busy(knock).stdout == b'{"permission":"allow"}'
-    house.stores.switch.turn(False, "test")
+    assert house.engine.answer_busy(knock).stdout == b'{"permission":"allow"}'
+    house.stores.switch.set_enabled(False, "test")
     assert house.knock("claude-code", "PreToolUse", one.payload, id="2" * 32).stdout == b'{"permission":"allow"}'
 
-    assert [record.unasked for _, _, record in house.decisions] == [Unasked.NOT_SUPPORTED] * 2
+    assert [record.skip_reason for _, _, record in house.decisions] == [SkipReason.NOT_SUPPORTED] * 2
 
 
 def test_a_payload_that_no_protocol_understands_is_written_down_as_such_and_shortened(house: House) -> None:
@@ -65,7 +65,7 @@ def test_a_payload_that_no_protocol_understands_is_written_down_as_such_and_shor
 
     found = house.last
     assert answer == Answer()
-    assert (found.agent, found.reason, found.line) == ("unknown", "not understood", "claude-code")
+    assert (found.agent, found.reason, found.via_agent) == ("unknown", "not understood", "claude-code")
     assert "ghp_" not in found.payload
     assert found.payload.startswith('{"hook": "tool.before"')
     assert found.payload.endswith(f"… (the first 200 characters of {len(json.dumps(NOT_UNDERSTOOD))} bytes)")
@@ -86,7 +86,7 @@ def test_a_system_prompt_that_looks_like_a_payload_is_still_a_system_prompt(hous
     prompt = json.dumps(before_tool("cursor").payload).encode()
 
     assert house.knock("shelley", "system-prompt", prompt).stdout == prompt
-    assert (house.last.agent, house.last.unasked) == ("shelley", None)
+    assert (house.last.agent, house.last.skip_reason) == ("shelley", None)
 
 
 def test_a_hook_that_denies_with_the_same_words_is_not_taken_for_missing_support(house: House) -> None:
@@ -96,7 +96,7 @@ def test_a_hook_that_denies_with_the_same_words_is_not_taken_for_missing_support
 
     house.knock("claude-code", "PreToolUse", PRE_TOOL_USE)
 
-    assert house.last.unasked is None
+    assert house.last.skip_reason is None
 
 
 def test_everything_that_shows_a_row_says_plainly_what_is_missing(house: House) -> None:
@@ -104,18 +104,18 @@ def test_everything_that_shows_a_row_says_plainly_what_is_missing(house: House) 
     found = house.last
     plainly = "cursor is not supported yet: no hook was asked"
 
-    assert why(found) == said(found) == plainly
-    assert f"because {plainly}" in account(found)
-    assert "It ran the hooks that Hooktray wrote for claude-code." in account(found)
-    assert "preToolUse: not supported yet" in row(found, found.at)
-    assert happened(found, found.at) == "cursor: not supported yet"
+    assert reason_line(found) == summary(found) == plainly
+    assert f"because {plainly}" in report(found)
+    assert "It ran the hooks that Hooktray wrote for claude-code." in report(found)
+    assert "preToolUse: not supported yet" in record_label(found, found.at)
+    assert last_event(found, found.at) == "cursor: not supported yet"
 
 
 def test_such_a_row_cannot_be_replayed(house: House) -> None:
     house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
 
     with pytest.raises(HooktrayError, match="no hook could be asked about it: not supported yet"):
-        recorded(house.last, {})
+        recorded_event(house.last, {})
 
 
 def test_the_row_is_the_same_when_it_is_read_again(house: House) -> None:
@@ -125,5 +125,5 @@ def test_the_row_is_the_same_when_it_is_read_again(house: House) -> None:
         return next(iter(house.stores.journal.recent(1)), None)
 
     found = wait(kept, what="its row is written")
-    assert (found.unasked, found.line, found.agent) == (Unasked.NOT_SUPPORTED, "claude-code", "cursor")
-    assert next(iter(house.stores.journal.recent(1, brief=True))).unasked is Unasked.NOT_SUPPORTED
+    assert (found.skip_reason, found.via_agent, found.agent) == (SkipReason.NOT_SUPPORTED, "claude-code", "cursor")
+    assert next(iter(house.stores.journal.recent(1, brief=True))).skip_reason is SkipReason.NOT_SUPPORTED

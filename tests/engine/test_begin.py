@@ -10,19 +10,19 @@ from itertools import product
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.app import engine
+from tray.app import build_engine
 from tray.dialects import parse
-from tray.engine.plan import Search, matches, plan
-from tray.engine.scopes import none
+from tray.engine.plan import EventSearch, matches, plan
+from tray.engine.scopes import no_skills
 from tray.model.decision import Answer, Verdict
-from tray.model.event import Event, Knock
-from tray.store.ledger import Book, Ledger
+from tray.model.event import Event, RelayRequest
+from tray.store.ledger import Ledger, LedgerState
 
 BODY = json.dumps(PRE_TOOL_USE).encode()
 
 
-def knock(agent: str = "claude-code", event: str = "PreToolUse", body: bytes = BODY) -> Knock:
-    return Knock(agent=agent, event=event, id="0" * 32, body=body, cwd="/")
+def knock(agent: str = "claude-code", event: str = "PreToolUse", body: bytes = BODY) -> RelayRequest:
+    return RelayRequest(agent=agent, event=event, id="0" * 32, body=body, cwd="/")
 
 
 @pytest.mark.parametrize("case", ["nothing matches", "a rule", "switch off", "disabled"])
@@ -32,7 +32,7 @@ def test_what_needs_no_process_is_answered_at_once(house: House, case: str) -> N
     elif case != "nothing matches":
         house.hook("guard", on="tool_before", script="exit 2", enabled=case != "disabled")
     if case == "switch off":
-        house.stores.switch.turn(False, "test")
+        house.stores.switch.set_enabled(False, "test")
 
     assert isinstance(house.engine.begin(knock()), Answer)
 
@@ -53,7 +53,7 @@ class Left(list[Callable[[], object]]):
 def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
     left = Left()
 
-    house.engine.begin(knock(), after=left)
+    house.engine.begin(knock(), defer=left)
 
     assert house.decisions == []
     left.pop()()
@@ -65,7 +65,7 @@ def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -
     house.stores.journal._writer._wait = 20  # by default it leaves without a row that takes too long
     left = Left()
 
-    house.engine.begin(knock(), after=left)
+    house.engine.begin(knock(), defer=left)
 
     assert left == []
     assert house.stores.journal.count() == 1
@@ -81,30 +81,32 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
         heard = parse(knock(asking, name))
-        each = tuple(one for one in ledger.in_order() if matches(one.hook.match, heard, Search(heard)))
-        assert plan(heard, ledger.book, none, lambda: None) == each
-    asked = ledger.book.asked("claude-code", "tool_before", "PreToolUse")
+        each = tuple(one for one in ledger.in_order() if matches(one.hook.match, heard, EventSearch(heard)))
+        assert plan(heard, ledger.state, no_skills, lambda: None) == each
+    asked = ledger.state.candidates("claude-code", "tool_before", "PreToolUse")
     assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
 
 
 class Moving(Ledger):
     """A ledger that a person changes between any two looks."""
 
-    def __init__(self, *books: Book) -> None:
+    def __init__(self, *books: LedgerState) -> None:
         self._books = iter(books)
 
     @property
-    def book(self) -> Book:  # type: ignore[override]
+    def state(self) -> LedgerState:  # type: ignore[override]
         return next(self._books)
 
 
 def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny")
-    before = house.stores.ledger.book
+    before = house.stores.ledger.state
     house.consent.revoke(house.standing("rule").key, "test")
-    moving = Moving(before, house.stores.ledger.book)
+    moving = Moving(before, house.stores.ledger.state)
 
-    engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(knock())
+    build_engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(
+        knock()
+    )
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
 
@@ -112,11 +114,11 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
 class Startled:
     """Somebody of ours who fails on every event that comes in."""
 
-    awaits = False
+    awaits_turn_end = False
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self.decided, self.running, self.ended = house.decided, house.running, house.ended
+        self.decided, self.status_shown, self.status_hidden = house.decided, house.status_shown, house.status_hidden
 
     def arrived(self, event: Event, *, answered: bool) -> None:
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
@@ -125,7 +127,7 @@ class Startled:
 @pytest.mark.parametrize(("policy", "told"), [("block", b'"deny"'), ("allow", b"")])
 def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, told: bytes) -> None:
     house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure=policy)
-    broken = engine(house.stores, Startled(house), lambda _: True, None, llm=lambda: None)
+    broken = build_engine(house.stores, Startled(house), lambda _: True, None, llm=lambda: None)
 
     said = broken.begin(knock())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tray.engine.plan import Search, matches
+from tray.engine.plan import EventSearch, matches
 from tray.model.event import Event, EventKind, Tool
 from tray.model.hook import Match
 
@@ -22,7 +22,7 @@ def met(
     match = Match(
         event="tool_before", format="claude-code", native="PreToolUse", condition=condition, project=project
     )
-    return matches(match, event, Search(event))
+    return matches(match, event, EventSearch(event))
 
 
 COMMANDS = [

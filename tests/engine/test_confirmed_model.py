@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from house import House
 
-from tray.app import llm
+from tray.app import confirmed_llm
 
 
 def confirm(house: House, *, yes: bool = True) -> None:
     (setting,) = house.roster.settings()
-    house.consent.confirm(setting.key, setting.digest, "test", yes=yes)
+    house.consent.confirm(setting.key, setting.digest, "test", accept=yes)
 
 
 def model(house: House) -> str:
-    found = llm(house.paths, house.stores)
+    found = confirmed_llm(house.paths, house.stores)
     return found.model if found else ""
 
 

@@ -21,7 +21,7 @@ DIALECTS = ("claude-code", "shelley", "starchild", "x-code")
 
 def approve(house: House, agent: str, path: Path) -> None:
     house.configure({"sources": [{agent: str(path)}]})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         assert one.digest, one.health
         house.consent.approve(one.key, one.digest, "test")
 

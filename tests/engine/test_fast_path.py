@@ -16,17 +16,17 @@ from house import PRE_TOOL_USE, House
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.app import engine
-from tray.dialects import DIALECTS, Payload, parse, payload_of
+from tray.app import build_engine
+from tray.dialects import DIALECTS, Payload, parse, parse_payload
+from tray.engine.async_output import AsyncOutput
 from tray.engine.fast_path import FastPath
-from tray.engine.late import Late
-from tray.engine.protection.places import Places
-from tray.engine.protection.rule import Protection
-from tray.engine.questions import Parked, Questions
+from tray.engine.user_questions import PendingQuestion, UserQuestions
 from tray.model.decision import Verdict
-from tray.model.event import TEST, EventKind, Knock
-from tray.store.ledger import Book
-from tray.store.sessions import Note
+from tray.model.event import TEST_VARIABLE, EventKind, RelayRequest
+from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.self_protection import Protection
+from tray.store.ledger import LedgerState
+from tray.store.sessions import SessionNote
 
 RECORDED = [(file.parent.name, file.stem) for file in sorted(FOLDER.glob("*/*.json"))]
 SAMPLED = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
@@ -38,46 +38,46 @@ def call(tool: str, **input: Any) -> dict[str, Any]:
     return {**PRE_TOOL_USE, "tool_name": tool, "tool_input": input}
 
 
-def readable(knock: Knock) -> Payload | None:
+def readable(knock: RelayRequest) -> Payload | None:
     """What the engine makes of the payload before it looks at the fast path."""
     if knock.problem:
         return None
     try:
-        return payload_of(knock)
+        return parse_payload(knock)
     except ValueError:
         return None
 
 
-def is_fast(house: House, knock: Knock) -> bool:
-    return house.engine._fast_path.look(knock, house.stores.ledger.book, readable(knock)).fast
+def is_fast(house: House, knock: RelayRequest) -> bool:
+    return house.engine._fast_path.check(knock, house.stores.ledger.state, readable(knock)).fast
 
 
-def outcome(house: House, knock: Knock) -> tuple[object, ...]:
+def outcome(house: House, knock: RelayRequest) -> tuple[object, ...]:
     """The answer, the news, the row and what is remembered, without the times that it took."""
     told = len(house.decisions)
     begun = house.engine.begin(knock)
     said = begun(None) if callable(begun) else begun
     house.join()
-    if isinstance(said, Parked):
+    if isinstance(said, PendingQuestion):
         return ("parked",)
     [(event, decision, record)] = house.decisions[told:]
     outcomes = tuple(replace(one, ms=0) for one in decision.outcomes)
     hooks = tuple({**one, "ms": 0} for one in record.hooks)
-    row = replace(record, at=0, ms=0, queued=0, asked=0, hooks=hooks)
+    row = replace(record, at=0, ms=0, wait_ms=0, hooks_ms=0, hooks=hooks)
     marks = house.stores.sessions.marks(event.agent, event.session)
-    return said, event, replace(decision, outcomes=outcomes, span=None), row, marks, tuple(house.endings)
+    return said, event, replace(decision, outcomes=outcomes, hook_times=None), row, marks, tuple(house.endings)
 
 
 @contextmanager
 def whole_way(house: House) -> Iterator[None]:
-    house.awaits = True
+    house.awaits_turn_end = True
     try:
         yield
     finally:
-        house.awaits = False
+        house.awaits_turn_end = False
 
 
-def agree(house: House, knock: Knock) -> bool:
+def agree(house: House, knock: RelayRequest) -> bool:
     """That both ways lead to the same; whether this event took the fast one."""
     took = is_fast(house, knock)
     fast = outcome(house, knock)
@@ -99,7 +99,7 @@ def test_every_event_comes_out_the_same_with_and_without_hooks(
 ) -> None:
     body = DIALECTS[agent].sample(name)
     house.hook("elsewhere", on="teammate_idle", type="rule", decision="deny", agent=["claude-code"])
-    house.stores.switch.turn(switch, "test")
+    house.stores.switch.set_enabled(switch, "test")
 
     agree(house, house.knocking(agent, body, event=name))
     house.hook("here", on=name, type="rule", decision="deny", agent=[agent])
@@ -132,7 +132,7 @@ def test_these_pass_when_nobody_is_asked_and_when_nobody_may_run(house: House) -
     for kind in EventKind:
         house.hook(f"on {kind.value}", on=kind.value, type="rule", decision="deny")
     assert fast_ones(house) == set()
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
     assert fast_ones(house) == FAST
 
 
@@ -141,14 +141,14 @@ def test_these_pass_when_nobody_is_asked_and_when_nobody_may_run(house: House) -
 )
 def test_a_pause_for_everybody_lets_pass_at_once(house: House, whom: dict[str, str], passes: bool) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny")
-    house.stores.switch.pause(time.time() + 60, way="test", **whom)
+    house.stores.switch.pause(time.time() + 60, channel="test", **whom)
 
     assert agree(house, house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")) is passes
     assert house.last.hooks[0]["gate"] == "paused"
 
 
 def test_while_hooks_are_off_agents_are_still_kept_from_our_own_files(house: House) -> None:
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
     body = call("Bash", command="hooktray on; hooktray pause")
 
     assert not agree(house, house.knocking("claude-code", body, event="PreToolUse"))
@@ -205,7 +205,7 @@ def test_of_the_strange_ones_only_those_pass_that_nobody_has_to_do_with(house: H
         {"event": "Another"},
         {"event": ""},
         {"problem": "payload of 99 bytes is over the limit of 9"},
-        {"environment": {TEST: "1"}},
+        {"environment": {TEST_VARIABLE: "1"}},
     ],
 )
 def test_a_knock_that_is_not_as_usual_goes_the_whole_way(house: House, more: dict[str, Any]) -> None:
@@ -220,12 +220,12 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
     request = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
     parked = house.engine.begin(house.knocking("claude-code", request, event="PermissionRequest", id="a"))
     parked = parked(None) if callable(parked) else parked
-    assert isinstance(parked, Parked)
-    assert parked.wait(lambda work: None)
+    assert isinstance(parked, PendingQuestion)
+    assert parked.on_ready(lambda work: None)
     left: list[Callable[[], object]] = []
 
     house.engine.begin(
-        house.knocking("claude-code", AFTER, event="PostToolUse", id="b"), after=lambda work, **_: left.append(work)
+        house.knocking("claude-code", AFTER, event="PostToolUse", id="b"), defer=lambda work, **_: left.append(work)
     )
 
     assert house.endings  # though nothing was done yet of what is left for afterwards
@@ -243,7 +243,7 @@ def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
     left: list[Callable[[], object]] = []
 
     house.engine.begin(
-        house.knocking("claude-code", SKILL, event="PreToolUse"), after=lambda work, **_: left.append(work)
+        house.knocking("claude-code", SKILL, event="PreToolUse"), defer=lambda work, **_: left.append(work)
     )
 
     assert house.stores.sessions.marks("claude-code", "s-1") == {"skill:lint"}
@@ -251,7 +251,7 @@ def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
 
 
 def test_what_a_hook_said_too_late_is_told_with_the_next_event(house: House) -> None:
-    house.stores.sessions.leave("claude-code", "s-1", Note(hook="slow", text="it was late"))
+    house.stores.sessions.add_note("claude-code", "s-1", SessionNote(hook="slow", text="it was late"))
 
     assert is_fast(house, house.knocking("claude-code", {**AFTER, "session_id": "another"}, event="PostToolUse"))
     told = house.knock("claude-code", "PostToolUse", AFTER)
@@ -267,7 +267,7 @@ def test_news_and_row_wait_until_the_answer_has_left_and_tell_when_it_did(house:
 
     knock = house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")
     begun = time.time()
-    house.engine.begin(knock, spent=5.0, after=after)
+    house.engine.begin(knock, elapsed=5.0, defer=after)
     answered = time.time()
 
     assert house.decisions == []
@@ -315,28 +315,28 @@ TOOLS = st.sampled_from(["Bash", "Read", "Write", "Edit", "Skill", "mcp__shell__
 def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
     agent: str, tool: str, input: dict[str, Any]
 ) -> None:
-    protection = Protection(places=Places(own=("/home/u/.config/hooktray",), home="/home/u"))
+    protection = Protection(places=ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u"))
     name = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
     named = {"hook_event_name": name, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
-    knock = Knock(agent=agent, event=name, id="0", body=json.dumps(named).encode())
+    knock = RelayRequest(agent=agent, event=name, id="0", body=json.dumps(named).encode())
     path = FastPath(
         switch=Nobody(),  # type: ignore[arg-type]
         protection=protection,
-        late=Late(Nobody()),  # type: ignore[arg-type]
-        questions=Questions(),
-        ears=Nobody(),  # type: ignore[arg-type]
+        async_output=AsyncOutput(Nobody()),  # type: ignore[arg-type]
+        questions=UserQuestions(),
+        listener=Nobody(),  # type: ignore[arg-type]
     )
 
     event = parse(knock)
     assert event.tool is not None
-    if path.look(knock, Book(), readable(knock)).fast:
+    if path.check(knock, LedgerState(), readable(knock)).fast:
         assert protection._findings(event, event.tool) == []
 
 
 class Nobody:
     """No session is remembered, nobody waits for anything, and nobody turns a switch."""
 
-    awaits = False
+    awaits_turn_end = False
 
     def knows(self, agent: str, session: str) -> bool:
         return False
@@ -346,7 +346,7 @@ def test_a_fault_on_the_fast_path_is_met_on_the_whole_way(house: House, caplog: 
     def port() -> int:
         raise RuntimeError("no port")
 
-    house.engine = engine(house.stores, house, house._later, house.background, llm=lambda: None, port=port)
+    house.engine = build_engine(house.stores, house, house._later, house.background, llm=lambda: None, port=port)
 
     assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
     assert "may take the fast path" in caplog.text

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.engine.approval.review import review
+from tray.approvals.review import review
 from tray.model.decision import Status, Verdict
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 
 X_CODE = {
     "event": "PreToolUse",
@@ -33,7 +33,7 @@ def write(path: Path, content: str | Mapping[str, Any], *, executable: bool = Fa
 
 def declare(house: House, *sources: Mapping[str, Any], approve: bool = True) -> None:
     house.configure({"sources": list(sources)})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         if approve and one.waiting:
             assert one.digest, one.health
             house.consent.approve(one.key, one.digest, "test")
@@ -75,7 +75,7 @@ def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: Hous
     write(guard, "#!/bin/sh\nexit 0\n", executable=True)
 
     assert house.tool() != {}
-    assert house.standing("my guard").state is State.CHANGED
+    assert house.standing("my guard").state is ApprovalState.CHANGED
 
 
 def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
 
-    assert "when the hook runs: cat, $(./later.sh)" in review(house.roster.standings[0], house.stores.copies, {})
+    assert "when the hook runs: cat, $(./later.sh)" in review(house.roster.states[0], house.stores.copies, {})
 
 
 def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path)
     declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))}, approve=False)
 
     assert house.tool() == {}
-    assert house.standing("guard").state is State.PENDING
+    assert house.standing("guard").state is ApprovalState.PENDING
 
 
 MISSING = 'python3 "$GUARDS/guard.py"'
@@ -128,7 +128,7 @@ def test_a_script_that_is_not_there_when_python_looks_for_it_is_no_refusal(
     house.tool(environment={"GUARDS": str(tmp_path / "it's gone"), "PATH": os.environ["PATH"]})
 
     outcome = house.decisions[-1][1].outcomes[0]
-    assert (outcome.status, outcome.reading.verdict) == (status, verdict)
+    assert (outcome.status, outcome.output.verdict) == (status, verdict)
     if status is Status.FAILED:
         assert "can't open file" in outcome.cause
 
@@ -162,8 +162,8 @@ def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path:
 def test_what_an_agents_folder_could_supply_later_cannot_be_approved(house: House, tmp_path: Path, line: str) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", line))}, approve=False)
 
-    (standing,) = house.roster.standings
-    assert (standing.digest, standing.state) == ("", State.PENDING)
+    (standing,) = house.roster.states
+    assert (standing.digest, standing.state) == ("", ApprovalState.PENDING)
     assert standing.health
 
 
@@ -171,7 +171,7 @@ def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path
     write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
     declare(house, {"claude-code": str(claude(tmp_path / "c", 'jq .x | ./guard.sh "$TOOL" >>log'))}, approve=False)
 
-    text = review(house.roster.standings[0], house.stores.copies, {})
+    text = review(house.roster.states[0], house.stores.copies, {})
 
     assert 'finds or makes it when the hook runs: jq, "$TOOL"' in text
     assert "echo not here" in text
@@ -180,7 +180,7 @@ def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path
 def test_a_script_that_hides_behind_another_program_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "timeout 5 ./later.sh >>/tmp/log"))}, approve=False)
 
-    text = review(house.roster.standings[0], house.stores.copies, {})
+    text = review(house.roster.states[0], house.stores.copies, {})
 
     assert "when the hook runs: timeout, ./later.sh\n" in text
 
@@ -210,7 +210,7 @@ def test_a_plugin_runs_from_a_copy_of_its_whole_folder(house: House, tmp_path: P
     assert script.startswith(str(house.stores.copies.folder))
     assert (cwd, sep) == ("/", os.sep)
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert house.standing("run").state is State.CHANGED
+    assert house.standing("run").state is ApprovalState.CHANGED
 
 
 def test_a_lint_hook_in_node_runs_for_claude_code_too(house: House, tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_
     house.script("other.sh", "pwd -P > other; exit 1")
     other = {"event": "slash_command", "command": "./other.sh"}
     house.configure({"hooks": [other], "sources": [{"shelley": str(tmp_path / "hooks")}]})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         house.consent.approve(one.key, one.digest, "test")
 
     asked = {"command": "where", "raw_message": "/where", "conversation_id": "c", "cwd": str(project)}
@@ -326,17 +326,17 @@ def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_
     document = json.loads(path.read_text())
     write(path, {**document, "disableAllHooks": True})
     declare(house, {"claude-code": str(path)})
-    assert (house.standing("guard").state, house.tool()) == (State.INERT, {})
+    assert (house.standing("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
     write(path, document)
     declare(house, {"claude-code": str(path)})
     write(path, {**document, "disableAllHooks": True})
 
     standing = house.standing("guard")
 
-    assert (standing.state, "disableAllHooks" in standing.health) == (State.CHANGED, True)
+    assert (standing.state, "disableAllHooks" in standing.health) == (ApprovalState.CHANGED, True)
     assert house.tool() != {}
     house.consent.approve(standing.key, standing.digest, "test")
-    assert (house.standing("guard").state, house.tool()) == (State.INERT, {})
+    assert (house.standing("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
 
 
 def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:

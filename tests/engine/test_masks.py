@@ -8,7 +8,7 @@ import time
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.engine import account
+from tray.engine import record
 from tray.engine.masks import Masks
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -16,7 +16,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 def places(text: str) -> list[str]:
     masks = Masks()
-    masks.redact(text, "payload", inside=True)
+    masks.redact(text, "payload", is_json=True)
     return [str(one["place"]) for one in masks.found]
 
 
@@ -64,9 +64,9 @@ def test_a_row_says_by_which_approvals_it_was_judged_and_where_its_time_went(hou
     house.tool()
 
     row = house.last
-    assert row.ledger == house.stores.ledger.book.version > 0
-    assert 50 <= row.asked <= row.ms
-    assert 0 <= row.queued <= row.ms - row.asked + 0.01
+    assert row.ledger == house.stores.ledger.state.version > 0
+    assert 50 <= row.hooks_ms <= row.ms
+    assert 0 <= row.wait_ms <= row.ms - row.hooks_ms + 0.01
     assert row.cwd == "/"
 
 
@@ -77,7 +77,7 @@ def test_a_large_payload_with_many_secrets_and_keys_takes_no_more_for_each_of_th
         text = json.dumps({f"key {n}": [f"password=hunter{n}x{n}"] for n in range(count)})
         masks = Masks()
         started = time.process_time()
-        masks.redact(text, "payload", inside=True)
+        masks.redact(text, "payload", is_json=True)
         taken = time.process_time() - started
         assert len(masks.found) == count
         assert masks.found[-1]["place"] == f"payload.key {count - 1}[0]"
@@ -90,10 +90,10 @@ def test_a_large_payload_with_many_secrets_and_keys_takes_no_more_for_each_of_th
 
 def test_a_secret_at_the_end_of_what_a_row_keeps_of_a_payload_is_masked(house: House) -> None:
     body = json.dumps(
-        PRE_TOOL_USE | {"tool_input": {"command": "x" * (account.PAYLOAD - 250) + f" {SECRET} " + "y" * 99999}}
+        PRE_TOOL_USE | {"tool_input": {"command": "x" * (record.PAYLOAD - 250) + f" {SECRET} " + "y" * 99999}}
     )
     at = body.index(SECRET)
-    body = body.replace("x" * 300, "x" * (300 + account.PAYLOAD - 20 - at), 1)
+    body = body.replace("x" * 300, "x" * (300 + record.PAYLOAD - 20 - at), 1)
 
     house.knock("claude-code", "PreToolUse", json.loads(body))
 

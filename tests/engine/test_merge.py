@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tray.engine.merge import failed, merge, settle
-from tray.model.decision import Outcome, Reading, Rewrite, Status, Target, Verdict
+from tray.engine.merge import failed, make_outcome, merge
+from tray.model.decision import HookOutput, Outcome, Rewrite, Status, Target, Verdict
 from tray.model.hook import Failure, Hook, Match, Rule, Source
 
 
@@ -18,7 +18,7 @@ def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
 
 
 def said(name: str, **reading: object) -> Outcome:
-    return Outcome(hook=name, status=Status.OK, reading=Reading(**reading))  # type: ignore[arg-type]
+    return Outcome(hook=name, status=Status.OK, output=HookOutput(**reading))  # type: ignore[arg-type]
 
 
 def rewrite(value: str) -> Rewrite:
@@ -53,7 +53,7 @@ def test_the_last_declared_rewrite_counts_and_the_conflict_is_noted() -> None:
     decision = merge([said("a", rewrite=rewrite("x")), said("b", rewrite=rewrite("y"))])
 
     assert decision.rewrite == rewrite("y")
-    assert decision.remarks == ("several rewrites (a, b): the last declared, b, counts",)
+    assert decision.adjustments == ("several rewrites (a, b): the last declared, b, counts",)
 
 
 def test_contexts_are_joined_by_a_blank_line_and_notes_kept_apart() -> None:
@@ -70,10 +70,10 @@ def test_a_stop_without_words_is_still_a_stop() -> None:
 
 
 def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:
-    outcome = settle(hook(), Reading(problem="exited with 1"), timed_out=False, ms=1)
+    outcome = make_outcome(hook(), HookOutput(problem="exited with 1"), timed_out=False, ms=1)
 
     assert outcome.status is Status.FAILED
-    assert outcome.reading.verdict is Verdict.ABSTAIN
+    assert outcome.output.verdict is Verdict.ABSTAIN
     assert outcome.cause == "exited with 1"
 
 
@@ -81,5 +81,5 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
     outcome = failed(hook(failure=Failure.BLOCK), "timed out after 2 s", timed_out=True)
 
     assert outcome.status is Status.TIMED_OUT
-    assert outcome.reading.verdict is Verdict.DENY
+    assert outcome.output.verdict is Verdict.DENY
     assert merge([outcome]).reason == "the hook guard failed: timed out after 2 s"

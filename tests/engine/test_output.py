@@ -9,9 +9,9 @@ import pytest
 from dialects.readings import EVENTS, inner, ran
 from house import House
 
-from tray.engine.output import IGNORED, read
-from tray.engine.runners import process
-from tray.model.decision import Reading, Result, Verdict
+from tray.engine.output import IGNORED, parse_output
+from tray.execution import process
+from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event
 from tray.model.hook import Command, Failure, Hook, Match, Source
 
@@ -86,9 +86,9 @@ def event(dialect: str) -> Event:
     return EVENTS[SAID[dialect][0]]
 
 
-def printed(dialect: str, text: str, one: Hook | None = None, code: int = 0) -> Reading:
+def printed(dialect: str, text: str, one: Hook | None = None, code: int = 0) -> HookOutput:
     result = ran(code, text.encode("utf-8", "surrogateescape"))
-    return read(event(dialect), one or hook(dialect), result)
+    return parse_output(event(dialect), one or hook(dialect), result)
 
 
 @pytest.mark.parametrize("failure", Failure)
@@ -101,7 +101,7 @@ def test_a_deny_or_ask_on_the_last_line_counts_and_the_rest_is_ignored(
 
     reading = printed(dialect, output, hook(dialect, failure))
 
-    assert reading == Reading(verdict=STRICT[word], reason="no", remark=IGNORED)
+    assert reading == HookOutput(verdict=STRICT[word], reason="no", adjustment=IGNORED)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -113,7 +113,7 @@ def test_an_allow_or_a_rewrite_on_the_last_line_counts_no_more_than_other_text(
 
     reading = printed(dialect, output)
 
-    assert (reading.verdict, reading.rewrite, reading.remark) == (ABSTAIN, None, "")
+    assert (reading.verdict, reading.rewrite, reading.adjustment) == (ABSTAIN, None, "")
     assert printed(dialect, output, hook(dialect, Failure.BLOCK)).problem
 
 
@@ -129,7 +129,7 @@ def test_other_text_keeps_its_meaning_without_failure_block_and_fails_with_it(di
 @pytest.mark.parametrize("dialect", OURS)
 @pytest.mark.parametrize("output", ["", " \n", "\r\n"])
 def test_no_output_is_no_opinion_under_failure_block_too(dialect: str, output: str) -> None:
-    assert printed(dialect, output, hook(dialect, Failure.BLOCK)) == Reading()
+    assert printed(dialect, output, hook(dialect, Failure.BLOCK)) == HookOutput()
 
 
 @pytest.mark.parametrize(("dialect", "word"), [one for one in WORDS if one[0] != "shelley"])
@@ -140,7 +140,7 @@ def test_one_json_object_is_the_answer_it_always_was(dialect: str, word: str) ->
     for failure in Failure:
         reading = printed(dialect, said, hook(dialect, failure))
         assert reading == printed(dialect, lines, hook(dialect, failure))
-        assert (reading.problem, reading.remark) == ("", "")
+        assert (reading.problem, reading.adjustment) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -165,27 +165,27 @@ def test_the_last_line_counts_for_hooks_of_other_formats(dialect: str, word: str
 
     reading = printed(dialect, output, hook(dialect, source=dialect))
 
-    assert (reading.verdict, reading.remark) == (STRICT[word], IGNORED)
+    assert (reading.verdict, reading.adjustment) == (STRICT[word], IGNORED)
 
 
 def test_where_text_becomes_context_a_refusal_on_the_last_line_counts() -> None:
     output = f'{CHATTER}\n{{"decision":"block","reason":"no"}}\n'
 
-    reading = read(EVENTS["start"], hook("claude-code", source="claude-code"), ran(0, output))
+    reading = parse_output(EVENTS["start"], hook("claude-code", source="claude-code"), ran(0, output))
 
-    assert reading == Reading(verdict=DENY, reason="no", remark=IGNORED)
+    assert reading == HookOutput(verdict=DENY, reason="no", adjustment=IGNORED)
 
 
 def test_what_refuses_and_rewrites_on_the_last_line_only_refuses() -> None:
     said = inner('"permissionDecision":"ask","updatedInput":{"command":"true"},"additionalContext":"x"')
 
-    assert printed("claude-code", f"{CHATTER}\n{said}") == Reading(verdict=ASK, remark=IGNORED)
+    assert printed("claude-code", f"{CHATTER}\n{said}") == HookOutput(verdict=ASK, adjustment=IGNORED)
 
 
 def test_an_end_of_everything_on_the_last_line_counts() -> None:
     reading = printed("claude-code", CHATTER + '\n{"continue":false,"stopReason":"enough"}')
 
-    assert (reading.stop, reading.remark) == ("enough", IGNORED)
+    assert (reading.stop, reading.adjustment) == ("enough", IGNORED)
 
 
 @pytest.mark.parametrize("dialect", OURS)
@@ -193,16 +193,16 @@ def test_an_output_over_the_limit_is_a_failure_whatever_its_last_line_is(dialect
     cause = f"stdout over {process.STDOUT_LIMIT} bytes"
     said = SAID[dialect][1].get("deny", "")
 
-    reading = read(event(dialect), hook(dialect), Result(stdout=f"{CHATTER}\n{said}".encode(), cause=cause))
+    reading = parse_output(event(dialect), hook(dialect), Result(stdout=f"{CHATTER}\n{said}".encode(), cause=cause))
 
-    assert reading == Reading(problem=cause)
+    assert reading == HookOutput(problem=cause)
 
 
 def test_a_text_that_is_the_answer_is_no_failure() -> None:
     guard = hook("shelley", Failure.BLOCK)
 
-    assert read(EVENTS["system"], guard, ran(0, "Be brief.")) == Reading()  # the prompt as it was
-    assert read(EVENTS["system"], guard, ran(0, "Be kind.")).rewrite is not None
+    assert parse_output(EVENTS["system"], guard, ran(0, "Be brief.")) == HookOutput()  # the prompt as it was
+    assert parse_output(EVENTS["system"], guard, ran(0, "Be kind.")).rewrite is not None
 
 
 def test_an_answer_without_a_known_decision_is_a_failure_under_failure_block() -> None:
@@ -229,7 +229,7 @@ def test_a_guard_that_prints_checking_before_its_answer_still_denies(house: Hous
 
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert house.last.hooks[0]["status"] == "ok"
-    assert house.last.remarks == (f"guard: {IGNORED}",)
+    assert house.last.adjustments == (f"guard: {IGNORED}",)
 
 
 @pytest.mark.parametrize(("keys", "verdict"), [({}, "abstain"), ({"failure": "block"}, "deny")])

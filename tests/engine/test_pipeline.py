@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.engine.trial import synthetic
+from tray.engine.trial import synthetic_event
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Verdict
-from tray.model.event import Knock
-from tray.model.hook import State
+from tray.model.event import RelayRequest
+from tray.model.hook import ApprovalState
 from tray.store.copies import SPARE
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
@@ -33,7 +33,7 @@ def test_an_unapproved_hook_never_runs(house: House, tmp_path: Path) -> None:
 
     assert house.tool() == {}
     assert not (tmp_path / "ran").exists()
-    assert house.standing("guard").state is State.PENDING
+    assert house.standing("guard").state is ApprovalState.PENDING
 
 
 def test_after_an_edit_the_approved_copy_goes_on_and_the_change_is_flagged(house: House) -> None:
@@ -42,7 +42,7 @@ def test_after_an_edit_the_approved_copy_goes_on_and_the_change_is_flagged(house
     script.write_text("#!/bin/sh\nexit 0\n")
 
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert house.standing("guard").state is State.CHANGED
+    assert house.standing("guard").state is ApprovalState.CHANGED
 
 
 @pytest.mark.parametrize("how", ["script deleted", "entry deleted", "switched off in the file", "file broken"])
@@ -106,13 +106,13 @@ def test_broken_is_deny_where_the_user_said_block(house: House) -> None:
 def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> None:
     standing = house.hook("guard", on="tool_before", command="python3 ./nowhere.py", approved=False)
 
-    assert (standing.digest, standing.state) == ("", State.PENDING)
+    assert (standing.digest, standing.state) == ("", ApprovalState.PENDING)
     assert "nowhere.py" in standing.health
     for decide in (house.consent.approve, house.consent.deny):
         with pytest.raises(HooktrayError, match=r"cannot be decided as it stands: \./nowhere.py") as caught:
             decide(standing.key, standing.digest, "test")
         assert "write its whole path" in caught.value.hint
-    assert house.standing("guard").state is State.PENDING
+    assert house.standing("guard").state is ApprovalState.PENDING
 
 
 def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
@@ -124,24 +124,24 @@ def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
 
 def test_the_master_switch_skips_every_hook_and_the_journal_says_so(house: House, tmp_path: Path) -> None:
     house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
 
     assert house.tool() == {}
     assert not (tmp_path / "ran").exists()
     assert (house.last.hooks[0]["status"], house.last.hooks[0]["gate"]) == ("skipped", "switch off")
 
-    house.stores.switch.turn(True, "test")
+    house.stores.switch.set_enabled(True, "test")
     assert house.tool() != {}
 
 
 def test_a_pause_skips_and_ends_by_itself(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
-    house.stores.switch.pause(9e9, way="test")
+    house.stores.switch.pause(9e9, channel="test")
 
     assert house.tool() == {}
     assert house.last.hooks[0]["gate"] == "paused"
 
-    house.stores.switch.pause(1.0, way="test")
+    house.stores.switch.pause(1.0, channel="test")
     assert house.tool() != {}
 
 
@@ -172,7 +172,7 @@ def test_an_observe_only_event_is_answered_before_its_hooks_have_run(house: Hous
     payload = {"session_id": "s", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
     body = json.dumps(payload).encode()
 
-    begun = house.engine.begin(Knock(agent="claude-code", event="SessionEnd", id="a" * 32, body=body))
+    begun = house.engine.begin(RelayRequest(agent="claude-code", event="SessionEnd", id="a" * 32, body=body))
 
     assert begun == Answer()
     assert not (tmp_path / "ran").exists()
@@ -237,8 +237,8 @@ def test_an_unknown_agent_is_abstained_and_journaled(house: House) -> None:
 def test_a_full_house_lets_the_failure_policy_speak(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY, failure="block")
 
-    answer = house.engine.busy(
-        Knock(agent="claude-code", event="PreToolUse", id="b" * 32, body=json.dumps(PRE_TOOL_USE).encode())
+    answer = house.engine.answer_busy(
+        RelayRequest(agent="claude-code", event="PreToolUse", id="b" * 32, body=json.dumps(PRE_TOOL_USE).encode())
     )
 
     assert b'"deny"' in answer.stdout
@@ -329,7 +329,7 @@ def test_with_too_many_events_at_once_one_that_no_relay_brought_says_busy_too(ho
     house.hook("done", on="turn_end", script="exit 0")
     house.full = True
 
-    house.engine.observe(synthetic("claude-code", "Stop", b"{}", environment={}, cwd="/"))
+    house.engine.observe(synthetic_event("claude-code", "Stop", b"{}", environment={}, cwd="/"))
 
     assert house.last.hooks[0]["cause"] == "busy"
 

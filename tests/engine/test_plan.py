@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from tray.dialects import DIALECTS, parse
-from tray.engine.plan import PATTERN_LIMIT, Search
+from tray.engine.plan import PATTERN_LIMIT, EventSearch
 from tray.engine.plan import matches as _matches
-from tray.model.event import Event, EventKind, Knock, Tool
+from tray.model.event import Event, EventKind, RelayRequest, Tool
 from tray.model.hook import Match
 
 
 def matches(match: Match, event: Event) -> bool:
-    return _matches(match, event, Search(event))
+    return _matches(match, event, EventSearch(event))
 
 
 def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> Event:
@@ -111,7 +111,7 @@ def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> Non
     for name in DIALECTS[agent].EVENTS:
         if agent == "x-code" and name in ("SessionEnd", "SessionStart", "TurnComplete"):
             continue  # which say nothing else
-        event = parse(Knock(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
+        event = parse(RelayRequest(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
         frame = r"sess-1|agent-1|/\.claude/projects|default|cMT7MTV|curl/8|anthropic:|hooktray@local|end.of.turn"
         own = "|".join(map(re.escape, {name, event.session} - {""}))
 
@@ -129,7 +129,7 @@ def test_of_a_tool_that_is_given_no_text_all_of_the_event_is_searched(given: dic
 @pytest.mark.parametrize("agent", list(DIALECTS))
 def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
     for name in DIALECTS[agent].EVENTS:
-        event = parse(Knock(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
+        event = parse(RelayRequest(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
 
         assert matches(Match(event=event.kind.value, pattern="."), event), name
 
@@ -165,7 +165,7 @@ def test_of_a_tool_event_its_input_and_output_are_searched() -> None:
 def parsed(agent: str, name: str, more: dict[str, Any]) -> Event:
     sample = json.loads(DIALECTS[agent].sample(name))
     kept = {key: sample[key] for key in ("session_id", "cwd", "event", "hook_event_name", "type") if key in sample}
-    return parse(Knock(agent=agent, event=name, id="1", body=json.dumps(kept | more).encode()))
+    return parse(RelayRequest(agent=agent, event=name, id="1", body=json.dumps(kept | more).encode()))
 
 
 def test_an_evil_pattern_runs_out_of_time_and_counts_as_matching() -> None:
@@ -186,7 +186,7 @@ def test_an_event_we_could_not_read_asks_by_its_name_alone() -> None:
 
 def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
     event = tool_event(input={"command": "a" * 40 + "!"})
-    search, started = Search(event), time.process_time()
+    search, started = EventSearch(event), time.process_time()
 
     for number in range(200):
         assert _matches(Match(event="tool_before", pattern=f"(a|aa)+{number}$"), event, search)

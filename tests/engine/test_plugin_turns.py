@@ -12,7 +12,7 @@ from typing import Any
 from desk import wait
 from house import House
 
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 
 
 def write(root: Path, document: Mapping[str, Any]) -> None:
@@ -22,7 +22,7 @@ def write(root: Path, document: Mapping[str, Any]) -> None:
 
 def approve(house: House, root: Path) -> None:
     house.configure({"sources": [{"x-code": str(root)}]})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         assert one.digest, one.health
         house.consent.approve(one.key, one.digest, "test")
 
@@ -42,7 +42,7 @@ def plugin(house: House, folder: Path) -> None:
 def begin(house: House, gone: socket.socket | None = None) -> threading.Thread:
     payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {}}}
     begun = house.engine.begin(
-        Knock(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
+        RelayRequest(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
     )
     assert callable(begun)
     thread = threading.Thread(target=begun, args=(gone,))
@@ -55,7 +55,7 @@ def test_a_switch_flipped_between_two_of_them_counts(house: House, tmp_path: Pat
     thread = begin(house)
     wait((tmp_path / "began").exists, 20)
 
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
     (tmp_path / "go").touch()
     thread.join(20)
 

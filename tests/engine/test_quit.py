@@ -11,15 +11,15 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
-from tray.engine import rounds
-from tray.engine.closing import GIVEN_UP
-from tray.engine.questions import Said
+from tray.engine import execute
+from tray.engine.respond import GIVEN_UP
+from tray.engine.user_questions import EngineResponse
 from tray.model.decision import Answer
 
 LONG = 20.0
 
 
-def answered(house: House, gone: socket.socket | None = None) -> Said:
+def answered(house: House, gone: socket.socket | None = None) -> EngineResponse:
     begun = house.engine.begin(house.knocking("claude-code", PRE_TOOL_USE, id="a" * 32))
     assert callable(begun)
     return begun(gone)
@@ -54,9 +54,9 @@ def test_a_hook_that_ends_well_while_the_tray_quits_decides(house: House) -> Non
 def test_a_signal_that_reaches_the_hook_before_the_tray_is_no_failure_of_the_hook(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "NOTICE", LONG)
+    monkeypatch.setattr(execute, "NOTICE", LONG)
     house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ends; kill -TERM $$")
-    said: list[Said] = []
+    said: list[EngineResponse] = []
     thread = threading.Thread(target=lambda: said.append(answered(house)))
     thread.start()
     wait((tmp_path / "ends").exists, LONG, "the hook ends")

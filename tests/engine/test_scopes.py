@@ -11,8 +11,8 @@ from dialects.recordings import knock, recorded
 from house import PRE_TOOL_USE, House
 
 from tray.dialects import parse
-from tray.engine.scopes import in_force, inside, invoked
-from tray.engine.trial import synthetic
+from tray.engine.scopes import in_subagent, invoked_skill, is_active
+from tray.engine.trial import synthetic_event
 from tray.model.hook import Match, restore
 
 DEPLOY = """\
@@ -41,7 +41,7 @@ def approved(house: House, path: Path, *rules: dict[str, Any], stop: str = "exit
     script(path.parent / "check.sh", "echo not now >&2; exit 2")
     script(path.parent / "stop.sh", stop)
     house.configure({"hooks": rules, "sources": [{"claude-code": str(path)}]})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         assert one.waiting, one
         house.consent.approve(one.key, one.digest, "test")
 
@@ -99,7 +99,7 @@ def test_what_a_test_sends_neither_begins_nor_ends_a_skill(house: House, tmp_pat
     approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
     tell(house, SKILL)
 
-    house.engine.observe(synthetic("claude-code", "Stop", json.dumps(STOP).encode(), environment={}, cwd="/"))
+    house.engine.observe(synthetic_event("claude-code", "Stop", json.dumps(STOP).encode(), environment={}, cwd="/"))
     house.join()
 
     assert denied(house.tool())
@@ -161,11 +161,11 @@ INVOCATIONS = [
 
 @pytest.mark.parametrize(("agent", "name", "payload", "skill"), INVOCATIONS)
 def test_these_events_bring_a_skill_into_force(agent: str, name: str, payload: dict[str, Any], skill: str) -> None:
-    assert invoked(parse(knock(agent, name, json.dumps(payload).encode()))) == skill
+    assert invoked_skill(parse(knock(agent, name, json.dumps(payload).encode()))) == skill
 
 
 def test_the_recorded_slash_command_names_its_skill() -> None:
-    assert invoked(recorded("claude-code", "UserPromptExpansion")) == "mycmd"
+    assert invoked_skill(recorded("claude-code", "UserPromptExpansion")) == "mycmd"
 
 
 @pytest.mark.parametrize(
@@ -182,17 +182,17 @@ def test_the_recorded_slash_command_names_its_skill() -> None:
 def test_a_plugins_skill_goes_by_its_name_with_and_without_the_plugins(
     names: tuple[str, ...], skills: set[str], fits: bool
 ) -> None:
-    assert in_force(names, skills) is fits
+    assert is_active(names, skills) is fits
 
 
 def test_a_subagents_events_are_inside_it() -> None:
-    assert inside("general-purpose", recorded("claude-code", "SubagentStop"))
-    assert not inside("general-purpose", recorded("claude-code", "Stop"))
+    assert in_subagent("general-purpose", recorded("claude-code", "SubagentStop"))
+    assert not in_subagent("general-purpose", recorded("claude-code", "Stop"))
 
 
 def test_the_scope_is_part_of_what_is_approved(house: House, tmp_path: Path) -> None:
     approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
-    hook = house.roster.standings[0].hook
+    hook = house.roster.states[0].hook
 
     assert restore(hook.definition).match == hook.match
     assert hook.match.skill == ("deploy",)

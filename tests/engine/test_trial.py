@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.approvals.callers.ancestry import DEPTH, Ancestor, sent_by_command
 from tray.engine import trial
-from tray.engine.callers.ancestry import DEPTH, Ancestor, sent_by
-from tray.engine.heard import TESTING, TRYING, heard
+from tray.engine.events import PROBE_COMMANDS, TEST_COMMANDS, parse_event
 from tray.errors import HooktrayError
-from tray.model.event import PROBE, TEST, Knock
+from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, RelayRequest
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ from tray.model.event import PROBE, TEST, Knock
 def test_an_event_is_a_test_when_hooktray_test_started_its_relay(command: str, is_test: bool) -> None:
     line = [Ancestor(5, tuple(command.split()))]
 
-    assert sent_by(7, TESTING, 1, lambda pid: line, lambda pid: True) is is_test
-    assert not sent_by(7, TESTING, 1, lambda pid: line, lambda pid: False)  # it only calls itself so
+    assert sent_by_command(7, TEST_COMMANDS, 1, lambda pid: line, lambda pid: True) is is_test
+    assert not sent_by_command(7, TEST_COMMANDS, 1, lambda pid: line, lambda pid: False)  # it only calls itself so
 
 
 def test_a_grandparent_does_not_make_a_test() -> None:
     line = [Ancestor(5, ("claude",)), Ancestor(4, ("python3", "hooktray", "test", "Stop"))]
 
-    assert not sent_by(7, TESTING, 1, lambda pid: line, lambda pid: True)
+    assert not sent_by_command(7, TEST_COMMANDS, 1, lambda pid: line, lambda pid: True)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,22 @@ def test_an_event_is_a_test_when_a_command_that_tries_lines_stands_above_its_rel
 ) -> None:
     above = [Ancestor(5 - number, command) for number, command in enumerate(line)]
 
-    assert sent_by(7, TRYING, DEPTH, lambda pid: above, lambda pid: ours) is is_test
+    assert sent_by_command(7, PROBE_COMMANDS, DEPTH, lambda pid: above, lambda pid: ours) is is_test
 
 
 def test_whoever_only_has_the_variable_is_no_test() -> None:
     """As a project could set it for all that its agent does."""
     body = json.dumps(PRE_TOOL_USE).encode()
-    knock = Knock(
-        agent="claude-code", event="PreToolUse", id="0" * 32, body=body, environment={TEST: "1"}, pid=os.getpid()
+    knock = RelayRequest(
+        agent="claude-code",
+        event="PreToolUse",
+        id="0" * 32,
+        body=body,
+        environment={TEST_VARIABLE: "1"},
+        pid=os.getpid(),
     )
 
-    assert not heard(knock, 1).test
+    assert not parse_event(knock, 1).test
 
 
 @contextmanager
@@ -91,48 +96,48 @@ def relay_below(verb: str, *, shell: bool) -> Iterator[int]:
     [
         ("test", False, "s-1", True),
         ("test", True, "s-1", False),  # whoever it started did that
-        ("doctor", True, f"{PROBE}1", True),
-        ("doctor", False, f"{PROBE}1", True),
+        ("doctor", True, f"{PROBE_PREFIX}1", True),
+        ("doctor", False, f"{PROBE_PREFIX}1", True),
         ("doctor", True, "s-1", False),
-        ("list", False, f"{PROBE}1", False),
+        ("list", False, f"{PROBE_PREFIX}1", False),
     ],
 )
 def test_who_started_a_relay_is_asked_the_kernel(verb: str, shell: bool, session: str, is_test: bool) -> None:
     body = json.dumps(PRE_TOOL_USE | {"session_id": session}).encode()
 
     with relay_below(verb, shell=shell) as pid:
-        for environment in ({TEST: "1"}, {}):
-            knock = Knock(
+        for environment in ({TEST_VARIABLE: "1"}, {}):
+            knock = RelayRequest(
                 agent="claude-code", event="PreToolUse", id="0" * 32, body=body, environment=environment, pid=pid
             )
-            assert heard(knock, 1).test is (is_test and TEST in environment)
+            assert parse_event(knock, 1).test is (is_test and TEST_VARIABLE in environment)
 
 
 def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:
     house.hook("look", on="session_end", script="echo seen >&2")
     (approved,) = house.stores.ledger.in_order()
-    event = trial.synthetic("claude-code", "SessionEnd", environment={}, cwd="/")
+    event = trial.synthetic_event("claude-code", "SessionEnd", environment={}, cwd="/")
 
     tried = trial.run(house.engine, approved, event)
 
-    assert (tried.word, tried.outcome.stderr, tried.answer.stdout) == ("abstain", "seen\n", b"")
+    assert (tried.result, tried.outcome.stderr, tried.answer.stdout) == ("abstain", "seen\n", b"")
 
 
 def test_a_hook_that_timed_out_counts_as_failed_whatever_its_policy(house: House) -> None:
     house.hook("slow", on="tool_before", script="sleep 30", timeout=0.2, failure="block")
     (approved,) = house.stores.ledger.in_order()
-    event = trial.synthetic("x-code", "PreToolUse", environment={"PATH": "/usr/bin:/bin"}, cwd="/")
+    event = trial.synthetic_event("x-code", "PreToolUse", environment={"PATH": "/usr/bin:/bin"}, cwd="/")
 
     tried = trial.run(house.engine, approved, event)
 
-    assert tried.word == "failed"
+    assert tried.result == "failed"
     assert b'"decision":"deny"' in tried.answer.stdout
 
 
 def test_a_hook_of_another_agent_is_never_asked(house: House) -> None:
     house.hook("mine", on="tool_before", script=":", agent="x-code")
     (approved,) = house.stores.ledger.in_order()
-    event = trial.synthetic("claude-code", "PreToolUse", environment={}, cwd="/")
+    event = trial.synthetic_event("claude-code", "PreToolUse", environment={}, cwd="/")
 
     with pytest.raises(HooktrayError, match=r"mine is never asked on PreToolUse of claude-code\n.*of x-code"):
-        trial.asked(approved, event)
+        trial.is_matched(approved, event)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.alerts.policy import AlertClass, alerts
 from tray.model.decision import Answer, Verdict
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
+from tray.notify.policy import AlertClass, alerts
 from tray.store.copies import SPARE
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
@@ -38,7 +38,7 @@ def declare(house: House, **sources: Any) -> None:
 
 def approve(house: House, entries: list[dict[str, str]]) -> None:
     house.configure({"sources": entries})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         if one.waiting:
             assert one.digest, one.health
             house.consent.approve(one.key, one.digest, "test")
@@ -74,9 +74,9 @@ def test_a_rule_can_speak_once(house: House) -> None:
 
 def test_once_counts_from_the_start_and_not_when_nothing_started(house: House, tmp_path: Path) -> None:
     house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs; exit 1", once=True)
-    house.stores.switch.turn(False, "test")
+    house.stores.switch.set_enabled(False, "test")
     house.tool()
-    house.stores.switch.turn(True, "test")
+    house.stores.switch.set_enabled(True, "test")
 
     house.tool()  # it fails, and has run
     house.tool()
@@ -87,7 +87,7 @@ def test_once_counts_from_the_start_and_not_when_nothing_started(house: House, t
 
 def test_what_could_not_be_started_has_its_turn_later(house: House, tmp_path: Path) -> None:
     house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
-    copy = next(house.stores.copies.path(one.digest, one.covered[0]) for one in house.roster.standings)
+    copy = next(house.stores.copies.path(one.digest, one.covered[0]) for one in house.roster.states)
     aside = copy.with_name("aside")
     copy.parent.chmod(0o700)
     copy.rename(aside)
@@ -108,7 +108,9 @@ def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
 
     def event(number: int) -> None:
         body = json.dumps(PRE_TOOL_USE).encode()
-        begun = house.engine.begin(Knock(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body))
+        begun = house.engine.begin(
+            RelayRequest(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body)
+        )
         gate.wait(10)
         assert callable(begun)
         begun(None)

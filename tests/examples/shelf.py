@@ -18,7 +18,7 @@ from house import House
 from tray.dialects import parse
 from tray.engine import trial
 from tray.engine.trial import Trial
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -47,7 +47,7 @@ class Shelf:
         body = json.loads(recorder.wire(agent, recording))
         body = json.dumps(changed(body, {"cwd": str(self.folder)} | dict(changes))).encode()
         event = parse(
-            Knock(
+            RelayRequest(
                 agent=agent,
                 event=recorder.address(agent, recording),
                 id="01",
@@ -56,10 +56,10 @@ class Shelf:
                 environment=self.environment | dict(env or {}),
             )
         )
-        standing = next(one for one in self.house.roster.standings if one.hook.name == hook)
-        approved = self.house.stores.ledger.book.approved[standing.key]
-        if not trial.asked(approved, event):
-            return trial.unasked(approved, event)
+        standing = next(one for one in self.house.roster.states if one.hook.name == hook)
+        approved = self.house.stores.ledger.state.approved[standing.key]
+        if not trial.is_matched(approved, event):
+            return trial.unmatched(approved, event)
         return trial.run(self.house.engine, approved, event)
 
 
@@ -101,7 +101,7 @@ def shelf(folder: Path, *names: str, old: str = "\n", new: str = "\n", dialect: 
     if names or dialect:
         house.configure(declared)
     house.roster.refresh()
-    for one in house.roster.standings:
+    for one in house.roster.states:
         if one.waiting:
             assert one.digest, one.health
             house.consent.approve(one.key, one.digest, "test")

@@ -181,7 +181,7 @@ def alone(folder: Path, name: str, old: str = "\n", new: str = "\n") -> Iterator
 
 def said(tried: Trial) -> str:
     """All that a hook said, in one line."""
-    reading = tried.outcome.reading
+    reading = tried.outcome.output
     parts = [reading.reason, tried.outcome.cause]
     parts += [f"note: {note}" for note in reading.notes]
     parts += [f"context: {reading.context}"] if reading.context else []
@@ -195,7 +195,7 @@ def test_an_example_says_what_it_is_there_for(shared: Shelf, row: Row) -> None:
 
     tried = shared.ask(hook, agent, recording, changes)
 
-    assert as_expected(row, tried), (tried.word, said(tried), tried.outcome)
+    assert as_expected(row, tried), (tried.result, said(tried), tried.outcome)
     if not words:
         assert said(tried) == ""
 
@@ -203,7 +203,7 @@ def test_an_example_says_what_it_is_there_for(shared: Shelf, row: Row) -> None:
 @pytest.mark.parametrize("dialect", ["claude-code", "x-code"])
 def test_a_script_that_claims_several_dialects_says_the_same_in_each(tmp_path: Path, dialect: str) -> None:
     place = shelf(tmp_path, dialect=dialect)
-    hooks = {one.hook.name for one in place.house.roster.standings} - {"claimed done"}  # needs Starchild's own fields
+    hooks = {one.hook.name for one in place.house.roster.states} - {"claimed done"}  # needs Starchild's own fields
     rows = [row for row in ROWS if row[0] in hooks]
     tried = [(row, place.ask(*row[:4])) for row in rows]
     place.house.close()
@@ -213,7 +213,7 @@ def test_a_script_that_claims_several_dialects_says_the_same_in_each(tmp_path: P
 
 
 def as_expected(row: Row, tried: Trial) -> bool:
-    word = "abstain" if tried.outcome.cause.startswith("not asked") else tried.word
+    word = "abstain" if tried.outcome.cause.startswith("not asked") else tried.result
     return word == row[4] and row[5] in said(tried)
 
 
@@ -237,13 +237,13 @@ def test_the_audit_log_holds_one_line_for_each_event(own: Shelf) -> None:
 
 def test_a_call_over_the_limit_is_refused_in_its_session_alone(tmp_path: Path) -> None:
     with alone(tmp_path, "rate_limit.py", "rate_limit.py 120", "rate_limit.py 2") as place:
-        words = [place.ask("rate_limit", "claude-code", CALL, {"session_id": "a"}).word for _ in range(3)]
+        words = [place.ask("rate_limit", "claude-code", CALL, {"session_id": "a"}).result for _ in range(3)]
         other = place.ask("rate_limit", "starchild", "pre_tool_call", {"session_id": "b"})
         refused = place.ask("rate_limit", "claude-code", CALL, {"session_id": "a"})
 
     assert words == ["abstain", "abstain", "deny"]
-    assert other.word == "abstain"
-    assert re.search(r"More than 2 tool calls in 60 seconds\. Wait \d+ seconds", refused.outcome.reading.reason)
+    assert other.result == "abstain"
+    assert re.search(r"More than 2 tool calls in 60 seconds\. Wait \d+ seconds", refused.outcome.output.reason)
 
 
 def test_the_same_question_is_asked_once(own: Shelf) -> None:
@@ -257,7 +257,7 @@ def test_the_same_question_is_asked_once(own: Shelf) -> None:
 
     assert "a.json would not parse" in said(first)
     assert said(again) == "from the cache"
-    assert (other.word, said(other)) == ("abstain", "")
+    assert (other.result, said(other)) == ("abstain", "")
 
 
 @pytest.mark.parametrize(("agent", "recording"), [("claude-code", "Stop"), ("starchild", "on_stop")])
@@ -271,9 +271,9 @@ def test_failing_tests_send_the_agent_back_once(own: Shelf, agent: str, recordin
     passed = own.ask("tests_before_stop", agent, recording, {})
     lost = own.ask("tests_before_stop", agent, recording, {}, {"PATH": str(tools(own.folder))})
 
-    assert refused.word == "deny"
-    assert 'one "quoted" failure' in refused.outcome.reading.reason
-    assert [again.word, passed.word, lost.word] == ["abstain", "abstain", "failed"]
+    assert refused.result == "deny"
+    assert 'one "quoted" failure' in refused.outcome.output.reason
+    assert [again.result, passed.result, lost.result] == ["abstain", "abstain", "failed"]
 
 
 def tools(folder: Path) -> Path:
@@ -301,8 +301,8 @@ def test_a_claim_is_held_against_the_transcript(own: Shelf) -> None:
     path.write_text(json.dumps(entries[0]))
     proved = own.ask("claimed at stop", "claude-code", "Stop", claim)
 
-    assert (refused.word, again.word, proved.word) == ("deny", "abstain", "abstain")
-    assert 'You say "pushed", but nothing that could do so was used (tools: Read)' in refused.outcome.reading.reason
+    assert (refused.result, again.result, proved.result) == ("deny", "abstain", "abstain")
+    assert 'You say "pushed", but nothing that could do so was used (tools: Read)' in refused.outcome.output.reason
 
 
 def test_slash_files_puts_files_of_the_folder_into_the_message(own: Shelf) -> None:
@@ -313,7 +313,7 @@ def test_slash_files_puts_files_of_the_folder_into_the_message(own: Shelf) -> No
 
     def rewrite(args: str) -> str | None:
         changes = {"args": args, "raw_message": f"/files {args}"}
-        found = own.ask("slash_files", "shelley", "slash-command-new", changes).outcome.reading.rewrite
+        found = own.ask("slash_files", "shelley", "slash-command-new", changes).outcome.output.rewrite
         return str(found.value) if found else None
 
     assert rewrite("a.txt b.txt say * more") == (
@@ -327,7 +327,7 @@ def test_slash_files_serves_as_a_hook_of_shelleys_own_folder(house: House, tmp_p
     script.parent.mkdir(parents=True)
     shutil.copy(EXAMPLES / "slash_files.sh", script)
     house.configure({"sources": [{"shelley": str(tmp_path / "hooks")}]})
-    (standing,) = house.roster.standings
+    (standing,) = house.roster.states
     house.consent.approve(standing.key, standing.digest, "test")
     (tmp_path / "a.txt").write_text("alpha")
 
@@ -380,7 +380,7 @@ def test_the_webhook_is_told_and_its_address_is_not(own: Shelf, mailbox: str) ->
     waiting = own.ask("post needs you", "claude-code", "Notification-permission_prompt", {}, address)
     broken = own.ask("post turn end", "shelley", "end-of-turn", {}, {"WEBHOOK_URL": f"{mailbox}/broken"})
 
-    assert (ended.word, waiting.word, broken.word) == ("abstain", "abstain", "failed")
+    assert (ended.result, waiting.result, broken.result) == ("abstain", "abstain", "failed")
     assert Mailbox.posted[:2] == [
         {"event": "on_stop", "project": "work", "text": "All done.", "test": False},
         {"event": "notification", "project": "work", "text": "Claude needs your permission", "test": False},

@@ -24,7 +24,7 @@ from plain import Plain
 
 from tray import relay
 from tray.dialects import DIALECTS, spec
-from tray.model.event import Can
+from tray.model.event import Capability
 
 TESTS = Path(__file__).parents[1]
 RUNS: dict[str, Callable[[str, str, bytes, Hook | None], Report]] = {
@@ -79,7 +79,7 @@ def served(name: str, plain: Plain, tmp_path: Path) -> Agent:
     entry = {"command": "./hook.sh", "dialect": name, "failure": "block", "agent": name}
     kinds = sorted({each.kind.value for each in DIALECTS[name].EVENTS.values()})
     house.configure({"hooks": [entry | {"name": kind, "event": kind} for kind in kinds]})
-    for one in house.roster.standings:
+    for one in house.roster.states:
         house.consent.approve(one.key, one.digest, "test")
     house.close()
     home = tmp_path / "home"
@@ -135,7 +135,7 @@ def check(agent: Agent, event: str) -> None:
 
     refuse(agent, event)
     report = agent.asked(event)
-    refused = Can.DENY in spec(agent.name, event).can
+    refused = Capability.DENY in spec(agent.name, event).can
     assert (report.verdict, report.changes, report.warnings) == ("deny" if refused else "none", {}, []), event
     assert not refused or event.startswith("Elicitation") or report.reason.split()[-1] in ("no", "1"), event
 

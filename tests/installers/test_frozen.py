@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from scripts import loaded
 
-from tray import relays
-from tray.engine.callers.ancestry import ONCE
+from tray import relay_program
+from tray.approvals.callers.ancestry import ONE_SHOT
 
 ROOT = Path(__file__).parent.parent.parent
 INSTALLERS = ROOT / "installers"
@@ -26,8 +26,8 @@ def frozen() -> object:
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        ((*ONCE, "claude-code", "Stop"), ["once", "claude-code", "Stop"]),
-        ((*relays.portable()[1:], "shelley"), ["relay", "shelley"]),
+        ((*ONE_SHOT, "claude-code", "Stop"), ["once", "claude-code", "Stop"]),
+        ((*relay_program.portable()[1:], "shelley"), ["relay", "shelley"]),
         (("-I", "-m", "tray", "--home", "/h", "run"), ["--home", "/h", "run"]),
         (("run",), ["run"]),
         (("--version",), ["--version"]),

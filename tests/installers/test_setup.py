@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tray import __version__
-from tray.alerts.policy import APP
+from tray.notify.policy import APP
 
 ROOT = Path(__file__).parent.parent.parent
 BUILD = ROOT / "installers" / "windows" / "build.py"

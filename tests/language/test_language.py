@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tray.language import FOLDER, build, count, language, say
+from tray.language import FOLDER, build, count, pick_language, say
 
-EN, ZH = (build.read(FOLDER / f"{name}.po") for name in ("en", "zh_CN"))
+EN, ZH = (build.parse_po(FOLDER / f"{name}.po") for name in ("en", "zh_CN"))
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -29,19 +29,21 @@ def test_the_english_catalogue_is_what_the_code_says() -> None:
 
 def test_every_sentence_has_a_chinese_one() -> None:
     assert list(ZH) == list(EN)
-    assert [one for one, entry in ZH.items() if not all(entry.said) or not entry.said] == []
-    untouched = {one for one, entry in ZH.items() if not HAN.search("".join(entry.said))}
+    assert [one for one, entry in ZH.items() if not all(entry.translations) or not entry.translations] == []
+    untouched = {one for one, entry in ZH.items() if not HAN.search("".join(entry.translations))}
     assert untouched == {"{word} ({number})", "{agent} {event} {when}", "{what}?"}  # nothing but names
 
 
 def test_a_translation_names_what_the_sentence_names() -> None:
-    wrong = [one for one, entry in ZH.items() for said in entry.said if names(said) != names(entry.many or one)]
+    wrong = [
+        one for one, entry in ZH.items() for said in entry.translations if names(said) != names(entry.many or one)
+    ]
 
     assert wrong == []
 
 
 def test_the_compiled_catalogue_is_in_step_with_its_source() -> None:
-    assert (FOLDER / "zh_CN.mo").read_bytes() == build.compiled("zh_CN", ZH)
+    assert (FOLDER / "zh_CN.mo").read_bytes() == build.render_mo("zh_CN", ZH)
 
 
 def test_sentences_begin_and_end_calmly() -> None:
@@ -63,11 +65,11 @@ def test_what_is_read_in_passing_is_short(room: str) -> None:
 @pytest.mark.parametrize(
     "room",
     [
-        "alerts/pace.py",
-        "alerts/policy.py",
-        "door/requests.py",
-        "engine/approval/review.py",
-        "engine/telling.py",
+        "notify/throttle.py",
+        "notify/policy.py",
+        "ipc/requests.py",
+        "approvals/review.py",
+        "engine/explain.py",
     ],
 )
 def test_no_sentence_is_put_together_beside_the_catalogues(room: str) -> None:
@@ -103,7 +105,7 @@ def test_what_answers_without_a_tray_has_no_catalogues(name: str) -> None:
     ],
 )
 def test_the_locale_chooses(environment: dict[str, str], wanted: str) -> None:
-    assert language(environment) == wanted
+    assert pick_language(environment) == wanted
 
 
 def test_the_reader_gets_his_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,10 +126,10 @@ def test_a_sentence_that_nobody_translated_is_said_as_it_is(monkeypatch: pytest.
 
 def test_a_catalogue_survives_being_written_and_read(tmp_path: Path) -> None:
     entries = {
-        'a "b" \\ {c}\n': build.Entry('a "b" \\ {c}\n', "", ("d\n\\",)),
-        "one": build.Entry("one", "many", ("x", "y")),
+        'a "b" \\ {c}\n': build.CatalogEntry('a "b" \\ {c}\n', "", ("d\n\\",)),
+        "one": build.CatalogEntry("one", "many", ("x", "y")),
     }
     path = tmp_path / "x.po"
-    path.write_text(build.written("en", entries), encoding="utf-8")
+    path.write_text(build.render_po("en", entries), encoding="utf-8")
 
-    assert build.read(path) == entries
+    assert build.parse_po(path) == entries

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tray.language import FOLDER
-from tray.language.templates import counts, sentences, spoken
+from tray.language.templates import counts, sentences, translate_template
 
 TEMPLATES = sorted((FOLDER.parent / "page" / "templates").glob("*.html"))
 
@@ -16,7 +16,7 @@ TEMPLATES = sorted((FOLDER.parent / "page" / "templates").glob("*.html"))
 def test_english_is_what_the_template_says(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
-    assert spoken(source, lambda text: text) == source
+    assert translate_template(source, lambda text: text) == source
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_translation_may_put_what_is_named_in_another_order() -> None:
     said = {"{0} of {1}{2}{3}": "{1}{2}{3}: {0}", "Show it": "Zeig es"}
     source = '<p title="Show it">\n  {{ n }} of <b>{{ all }}</b>\n</p>'
 
-    assert spoken(source, lambda text: said.get(text, text)) == (
+    assert translate_template(source, lambda text: said.get(text, text)) == (
         '<p title="Zeig es">\n  <b>{{ all }}</b>: {{ n }}\n</p>'
     )
 

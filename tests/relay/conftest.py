@@ -12,16 +12,20 @@ from pathlib import Path
 import pytest
 from relays import Agent, Recorder, opened
 
-from tray import relays
+from tray import relay_program
 
 GIVEN = os.environ.get("HOOKTRAY_RELAY")
-RELAYS = {"native": [str(relays.NATIVE)], "portable": relays.portable(), **({"given": [GIVEN]} if GIVEN else {})}
+RELAYS = {
+    "native": [str(relay_program.NATIVE_RELAY)],
+    "portable": relay_program.portable(),
+    **({"given": [GIVEN]} if GIVEN else {}),
+}
 
 
 @pytest.fixture(params=RELAYS)
 def relay(request: pytest.FixtureRequest) -> list[str]:
     """The command of a relay, up to its options."""
-    if request.param == "native" and (trouble := relays.trouble()):
+    if request.param == "native" and (trouble := relay_program.problem()):
         pytest.skip(trouble)
     return RELAYS[request.param]
 

@@ -19,7 +19,7 @@ from relays import (
     said,
 )
 
-from tray.door.listener import Listener
+from tray.ipc.server import IpcServer
 from tray.model.event import PAYLOAD_LIMIT
 
 
@@ -138,7 +138,7 @@ def test_the_home_is_given_by_option_or_variable(agent: Agent, tray: Recorder, w
 def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay: list[str], variable: str) -> None:
     base = tmp_path if variable == "XDG_STATE_HOME" else tmp_path / ".local" / "state"
     (base / "hooktray").mkdir(mode=0o700, parents=True)
-    listener = Listener(base / "hooktray" / "door.sock", Recorder())
+    listener = IpcServer(base / "hooktray" / "door.sock", Recorder())
     listener.start()
     env = {"XDG_STATE_HOME": "", "HOOKTRAY_HOME": "", variable: str(tmp_path)}
 
@@ -151,7 +151,7 @@ def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) -> None:
     agent = Agent(tmp_path / ("deep" * 30), relay)
-    listener = Listener(agent.state / "door.sock", Recorder())
+    listener = IpcServer(agent.state / "door.sock", Recorder())
     listener.start()
 
     done = agent.relay("claude-code", "Stop")
@@ -161,7 +161,7 @@ def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) ->
 
 
 def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) -> None:
-    listener = Listener(agent.state / "door.sock", Recorder(), loopback=True)
+    listener = IpcServer(agent.state / "door.sock", Recorder(), loopback=True)
     listener.start()
 
     done = agent.relay("shelley", "echo", payload=b"x" * 3_000_000)
@@ -173,7 +173,7 @@ def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) ->
 def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
     agent.when_down()
     service = Recorder()
-    listener = Listener(agent.state / "door.sock", service, loopback=True)
+    listener = IpcServer(agent.state / "door.sock", service, loopback=True)
     listener.start()
     file = agent.state / "door.addr"
     file.write_text(f"{file.read_text().split()[0]} {'0' * 64}\n")

@@ -32,8 +32,8 @@ from relays import (
     said,
 )
 
-from tray.door import frames
-from tray.door.frames import LEAD_SIZE
+from tray.ipc import frames
+from tray.ipc.frames import PREFIX_SIZE
 
 FAILURES: dict[str, Callable[[socket.socket], object]] = {
     "closes at once": lambda connection: None,
@@ -137,7 +137,7 @@ def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) 
 
     def act(connection: socket.socket) -> None:
         """The relay stands still until the tray has answered and closed, so its next write must fail."""
-        connection.recv(LEAD_SIZE)
+        connection.recv(PREFIX_SIZE)
         pid = int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[:4], sys.byteorder)
         os.kill(pid, signal.SIGSTOP)
         os.waitpid(pid, os.WUNTRACED)

@@ -16,7 +16,7 @@ import pytest
 from house import PRE_TOOL_USE, House
 from relays import LONG, Agent, opened, run, said
 
-from tray.door.frames import decode_answer, encode_answer
+from tray.ipc.frames import decode_answer, encode_answer
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT
 
@@ -31,7 +31,7 @@ def agent(house: House, relay: list[str]) -> Agent:
     """An agent whose tray has just ended."""
     assert house.paths.home is not None
     agent = Agent(house.paths.home, relay)
-    agent.when_down(command=[sys.executable, "-I", "-m", "tray", "once", *house.paths.named])
+    agent.when_down(command=[sys.executable, "-I", "-m", "tray", "once", *house.paths.relay_options])
     return agent
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from relays import Agent, Recorder, run, said
 
-from tray import relays
+from tray import relay_program
 from tray.model.event import PAYLOAD_LIMIT
 from tray.relay import PAYLOAD_LIMIT as RELAY_LIMIT
 
-RELAY = relays.portable()[-1]
+RELAY = relay_program.portable()[-1]
 
 
 @pytest.fixture

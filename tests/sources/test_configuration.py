@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tray.engine.approval.confirming import gated
+from tray.approvals.confirmations import guarded_settings
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Failure, Rule
@@ -17,8 +17,8 @@ from tray.paths import Paths, locate
 from tray.settings import KEYS, Settings
 from tray.sources import configuration, hooktray
 from tray.sources.configuration import parse
-from tray.sources.starter import TEXT
-from tray.store.ledger import Book
+from tray.sources.starter import STARTER_TEXT
+from tray.store.ledger import LedgerState
 
 BROKEN = [
     ("hooks:\n  - {event: tool_befor, command: ./x}", "2:6: hooks[0].event", "`tool_befor`", "`tool_before`"),
@@ -130,7 +130,7 @@ hooks:
     assert (hook.match.event, hook.match.agents, hook.match.tool) == ("PreToolUse", ("claude-code",), "Bash|Write")
     assert hook.action == Command(line="./guards/block.py --strict", folder="/c")
     assert (hook.timeout, hook.failure, hook.dialect) == (10, Failure.BLOCK, "claude-code")
-    assert (hook.env, hook.files, hook.background) == (("MY_TOKEN",), ("lib/*.py",), 0)
+    assert (hook.env, hook.files, hook.background_seconds) == (("MY_TOKEN",), ("lib/*.py",), 0)
     assert hook.source.line == 3
 
 
@@ -146,7 +146,12 @@ hooks:
 
     assert rule.action == Rule(verdict=Verdict.DENY, reason="no")
     assert (first.name, second.name) == ("done", "done-2")
-    assert (first.dialect, first.timeout, first.failure, first.background) == ("starchild", 20, Failure.ALLOW, 5)
+    assert (first.dialect, first.timeout, first.failure, first.background_seconds) == (
+        "starchild",
+        20,
+        Failure.ALLOW,
+        5,
+    )
     assert isinstance(first.action, Command)
     assert first.action.interpreter.endswith("python3")
 
@@ -162,7 +167,7 @@ def test_the_last_good_one_outlives_a_restart(paths: Paths) -> None:
 
     found = configuration.load(paths)
 
-    assert found.settings.settle == 7
+    assert found.settings.turn_quiet_seconds == 7
     assert [hook.name for hook in found.hooks] == ["x"]
     assert f"{paths.config}:2:" in found.problem
 
@@ -172,26 +177,26 @@ def test_a_broken_first_file_leaves_the_defaults(paths: Paths) -> None:
 
     found = configuration.load(paths)
 
-    assert (found.hooks, found.settings.settle) == ((), 3)
+    assert (found.hooks, found.settings.turn_quiet_seconds) == ((), 3)
     assert found.problem
 
 
 def test_the_starter_file_is_good_and_declares_nothing(paths: Paths) -> None:
-    assert configuration.start(paths)
-    assert not configuration.start(paths)
+    assert configuration.write_starter(paths)
+    assert not configuration.write_starter(paths)
 
     assert configuration.load(paths) == configuration.Configuration()
 
 
 def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
-    lines = [line for line in TEXT.splitlines()[1:] if not line.startswith("##")]
+    lines = [line for line in STARTER_TEXT.splitlines()[1:] if not line.startswith("##")]
     found = parse("\n".join(line.removeprefix("# ") for line in lines), "/c/hooktray.yaml")
 
     assert [hook.name for hook in found.hooks] == [
         "no-rm", "tool_before rule", "guard.example.com", "turn_end prompt",
     ]  # fmt: skip
-    assert TEXT.startswith("# yaml-language-server: $schema=./hooktray.schema.json\n")
-    keys = set(re.findall(r"(\w+):", TEXT))
+    assert STARTER_TEXT.startswith("# yaml-language-server: $schema=./hooktray.schema.json\n")
+    keys = set(re.findall(r"(\w+):", STARTER_TEXT))
     assert {*KEYS, *hooktray.KEYS} <= keys
     assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
     changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet": None}  # what has no default to show
@@ -203,9 +208,9 @@ def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
         "ask": {"agents": ["x-code"]}, "when_down": "allow", "protection": {"allow": ["hooktray pause"]},
         "llm": {"base_url": "https://llm.example.com", "model": "small"},
     }  # fmt: skip
-    waiting = gated(parse(json.dumps(loose), "/c/hooktray.yaml").settings, Book())
+    waiting = guarded_settings(parse(json.dumps(loose), "/c/hooktray.yaml").settings, LedgerState())
 
-    said = re.findall(r"counts only once you confirmed it.*\n# (\w+):", TEXT)
+    said = re.findall(r"counts only once you confirmed it.*\n# (\w+):", STARTER_TEXT)
 
     assert {f"setting:{key}" for key in said} == {one.key for one in waiting}
 
@@ -213,7 +218,7 @@ def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
 def test_the_schema_stands_beside_the_file(paths: Paths) -> None:
     (paths.config.parent / "hooktray.schema.json").write_text("{}")
 
-    configuration.start(paths)
+    configuration.write_starter(paths)
 
     assert (paths.config.parent / "hooktray.schema.json").read_bytes() == configuration.SCHEMA.read_bytes()
 
@@ -221,6 +226,6 @@ def test_the_schema_stands_beside_the_file(paths: Paths) -> None:
 def test_a_file_that_is_there_is_never_overwritten(paths: Paths) -> None:
     paths.config.symlink_to("nowhere")
 
-    assert not configuration.start(paths)
+    assert not configuration.write_starter(paths)
 
     assert paths.config.is_symlink()

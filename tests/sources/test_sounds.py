@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.alerts.sound import SOUNDS as FOLDER
+from tray.notify.sound import SOUNDS as FOLDER
 from tray.settings import SOUNDS
 from tray.sources.configuration import parse
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tray.model.hook import LATER, Aside, Command, Failure, Hook, restore
+from tray.model.hook import OMITTED_WHEN_EMPTY, AsyncMode, Command, Failure, Hook, restore
+from tray.reading.entries import SourceHooks
 from tray.sources.claude_code import read
-from tray.sources.entries import Found
 
 
-def settings(folder: Path, hooks: Any, name: str = "settings.json", **more: Any) -> Found:
+def settings(folder: Path, hooks: Any, name: str = "settings.json", **more: Any) -> SourceHooks:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(json.dumps({**more, "hooks": hooks}, indent=1))
     return read(folder / name, ())
@@ -62,7 +62,7 @@ def test_an_invalid_pattern_matches_nothing_and_is_told_with_its_column(tmp_path
     found = settings(tmp_path, {"Stop": [], "PreToolUse": [{"matcher": matcher, "hooks": [
         {"type": "command", "command": "x"}]}]})  # fmt: skip
 
-    assert found.hooks[0].inert == "its matcher matches nothing"
+    assert found.hooks[0].inactive == "its matcher matches nothing"
     assert f"{tmp_path}/settings.json:6:5: hooks.PreToolUse[0].matcher: not a pattern" in found.warnings[0]
 
 
@@ -121,26 +121,31 @@ def test_what_this_version_cannot_do_is_listed_and_says_so(
 ) -> None:
     (hook,) = settings(tmp_path, {"PreToolUse": [{"hooks": [handler]}]}).hooks
 
-    assert reason in hook.inert
-    assert "not in this version" in hook.inert
+    assert reason in hook.inactive
+    assert "not in this version" in hook.inactive
 
 
 def test_what_a_handler_says_of_its_turn_is_read(tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"async": True, "if": "Bash(git *)"}  # to Python, too
     hook = one(tmp_path, once=True, statusMessage="Linting", **keywords)
 
-    assert (hook.once, hook.aside, hook.status, hook.match.condition) == (True, Aside.ASYNC, "Linting", "Bash(git *)")
+    assert (hook.once, hook.async_mode, hook.status, hook.match.condition) == (
+        True,
+        AsyncMode.ASYNC,
+        "Linting",
+        "Bash(git *)",
+    )
     assert one(tmp_path, asyncRewake=True, onFailure="block").failure is Failure.ALLOW
     assert restore(hook.definition) == replace(hook, source=replace(hook.source, line=0))
 
 
 def test_a_definition_from_before_these_fields_is_still_the_same(tmp_path: Path) -> None:
-    assert LATER.isdisjoint(json.loads(one(tmp_path).definition))
+    assert OMITTED_WHEN_EMPTY.isdisjoint(json.loads(one(tmp_path).definition))
 
 
 def test_a_condition_can_only_be_met_on_a_tools_events(tmp_path: Path) -> None:
-    assert "PreToolUse" in one(tmp_path, "Stop", **{"if": "Bash(git *)"}).inert
-    assert one(tmp_path, "PostToolUse", **{"if": "Bash(git *)"}).inert == ""
+    assert "PreToolUse" in one(tmp_path, "Stop", **{"if": "Bash(git *)"}).inactive
+    assert one(tmp_path, "PostToolUse", **{"if": "Bash(git *)"}).inactive == ""
 
 
 @pytest.mark.parametrize(
@@ -150,15 +155,15 @@ def test_a_condition_that_is_not_understood_is_told_and_the_hook_stays(tmp_path:
     handler = {"type": "command", "command": "x", "if": rule}
     found = settings(tmp_path, {"PreToolUse": [{"hooks": [handler]}]})
 
-    assert found.hooks[0].inert == ""
+    assert found.hooks[0].inactive == ""
     assert "so the hook runs whatever it says" in found.warnings[0]
 
 
 def test_a_source_that_its_host_switched_off_is_inert(tmp_path: Path) -> None:
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
 
-    assert "disableAllHooks" in settings(tmp_path, hooks, disableAllHooks=True).hooks[0].inert
-    assert settings(tmp_path, hooks, disableAllHooks=False).hooks[0].inert == ""
+    assert "disableAllHooks" in settings(tmp_path, hooks, disableAllHooks=True).hooks[0].inactive
+    assert settings(tmp_path, hooks, disableAllHooks=False).hooks[0].inactive == ""
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,7 @@ def test_a_source_that_its_host_switched_off_is_inert(tmp_path: Path) -> None:
     ],
 )
 def test_our_own_relay_is_no_hook_of_theirs(tmp_path: Path, line: str, own: bool) -> None:
-    assert ("own relay" in one(tmp_path, command=line).inert) is own
+    assert ("own relay" in one(tmp_path, command=line).inactive) is own
 
 
 def test_a_projects_own_settings_are_for_that_project(tmp_path: Path) -> None:

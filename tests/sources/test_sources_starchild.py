@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from tray.model.hook import Command, Failure, Http
-from tray.sources.entries import Found
+from tray.reading.entries import SourceHooks
 from tray.sources.starchild import read
 
 
-def workspace(folder: Path, text: str, agent: str = "", **environment: str) -> Found:
+def workspace(folder: Path, text: str, agent: str = "", **environment: str) -> SourceHooks:
     config = folder / "config"
     config.mkdir(exist_ok=True)
     (config / "shell_hooks.yaml").write_text(text)
@@ -62,7 +62,7 @@ def test_the_hosts_own_switch_makes_a_source_inert(
 ) -> None:
     found = workspace(tmp_path, HOOK, agent, **environment)
 
-    assert bool(found.hooks[0].inert) is inert
+    assert bool(found.hooks[0].inactive) is inert
     assert str(tmp_path / "config" / "agent.yaml") in found.watched
 
 
@@ -90,7 +90,7 @@ def test_an_http_hook_posts_to_its_url(tmp_path: Path) -> None:
     (hook,) = workspace(tmp_path, "hooks: [{event: on_stop, type: http, url: https://x.example/hook}]").hooks
 
     assert hook.action == Http(url="https://x.example/hook")
-    assert (hook.name, hook.inert, hook.timeout) == ("x.example", "", 20)
+    assert (hook.name, hook.inactive, hook.timeout) == ("x.example", "", 20)
 
 
 LOCAL = "hooks:\n  - event: on_stop\n    type: http\n    url: http://127.0.0.1:8000/hook\n"

@@ -9,7 +9,7 @@ import pytest
 
 from tray.errors import ConfigError
 from tray.model.hook import Command, Failure, Hook
-from tray.sources.entries import Found
+from tray.reading.entries import SourceHooks
 from tray.sources.x_code import read
 
 
@@ -20,7 +20,7 @@ def hooks_json(folder: Path, hooks: Any, name: str = "hooks/hooks.json") -> Path
     return path
 
 
-def plugin(folder: Path, **entry: Any) -> Found:
+def plugin(folder: Path, **entry: Any) -> SourceHooks:
     return read(hooks_json(folder, {"PreToolUse": [{"command": "node ${pluginDir}/lint.mjs", **entry}]}), ())
 
 
@@ -76,7 +76,7 @@ def test_a_path_out_of_the_plugin_is_refused(tmp_path: Path) -> None:
 def test_an_invalid_pattern_matches_every_tool_and_is_told(tmp_path: Path) -> None:
     found = plugin(tmp_path, matcher="a(")
 
-    assert (found.hooks[0].match.tool, found.hooks[0].inert) == ("", "")
+    assert (found.hooks[0].match.tool, found.hooks[0].inactive) == ("", "")
     assert "hooks.json:5:4: PreToolUse[0].matcher: not a pattern, so every tool matches" in found.warnings[0]
 
 

@@ -12,7 +12,7 @@ from desk import wait
 
 from tray.model.hook import Command, Hook, Match, Source
 from tray.store import copies as module
-from tray.store.copies import Copies, DamagedError, Unit
+from tray.store.copies import Bundle, Copies, DamagedError
 
 CONTENTS = {"/work/guard.py": b"import lib.names\n", "/work/lib/names.py": b"NAMES = ()\n"}
 
@@ -36,7 +36,7 @@ def kept(tmp_path: Path) -> Copies:
 
 
 @pytest.fixture
-def unit() -> Unit:
+def unit() -> Bundle:
     hook = Hook(
         name="guard",
         source=Source(kind="hooktray", path="/work/hooktray.yaml"),
@@ -44,7 +44,7 @@ def unit() -> Unit:
         action=Command(line="python3 guard.py", folder="/work"),
         files=("lib/*.py",),
     )
-    return Unit(hook=hook, contents=CONTENTS)
+    return Bundle(hook=hook, contents=CONTENTS)
 
 
 def beside(guard: Path) -> None:
@@ -101,14 +101,14 @@ GUESTS = [
 @pytest.mark.parametrize("put", GUESTS)
 def test_a_file_that_was_put_in_is_noticed(
     kept: Copies,
-    unit: Unit,
+    unit: Bundle,
     put: Callable[[Path], None],
     walked: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "SETTLED", NEVER if walked else AT_ONCE)
-    name = kept.keep(unit)
+    name = kept.save(unit)
     for _ in range(3):
         kept.check(name)
     wait(lambda: has_moved_on(tmp_path, latest(kept.folder)), what="the clock for files has moved on")
@@ -120,17 +120,17 @@ def test_a_file_that_was_put_in_is_noticed(
 
 
 def test_once_the_folders_are_old_enough_nobody_walks_them(
-    kept: Copies, unit: Unit, monkeypatch: pytest.MonkeyPatch
+    kept: Copies, unit: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walks: list[str] = []
 
     class Watched(Copies):
-        def _look_around(self, kept: module.Kept) -> bool:
+        def _has_foreign_file(self, kept: module.VerifiedCopy) -> bool:
             walks.append(kept.root)
-            return super()._look_around(kept)
+            return super()._has_foreign_file(kept)
 
     watched = Watched(kept.folder)
-    name = watched.keep(unit)
+    name = watched.save(unit)
     for believed, expected in ((NEVER, 3), (AT_ONCE, 1)):
         monkeypatch.setattr(module, "SETTLED", believed)
         walks.clear()
@@ -141,10 +141,10 @@ def test_once_the_folders_are_old_enough_nobody_walks_them(
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_an_altered_byte_is_noticed_whatever_its_folder_says(
-    kept: Copies, unit: Unit, settled: bool, monkeypatch: pytest.MonkeyPatch
+    kept: Copies, unit: Bundle, settled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SETTLED", AT_ONCE if settled else NEVER)
-    name = kept.keep(unit)
+    name = kept.save(unit)
     kept.check(name)
     copy = kept.path(name, "/work/lib/names.py")
     before = copy.stat()

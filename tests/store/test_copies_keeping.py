@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tray.model.hook import Command, Hook, Match, Source
-from tray.store.copies import Copies, Manifest, Unit
+from tray.store.copies import Bundle, Copies, Manifest
 
 KEEPERS = 3
 KEEPER = """
@@ -28,7 +28,7 @@ with ThreadPoolExecutor(4) as threads:
 """
 
 
-def unit(text: str) -> Unit:
+def unit(text: str) -> Bundle:
     hook = Hook(
         name="guard",
         source=Source(kind="hooktray", path="/work/hooktray.yaml"),
@@ -36,7 +36,7 @@ def unit(text: str) -> Unit:
         action=Command(line="python3 guard.py", folder="/work"),
     )
     contents = {f"/work/{number}/guard.py": text.encode() for number in range(5)}
-    return Unit(hook=hook, contents=contents, executable=frozenset(contents))
+    return Bundle(hook=hook, contents=contents, executable=frozenset(contents))
 
 
 class Keepers:
@@ -49,7 +49,7 @@ class Keepers:
             subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root) for _ in range(KEEPERS)
         ]
 
-    def keep(self, text: str) -> set[str]:
+    def save(self, text: str) -> set[str]:
         """What they say that it is called; nothing of one who failed."""
         for process in self._processes:
             assert process.stdin
@@ -79,7 +79,7 @@ def keepers(kept: Copies) -> Iterator[Keepers]:
 def test_all_get_one_whole_copy_and_no_draft_is_left(kept: Copies, keepers: Keepers) -> None:
     names = {unit(f"{number}").digest for number in range(100)}
     for number in range(100):
-        (name,) = keepers.keep(f"{number}")
+        (name,) = keepers.save(f"{number}")
         kept.check(name)
     assert {path.name for path in kept.folder.iterdir()} == names
 
@@ -87,8 +87,8 @@ def test_all_get_one_whole_copy_and_no_draft_is_left(kept: Copies, keepers: Keep
 def test_a_whole_copy_is_never_taken_away_by_one_who_came_late(kept: Copies, tmp_path: Path) -> None:
     """Who found no copy writes one; when there is one by then, it is this one that stays."""
     first, late = Copies(kept.folder), Late(kept.folder)
-    late.before = lambda: first.keep(unit("same"))
-    name = late.keep(unit("same"))
+    late.before = lambda: first.save(unit("same"))
+    name = late.save(unit("same"))
     assert (kept.folder / name).stat().st_ino == late.found
     assert [path.name for path in kept.folder.iterdir()] == [name]
 
@@ -100,18 +100,18 @@ def test_who_finds_the_copy_gone_while_it_is_mended_makes_it(kept: Copies) -> No
             shutil.rmtree(self.folder / name)
             return found
 
-    kept.keep(unit("same"))
-    kept.check(Gone(kept.folder).keep(unit("same")))
+    kept.save(unit("same"))
+    kept.check(Gone(kept.folder).save(unit("same")))
 
 
 @pytest.mark.parametrize("harm", ["altered", "foreign", "no manifest", "a file", "a link"])
 def test_what_is_damaged_is_mended_by_all_of_them(kept: Copies, keepers: Keepers, harm: str, tmp_path: Path) -> None:
     name = unit("same").digest
     for _ in range(20):
-        kept.keep(unit("same"))
+        kept.save(unit("same"))
         spoil(kept.folder / name, harm, tmp_path)
-        assert keepers.keep("same") == {name}
-        kept.keep(unit("same"))  # of two who mend at once, each may have taken the other's away for a moment
+        assert keepers.save("same") == {name}
+        kept.save(unit("same"))  # of two who mend at once, each may have taken the other's away for a moment
         kept.check(name)
     assert [path.name for path in kept.folder.iterdir()] == [name]
 
@@ -122,7 +122,7 @@ class Late(Copies):
     before: Callable[[], object]
     found = 0
 
-    def _write(self, unit: Unit, name: str) -> None:
+    def _write(self, unit: Bundle, name: str) -> None:
         self.before()
         self.found = (self.folder / name).stat().st_ino
         super()._write(unit, name)

@@ -13,7 +13,7 @@ import pytest
 
 from tray.errors import StoreError
 from tray.model.decision import Verdict
-from tray.store.db import Database, open_db, set_aside
+from tray.store.db import Database, damaged_files, open_db
 from tray.store.journal import Journal
 from tray.store.migrations import MIGRATIONS, VERSION
 
@@ -301,7 +301,7 @@ def test_a_description_that_is_damaged_in_use_is_told_and_set_aside_later(path: 
 
 
 def test_a_condemned_file_is_set_aside_at_the_next_start(path: Path) -> None:
-    open_db(path, migrate=True).condemn()
+    open_db(path, migrate=True).mark_damaged()
 
     assert open_db(path, migrate=True).damaged is not None
     assert open_db(path, migrate=True).damaged is None
@@ -353,11 +353,11 @@ def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:
 
     again = open_db(path, migrate=True)
     seen = [again.damage()]
-    again.damage_seen()
+    again.acknowledge_damage()
     seen.append(open_db(path, migrate=True).damage())
 
     assert seen == [aside.name, None]
-    assert set_aside(path) == [aside]
+    assert damaged_files(path) == [aside]
 
 
 @pytest.mark.parametrize("how", ["gone", "emptied"])

@@ -15,8 +15,8 @@ from tray.model.decision import Answer, Record, Verdict
 from tray.store import rows
 from tray.store.db import Database
 from tray.store.journal import Journal
-from tray.store.retention import Limits, Retention
-from tray.store.writer import TIDY, Committed
+from tray.store.retention import Retention, RetentionLimits
+from tray.store.writer import PRUNE_INTERVAL, Committed
 
 PLAIN = Record(
     id="e0", at=100.0, agent="claude-code", session="s1", project="site", event="PreToolUse", kind="tool_before",
@@ -26,9 +26,9 @@ FULL = Record(
     id="full", at=100.25, agent="shelley", session="s2", project="größe", event="end-of-turn", kind="turn_end",
     verdict=Verdict.DENY, reason="guard: no", ms=2.25,
     hooks=({"name": "guard", "status": "ok", "verdict": "deny", "reason": "no", "ms": 2.0},),
-    rewrites=("input",), notes=("a note",), remarks=("ask became deny",), problem="odd", payload='{"a": "ü"}',
+    rewrites=("input",), notes=("a note",), adjustments=("ask became deny",), problem="odd", payload='{"a": "ü"}',
     digest="d1", masked=2, answer={"stdout": "{}", "stderr": "ü", "code": 2, "exact": True}, alerted="held",
-    cwd="/home/größe", ledger=7, queued=0.5, asked=1.25,
+    cwd="/home/größe", ledger=7, wait_ms=0.5, hooks_ms=1.25,
     masks=({"place": "payload.a", "kind": "token", "fingerprint": "0123456789ab"},),
 )  # fmt: skip
 
@@ -186,7 +186,7 @@ def test_a_row_that_json_cannot_hold_is_dropped_alone_and_counted(database: Data
     told: list[str] = []
     knot: list[object] = []
     knot.append(knot)
-    with closing(Journal(database, wait=10.0, trouble=told.append)) as journal:
+    with closing(Journal(database, wait=10.0, warn=told.append)) as journal:
         assert journal.append(replace(PLAIN, id="knot", answer={"knot": knot}), commit=True) is Committed.DROPPED
         fill(journal, FULL)
 
@@ -198,7 +198,7 @@ def test_a_row_that_json_cannot_hold_is_dropped_alone_and_counted(database: Data
 
 def test_what_became_of_an_alert_is_noted(journal: Journal) -> None:
     journal.append(PLAIN, commit=False)
-    journal.alerted(["e0", "e1"], "sent")
+    journal.set_alerted(["e0", "e1"], "sent")
     fill(journal)
 
     assert [record.alerted for record in journal.recent()] == ["", "sent"]
@@ -217,7 +217,7 @@ def test_the_one_shot_engine_writes_marked_rows_without_a_thread(database: Datab
 
 def test_the_one_shot_engine_is_not_held_up_by_a_locked_file(database: Database) -> None:
     told: list[str] = []
-    once = Journal(database, offline=True, trouble=told.append)
+    once = Journal(database, offline=True, warn=told.append)
     with database.write():
         assert once.append_now(PLAIN, wait=0.01) is Committed.LATE
 
@@ -238,11 +238,11 @@ def test_rows_of_the_one_shot_engine_are_summed_up_once(database: Database, jour
     assert [record.id for record in journal.offline_rows()] == ["c"]
 
 
-def tidied(database: Database, limits: Limits, now: float = 10 * 86_400.0) -> list[str]:
+def tidied(database: Database, limits: RetentionLimits, now: float = 10 * 86_400.0) -> list[str]:
     """The ids that are left, oldest first, once there is nothing more to delete."""
     retention = Retention(lambda: limits, lambda: now)
     with closing(database.open()) as connection:
-        while retention.piece(connection):
+        while retention.prune_step(connection):
             pass
         return [row["id"] for row in connection.execute("SELECT id FROM journal ORDER BY seq")]
 
@@ -251,9 +251,9 @@ def test_the_newest_and_the_young_are_kept(database: Database) -> None:
     with closing(Journal(database, wait=10.0)) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number:04}", at=number * 864.0) for number in range(1000)))
 
-    assert len(tidied(database, Limits(rows=2000, days=20.0))) == 1001
-    assert tidied(database, Limits(rows=300, days=20.0))[0] == "e0701"
-    left = tidied(database, Limits(rows=300, days=2.0))
+    assert len(tidied(database, RetentionLimits(rows=2000, days=20.0))) == 1001
+    assert tidied(database, RetentionLimits(rows=300, days=20.0))[0] == "e0701"
+    left = tidied(database, RetentionLimits(rows=300, days=2.0))
     assert (left[0], len(left)) == ("e0800", 200)  # the last of all is of day 0
 
 
@@ -261,7 +261,7 @@ def test_what_weighs_too_much_goes_oldest_first_and_the_space_is_given_back(data
     with closing(Journal(database, wait=10.0)) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number}", payload="x" * 4000) for number in range(1500)))
 
-    left = tidied(database, Limits(megabytes=2.0, days=1e6))
+    left = tidied(database, RetentionLimits(megabytes=2.0, days=1e6))
 
     assert 50 < len(left) < 500
     assert left[-2] == "e1499"
@@ -273,20 +273,22 @@ def test_the_newest_fifty_stay_whatever_they_weigh(database: Database) -> None:
     with closing(Journal(database, wait=10.0)) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number}", payload="x" * 65_000) for number in range(100)))
 
-    assert len(tidied(database, Limits(megabytes=1.0, days=1e6))) == 50
+    assert len(tidied(database, RetentionLimits(megabytes=1.0, days=1e6))) == 50
 
 
 def test_what_is_too_much_goes_while_the_tray_runs_and_not_only_at_its_start(database: Database) -> None:
-    with closing(Journal(database, wait=10.0, retention=Retention(lambda: Limits(rows=100, days=1e6)))) as journal:
-        fill(journal, *(replace(PLAIN, id=f"e{number}") for number in range(TIDY)))
+    with closing(
+        Journal(database, wait=10.0, retention=Retention(lambda: RetentionLimits(rows=100, days=1e6)))
+    ) as journal:
+        fill(journal, *(replace(PLAIN, id=f"e{number}") for number in range(PRUNE_INTERVAL)))
         until(lambda: journal.count() == 100)
 
-        assert ids(journal.recent(1000))[-1] == f"e{TIDY - 99}"
+        assert ids(journal.recent(1000))[-1] == f"e{PRUNE_INTERVAL - 99}"
 
 
 def test_a_number_once_given_is_never_given_again(database: Database, journal: Journal) -> None:
     fill(journal, PLAIN)
-    tidied(database, Limits(rows=0))
+    tidied(database, RetentionLimits(rows=0))
     fill(journal, FULL)
 
     with database.connect() as connection:
@@ -294,17 +296,17 @@ def test_a_number_once_given_is_never_given_again(database: Database, journal: J
 
 
 def test_lost_rows_are_counted_once_also_when_the_database_took_none_of_them(database: Database) -> None:
-    journal = Journal(database, trouble=lambda _: None)
+    journal = Journal(database, warn=lambda _: None)
     with database.write():
         for number in range(3):
             journal.append(replace(PLAIN, id=f"e{number}"), commit=False)
         journal.close(limit=0.1)
-    Journal(database, offline=True).lost()
+    Journal(database, offline=True).count_dropped()
 
     assert (journal.dropped, Journal(database).dropped) == (3, 4)
     for _ in range(2):
         with closing(Journal(database, wait=10.0)) as again:
-            again.tidy()
+            again.prune()
             fill(again)
         assert Journal(database).dropped == 4
     assert [(file.name, file.read_bytes().strip()) for file in database.path.parent.glob("*.lost*")] == [

@@ -8,7 +8,7 @@ import pytest
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source, restore
 from tray.store.db import Database, open_db
-from tray.store.ledger import HEAD, Act, Ledger, linked
+from tray.store.ledger import CHECKPOINT, Ledger, LedgerAction, chain_value
 
 
 @pytest.fixture
@@ -36,19 +36,19 @@ def rule(name: str) -> Hook:
     )
 
 
-def write(ledger: Ledger, act: Act, hook: Hook, digest: str, place: int = 0) -> None:
-    ledger.act(act, hook.key, digest, definition=hook.definition, position=(0, place), way="tray")
+def write(ledger: Ledger, act: LedgerAction, hook: Hook, digest: str, place: int = 0) -> None:
+    ledger.append(act, hook.key, digest, definition=hook.definition, position=(0, place), channel="tray")
 
 
 @pytest.mark.parametrize("hook", [command("guard"), rule("ask")], ids=["command", "rule"])
 def test_an_approved_definition_comes_back_as_the_same_hook(database: Database, hook: Hook) -> None:
-    write(Ledger(database), Act.APPROVE, hook, "d1")
+    write(Ledger(database), LedgerAction.APPROVE, hook, "d1")
 
     (approved,) = Ledger(database).in_order()
 
     assert approved.hook.definition == hook.definition
     assert restore(hook.definition) == restore(approved.hook.definition)
-    assert (approved.digest, approved.way) == ("d1", "tray")
+    assert (approved.digest, approved.channel) == ("d1", "tray")
 
 
 def test_a_line_number_is_no_part_of_a_definition() -> None:
@@ -60,45 +60,47 @@ def test_a_line_number_is_no_part_of_a_definition() -> None:
 def test_the_last_word_counts(database: Database) -> None:
     ledger, guard = Ledger(database), command("guard")
 
-    write(ledger, Act.APPROVE, guard, "d1")
-    write(ledger, Act.DENY, guard, "d2")
+    write(ledger, LedgerAction.APPROVE, guard, "d1")
+    write(ledger, LedgerAction.DENY, guard, "d2")
     assert [one.digest for one in ledger.in_order()] == ["d1"]
 
-    write(ledger, Act.APPROVE, guard, "d2")
+    write(ledger, LedgerAction.APPROVE, guard, "d2")
     assert [one.digest for one in ledger.in_order()] == ["d2"]
-    assert ledger.book.denied == frozenset()
+    assert ledger.state.denied == frozenset()
 
-    write(ledger, Act.REVOKE, guard, "d2")
+    write(ledger, LedgerAction.REVOKE, guard, "d2")
     assert ledger.in_order() == ()
-    assert dict(ledger.book.revoked) == {guard.key: "d2"}
+    assert dict(ledger.state.revoked) == {guard.key: "d2"}
 
 
 def test_rules_come_first_then_the_declared_order(database: Database) -> None:
     ledger = Ledger(database)
-    write(ledger, Act.APPROVE, command("second"), "d2", 2)
-    write(ledger, Act.APPROVE, command("first"), "d1", 1)
-    write(ledger, Act.APPROVE, rule("rule"), "d3", 3)
+    write(ledger, LedgerAction.APPROVE, command("second"), "d2", 2)
+    write(ledger, LedgerAction.APPROVE, command("first"), "d1", 1)
+    write(ledger, LedgerAction.APPROVE, rule("rule"), "d3", 3)
 
     assert [one.hook.name for one in ledger.in_order()] == ["rule", "first", "second"]
 
 
 def test_every_act_makes_a_new_version_and_a_link_of_the_chain(database: Database) -> None:
     ledger = Ledger(database)
-    write(ledger, Act.APPROVE, command("a"), "d1")
-    first = ledger.book.version
-    write(ledger, Act.REVOKE, command("a"), "d1")
+    write(ledger, LedgerAction.APPROVE, command("a"), "d1")
+    first = ledger.state.version
+    write(ledger, LedgerAction.REVOKE, command("a"), "d1")
 
     with database.connect() as connection:
         chain = [row[0] for row in connection.execute("SELECT chain FROM ledger ORDER BY seq")]
 
-    assert ledger.book.version > first
+    assert ledger.state.version > first
     assert len(set(chain)) == 2
     assert all(len(link) == 64 for link in chain)
 
 
 def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -> None:
     ledger = Ledger(database)
-    ledger.act(Act.APPROVE, "key", "d1", definition='{"kind": "Command"}', position=(0, 0), way="tray")
+    ledger.append(
+        LedgerAction.APPROVE, "key", "d1", definition='{"kind": "Command"}', position=(0, 0), channel="tray"
+    )
 
     assert Ledger(database).in_order() == ()
 
@@ -107,7 +109,7 @@ def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -
 def test_a_ledger_that_was_tampered_with_counts_up_to_there(database: Database, how: str) -> None:
     ledger = Ledger(database)
     for number in range(3):
-        write(ledger, Act.APPROVE, command(f"g{number}"), f"d{number}")
+        write(ledger, LedgerAction.APPROVE, command(f"g{number}"), f"d{number}")
     with database.write() as connection:
         if how == "altered":
             connection.execute("UPDATE ledger SET digest = 'evil' WHERE seq = 2")
@@ -118,9 +120,9 @@ def test_a_ledger_that_was_tampered_with_counts_up_to_there(database: Database, 
             connection.execute("INSERT INTO ledger SELECT 3, at, act, 'x', digest, definition, position, way, chain"
                                " FROM ledger WHERE seq = 2")  # fmt: skip
 
-    book = Ledger(database).book
+    book = Ledger(database).state
 
-    assert [one.digest for one in book.order] == (["d0"] if how != "put in" else ["d0", "d1"])
+    assert [one.digest for one in book.ordered] == (["d0"] if how != "put in" else ["d0", "d1"])
     assert "does not count" in book.broken or "do not count" in book.broken
 
 
@@ -131,41 +133,41 @@ def forge(database: Database, key: str) -> None:
         row = (1.0, "approve", key, "evil", command("evil").definition, "[0, 1]", "tray")
         connection.execute(
             "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?,?,?,?,?,?,?,?)",
-            (*row, linked(last[0] if last else "", row)),
+            (*row, chain_value(last[0] if last else "", row)),
         )
 
 
 def test_a_row_that_somebody_else_wrote_does_not_count_and_is_told(database: Database) -> None:
     running = Ledger(database)
-    write(running, Act.APPROVE, command("a"), "d1")
+    write(running, LedgerAction.APPROVE, command("a"), "d1")
     forge(database, "evil")
 
-    running.arrange({command("a").key: (7, 7)})
+    running.set_positions({command("a").key: (7, 7)})
 
     for ledger in (running, Ledger(database)):
-        assert [one.digest for one in ledger.book.order] == ["d1"]
-        assert "was put in" in ledger.book.broken
+        assert [one.digest for one in ledger.state.ordered] == ["d1"]
+        assert "was put in" in ledger.state.broken
 
 
 def test_the_very_first_row_is_no_exception(database: Database) -> None:
     running = Ledger(database)
     forge(database, "evil")
 
-    assert not Ledger(database).book.approved
-    write(running, Act.APPROVE, command("a"), "d1")
-    assert set(Ledger(database).book.approved) == {command("a").key}
+    assert not Ledger(database).state.approved
+    write(running, LedgerAction.APPROVE, command("a"), "d1")
+    assert set(Ledger(database).state.approved) == {command("a").key}
 
 
 def test_the_next_decision_is_not_built_on_such_a_row(database: Database) -> None:
     ledger = Ledger(database)
-    write(ledger, Act.APPROVE, command("a"), "d1")
+    write(ledger, LedgerAction.APPROVE, command("a"), "d1")
     forge(database, "evil")
     restarted = Ledger(database)
 
-    write(restarted, Act.APPROVE, command("b"), "d2")
+    write(restarted, LedgerAction.APPROVE, command("b"), "d2")
 
-    again = Ledger(database).book
-    assert {one.digest for one in again.order} == {"d1", "d2"}
+    again = Ledger(database).state
+    assert {one.digest for one in again.ordered} == {"d1", "d2"}
     assert not again.broken
 
 
@@ -173,43 +175,43 @@ def test_the_next_decision_is_not_built_on_such_a_row(database: Database) -> Non
 def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
     database: Database, committed: bool
 ) -> None:
-    head = database.path.with_name(HEAD)
+    head = database.path.with_name(CHECKPOINT)
     ledger = Ledger(database)
-    write(ledger, Act.APPROVE, command("a"), "d1")
+    write(ledger, LedgerAction.APPROVE, command("a"), "d1")
     before = head.read_text()
-    write(ledger, Act.APPROVE, command("b"), "d2")
+    write(ledger, LedgerAction.APPROVE, command("b"), "d2")
     head.write_text(head.read_text() + before)  # as it stands until the commit is known
     if not committed:
         with database.write() as connection:
             connection.execute("DELETE FROM ledger WHERE seq = 2")
 
-    book = Ledger(database).book
+    book = Ledger(database).state
 
     assert not book.broken
-    assert [one.digest for one in book.order] == (["d1", "d2"] if committed else ["d1"])
+    assert [one.digest for one in book.ordered] == (["d1", "d2"] if committed else ["d1"])
     if not committed:
         forge(database, "evil")
-        assert "evil" not in Ledger(database).book.approved
+        assert "evil" not in Ledger(database).state.approved
 
 
 def test_places_can_change_without_touching_an_approval(database: Database) -> None:
     ledger = Ledger(database)
-    write(ledger, Act.APPROVE, command("a"), "d1", 1)
-    write(ledger, Act.APPROVE, command("b"), "d2", 2)
-    before = ledger.book.version
+    write(ledger, LedgerAction.APPROVE, command("a"), "d1", 1)
+    write(ledger, LedgerAction.APPROVE, command("b"), "d2", 2)
+    before = ledger.state.version
 
-    ledger.arrange({command("b").key: (0, 0)})
+    ledger.set_positions({command("b").key: (0, 0)})
 
     assert [one.hook.name for one in Ledger(database).in_order()] == ["b", "a"]
-    assert ledger.book.version == before
+    assert ledger.state.version == before
 
 
 def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
     ledger = Ledger(database)
-    ledger.act(Act.APPROVE, "setting:when_down", "d1", definition="", position=(0, 0), way="tray")
+    ledger.append(LedgerAction.APPROVE, "setting:when_down", "d1", definition="", position=(0, 0), channel="tray")
 
     assert ledger.in_order() == ()
-    assert dict(ledger.book.settings) == {"setting:when_down": "d1"}
+    assert dict(ledger.state.settings) == {"setting:when_down": "d1"}
 
 
 def test_the_file_is_ours_alone(database: Database) -> None:

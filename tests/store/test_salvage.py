@@ -13,11 +13,11 @@ from store.test_ledger import command, write
 
 from tray.store import salvage
 from tray.store.db import open_db
-from tray.store.ledger import EMPTY, HEAD, READ, Act, Ledger, linked
-from tray.store.salvage import earlier
+from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, Ledger, LedgerAction, chain_value
+from tray.store.salvage import read_earlier
 from tray.store.switch import Switch
 
-APPROVE, DENY, REVOKE = Act.APPROVE, Act.DENY, Act.REVOKE
+APPROVE, DENY, REVOKE = LedgerAction.APPROVE, LedgerAction.DENY, LedgerAction.REVOKE
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "hooktray.db"
 
 
-def kept(path: Path, *acts: tuple[Act, str, str], number: int = 0) -> Path:
+def kept(path: Path, *acts: tuple[LedgerAction, str, str], number: int = 0) -> Path:
     """A database with these decisions, damaged and set aside."""
     ledger = Ledger(open_db(path, migrate=True))
     for act, name, digest in acts:
@@ -42,7 +42,7 @@ def put_aside(path: Path, number: int = 0) -> Path:
 
 
 def approved(path: Path) -> dict[str, str]:
-    return {one.hook.name: one.digest for one in earlier(path).approved.values()}
+    return {one.hook.name: one.digest for one in read_earlier(path).approved.values()}
 
 
 def execute(aside: Path, *statements: str) -> None:
@@ -59,7 +59,7 @@ def test_the_last_word_about_each_hook_is_found(path: Path) -> None:
         (DENY, "turned down", "d4"), (APPROVE, "same", "d5"), (DENY, "same", "d5"),
     )  # fmt: skip
 
-    found = earlier(path)
+    found = read_earlier(path)
 
     assert approved(path) == {"old": "d2"}
     assert not found.partial
@@ -70,7 +70,7 @@ def test_a_hook_that_the_menu_had_switched_off_is_not_among_them(path: Path) -> 
     ledger = Ledger(database)
     for name in ("on", "off"):
         write(ledger, APPROVE, command(name), "d1")
-    Switch(database).hook(command("off").key, False, "tray")
+    Switch(database).set_hook(command("off").key, False, "tray")
     put_aside(path)
 
     assert approved(path) == {"on": "d1"}
@@ -87,7 +87,7 @@ def test_no_byte_of_the_damaged_file_changes(path: Path) -> None:
     aside = kept(path, (APPROVE, "guard", "d1"))
     before = aside.read_bytes()
 
-    earlier(path)
+    read_earlier(path)
 
     assert aside.read_bytes() == before
 
@@ -105,7 +105,7 @@ def test_rows_around_a_damaged_page_are_found_and_the_rest_is_reported_missing(p
     path.write_bytes(content[:page] + b"\xff" * 4096 + content[page + 4096 :])
     assert open_db(path, migrate=True).damaged
 
-    found = earlier(path)
+    found = read_earlier(path)
 
     names = set(approved(path))
     assert {"g0", "g29"} <= names
@@ -117,7 +117,7 @@ def test_rows_around_a_damaged_page_are_found_and_the_rest_is_reported_missing(p
 def test_an_unreadable_file_approves_nothing_and_counts_as_partial(path: Path, content: bytes) -> None:
     kept(path, (APPROVE, "guard", "d1")).write_bytes(content)
 
-    found = earlier(path)
+    found = read_earlier(path)
 
     assert (dict(found.approved), found.partial) == ({}, True)
 
@@ -128,11 +128,11 @@ def test_a_row_that_was_altered_or_put_in_does_not_count(path: Path) -> None:
         connection.execute("UPDATE ledger SET digest = 'evil' WHERE seq = 2")
         last = connection.execute(READ).fetchall()[-1]
         row = (*last[1:3], command("evil").key, "d4", command("evil").definition, *last[6:8])
-        connection.execute("INSERT INTO ledger VALUES (4, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, linked(last[8], row)))
+        connection.execute("INSERT INTO ledger VALUES (4, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, chain_value(last[8], row)))
         connection.commit()
 
     assert approved(path) == {"first": "d1", "third": "d3"}
-    assert earlier(path).partial
+    assert read_earlier(path).partial
 
 
 HOSTILE = {
@@ -157,23 +157,23 @@ def test_a_hostile_file_ends_and_approves_nothing(path: Path, statements: tuple[
     execute(aside, *statements)
 
     assert approved(path) == {}
-    assert earlier(path).partial
+    assert read_earlier(path).partial
 
 
 @pytest.mark.parametrize("how", ["no notes", "notes of another one", "another first row", "no row was written"])
 def test_a_ledger_that_its_notes_are_not_about_approves_nothing(path: Path, how: str) -> None:
     aside = kept(path, (APPROVE, "guard", "d1"), (APPROVE, "second", "d2"))
-    notes = aside.with_name(f"{aside.name}.{HEAD}")
+    notes = aside.with_name(f"{aside.name}.{CHECKPOINT}")
     number, link, first = notes.read_text().split()
     lines = {
         "notes of another one": f"{number} {'0' * 64} {first}\n",
         "another first row": f"{number} {link} {'0' * 64}\n",
-        "no row was written": f"{EMPTY}\n",
+        "no row was written": f"{EMPTY_HEAD}\n",
     }
     notes.unlink() if how == "no notes" else notes.write_text(lines[how])
 
     assert approved(path) == {}
-    assert earlier(path).partial
+    assert read_earlier(path).partial
 
 
 @pytest.fixture
@@ -188,16 +188,16 @@ def test_a_definition_whose_words_are_none_is_left_out(path: Path, forged: Path,
     with closing(sqlite3.connect(forged)) as connection:
         at, act, key, digest, _, position, way = connection.execute(READ).fetchone()[1:8]
         row = (at, act, key, digest, json.dumps(definition), position, way)
-        link = linked("", row)
+        link = chain_value("", row)
         connection.execute("UPDATE ledger SET definition = ?, chain = ?", (row[4], link))
         connection.commit()
-    forged.with_name(f"{forged.name}.{HEAD}").write_text(f"1 {link} {link}\n")
+    forged.with_name(f"{forged.name}.{CHECKPOINT}").write_text(f"1 {link} {link}\n")
 
     assert approved(path) == {}
-    assert not earlier(path).partial
+    assert not read_earlier(path).partial
 
 
 def test_without_a_damaged_file_there_is_nothing(path: Path) -> None:
     Ledger(open_db(path, migrate=True))
 
-    assert earlier(path) == salvage.Earlier()
+    assert read_earlier(path) == salvage.EarlierApprovals()

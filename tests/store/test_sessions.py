@@ -8,7 +8,7 @@ import pytest
 
 from tray.errors import StoreError
 from tray.store.db import Database
-from tray.store.sessions import NOTES, Note, Sessions
+from tray.store.sessions import MAX_NOTES, SessionNote, Sessions
 
 AGENT = "claude-code"
 
@@ -71,10 +71,14 @@ def test_what_another_process_marked_meanwhile_counts(database: Database) -> Non
 
 
 def test_without_a_session_nothing_is_remembered(sessions: Sessions) -> None:
-    sessions.leave(AGENT, "", Note(hook="h", text="t"))
+    sessions.add_note(AGENT, "", SessionNote(hook="h", text="t"))
 
     assert [sessions.mark(AGENT, "", "x") for _ in range(2)] == [True, True]
-    assert (sessions.count(AGENT, "", "x"), sorted(sessions.marks(AGENT, "")), sessions.take(AGENT, "")) == (
+    assert (
+        sessions.increment(AGENT, "", "x"),
+        sorted(sessions.marks(AGENT, "")),
+        sessions.take_notes(AGENT, ""),
+    ) == (
         0,
         [],
         (),
@@ -93,37 +97,37 @@ def test_a_turns_end_takes_what_belongs_to_the_turn(sessions: Sessions) -> None:
 def test_a_sessions_end_takes_everything_of_it_alone(sessions: Sessions) -> None:
     for session in ("s", "t"):
         sessions.mark(AGENT, session, "x")
-        sessions.leave(AGENT, session, Note(hook="h", text="t"))
+        sessions.add_note(AGENT, session, SessionNote(hook="h", text="t"))
 
     sessions.clear(AGENT, "s")
 
-    assert (sorted(sessions.marks(AGENT, "s")), sessions.take(AGENT, "s")) == ([], ())
-    assert (sorted(sessions.marks(AGENT, "t")), len(sessions.take(AGENT, "t"))) == (["x"], 1)
+    assert (sorted(sessions.marks(AGENT, "s")), sessions.take_notes(AGENT, "s")) == ([], ())
+    assert (sorted(sessions.marks(AGENT, "t")), len(sessions.take_notes(AGENT, "t"))) == (["x"], 1)
 
 
 def test_counts_go_up_until_they_begin_anew(sessions: Sessions) -> None:
-    assert [sessions.count(AGENT, "s", "x") for _ in range(3)] == [1, 2, 3]
+    assert [sessions.increment(AGENT, "s", "x") for _ in range(3)] == [1, 2, 3]
 
     sessions.unmark(AGENT, "s", "x")
 
-    assert sessions.count(AGENT, "s", "x") == 1
+    assert sessions.increment(AGENT, "s", "x") == 1
 
 
 def test_notes_are_taken_in_order_and_once(sessions: Sessions) -> None:
-    notes = (Note(hook="a", text="1"), Note(hook="b", text="2", wake=True))
+    notes = (SessionNote(hook="a", text="1"), SessionNote(hook="b", text="2", wake=True))
     for note in notes:
-        sessions.leave(AGENT, "s", note)
+        sessions.add_note(AGENT, "s", note)
 
-    assert sessions.take(AGENT, "s", wake=True) == notes[1:]
-    assert sessions.take(AGENT, "s") == notes[:1]
-    assert sessions.take(AGENT, "s") == ()
+    assert sessions.take_notes(AGENT, "s", wake=True) == notes[1:]
+    assert sessions.take_notes(AGENT, "s") == notes[:1]
+    assert sessions.take_notes(AGENT, "s") == ()
 
 
 def test_where_no_note_waits_nobody_waits_for_the_database(sessions: Sessions, database: Database) -> None:
     sessions.mark(AGENT, "s", "skill:lint")
 
     with database.write():
-        assert sessions.take(AGENT, "s") == ()
+        assert sessions.take_notes(AGENT, "s") == ()
 
 
 def test_what_another_process_remembers_of_a_new_session_is_seen(database: Database) -> None:
@@ -131,11 +135,11 @@ def test_what_another_process_remembers_of_a_new_session_is_seen(database: Datab
     assert ours.empty
 
     theirs.mark(AGENT, "s", "skill:lint")
-    assert ours.knows(AGENT, "s")
+    assert ours.has_entries(AGENT, "s")
     assert ours.marks(AGENT, "s") == {"skill:lint"}
-    theirs.leave(AGENT, "s", Note(hook="a", text="1"))
-    assert [note.text for note in ours.take(AGENT, "s")] == ["1"]
-    assert theirs.take(AGENT, "s") == ()
+    theirs.add_note(AGENT, "s", SessionNote(hook="a", text="1"))
+    assert [note.text for note in ours.take_notes(AGENT, "s")] == ["1"]
+    assert theirs.take_notes(AGENT, "s") == ()
 
 
 def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(database: Database) -> None:
@@ -145,8 +149,8 @@ def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(databa
 
         sessions = Sessions(database)
 
-        assert sessions.knows(AGENT, "s"), "nobody can tell yet"
-    assert not sessions.knows(AGENT, "s")
+        assert sessions.has_entries(AGENT, "s"), "nobody can tell yet"
+    assert not sessions.has_entries(AGENT, "s")
 
 
 def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, database: Database) -> None:
@@ -155,37 +159,37 @@ def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, 
     with database.write() as connection:
         connection.execute("DROP TABLE session_mark")
 
-    assert (sessions.empty, sessions.knows(AGENT, "t")) == (False, True)
+    assert (sessions.empty, sessions.has_entries(AGENT, "t")) == (False, True)
     with pytest.raises(StoreError):
-        sessions.take(AGENT, "t")
+        sessions.take_notes(AGENT, "t")
 
 
 def test_what_only_wakes_leaves_the_other_notes_waiting(sessions: Sessions) -> None:
     for wake in (True, False):
-        sessions.leave(AGENT, "s", Note(hook="a", text=str(wake), wake=wake))
+        sessions.add_note(AGENT, "s", SessionNote(hook="a", text=str(wake), wake=wake))
 
-    assert [note.text for note in sessions.take(AGENT, "s", wake=True)] == ["True"]
-    assert [note.text for note in sessions.take(AGENT, "s")] == ["False"]
+    assert [note.text for note in sessions.take_notes(AGENT, "s", wake=True)] == ["True"]
+    assert [note.text for note in sessions.take_notes(AGENT, "s")] == ["False"]
 
 
 def test_a_session_is_known_once_something_is_remembered_of_it(sessions: Sessions) -> None:
-    assert not sessions.knows(AGENT, "s")
+    assert not sessions.has_entries(AGENT, "s")
 
     sessions.mark(AGENT, "s", "x")
 
-    assert (sessions.knows(AGENT, "s"), sessions.knows(AGENT, "t")) == (True, False)
+    assert (sessions.has_entries(AGENT, "s"), sessions.has_entries(AGENT, "t")) == (True, False)
     sessions.clear(AGENT, "s")
-    assert not sessions.knows(AGENT, "s")
+    assert not sessions.has_entries(AGENT, "s")
 
 
 def test_notes_are_redacted_and_few(sessions: Sessions, database: Database) -> None:
     secret = "ghp_" + "a1B2" * 9
-    for number in range(NOTES + 3):
-        sessions.leave(AGENT, "s", Note(hook="h", text=f"{number} {secret}"))
+    for number in range(MAX_NOTES + 3):
+        sessions.add_note(AGENT, "s", SessionNote(hook="h", text=f"{number} {secret}"))
 
-    notes = sessions.take(AGENT, "s")
+    notes = sessions.take_notes(AGENT, "s")
 
-    assert (len(notes), notes[0].text.startswith("3 ")) == (NOTES, True)
+    assert (len(notes), notes[0].text.startswith("3 ")) == (MAX_NOTES, True)
     assert secret not in repr(notes)
 
 

@@ -14,7 +14,7 @@ from desk import wait
 from tray.errors import StoreError
 from tray.model.decision import Gate
 from tray.store.db import Database
-from tray.store.switch import NOTE, Pause, State, Switch
+from tray.store.switch import CHECKPOINT, Switch, SwitchState, TimedPause
 
 TOGGLER = """
 import pathlib, sys
@@ -32,14 +32,14 @@ while True:
 def test_hooks_are_on_until_someone_says_otherwise(database: Database) -> None:
     switch = Switch(database)
 
-    assert switch.state() == State(enabled=True, paused_until=None, muted=False)
+    assert switch.state() == SwitchState(enabled=True, paused_until=None, muted=False)
     assert switch.gate(0.0, "s", "shelley") is None
 
 
 def test_off_holds_at_once_and_after_a_restart(database: Database) -> None:
     switch = Switch(database)
 
-    switch.turn(False, "menu")
+    switch.set_enabled(False, "menu")
 
     assert switch.gate(0.0) is Gate.SWITCH_OFF
     assert Switch(database).gate(0.0) is Gate.SWITCH_OFF
@@ -47,53 +47,56 @@ def test_off_holds_at_once_and_after_a_restart(database: Database) -> None:
 
 def test_off_comes_before_paused(database: Database) -> None:
     switch = Switch(database, clock=lambda: 100.0)
-    switch.pause(200.0, way="menu")
-    switch.turn(False, "menu")
+    switch.pause(200.0, channel="menu")
+    switch.set_enabled(False, "menu")
 
     assert switch.gate(100.0) is Gate.SWITCH_OFF
 
 
 def test_on_means_on(database: Database) -> None:
     switch = Switch(database, clock=lambda: 100.0)
-    switch.pause(200.0, way="menu")
-    switch.turn(False, "menu")
+    switch.pause(200.0, channel="menu")
+    switch.set_enabled(False, "menu")
 
-    switch.turn(True, "cli")
+    switch.set_enabled(True, "cli")
 
     assert switch.gate(100.0) is None
-    assert Switch(database, clock=lambda: 100.0).state() == State()
+    assert Switch(database, clock=lambda: 100.0).state() == SwitchState()
 
 
 def test_a_pause_ends_by_itself(database: Database) -> None:
     now = [100.0]
     switch = Switch(database, clock=lambda: now[0])
 
-    switch.pause(200.0, way="menu")
+    switch.pause(200.0, channel="menu")
 
     assert [switch.gate(at) for at in (100.0, 199.9, 200.0)] == [Gate.PAUSED, Gate.PAUSED, None]
     assert switch.state().paused_until == 200.0
     now[0] = 200.0
-    assert switch.state() == State()
+    assert switch.state() == SwitchState()
 
 
 def test_a_pause_of_one_agent_or_session_leaves_the_others_alone(database: Database) -> None:
     switch = Switch(database, clock=lambda: 100.0)
 
-    switch.pause(200.0, agent="shelley", way="cli")
-    switch.pause(300.0, session="s1", way="cli")
+    switch.pause(200.0, agent="shelley", channel="cli")
+    switch.pause(300.0, session="s1", channel="cli")
 
     for one in (switch, Switch(database, clock=lambda: 100.0)):
         assert one.gate(150.0, "other", "shelley") is Gate.PAUSED
         assert one.gate(250.0, "s1", "claude-code") is Gate.PAUSED
         assert one.gate(150.0, "other", "claude-code") is None
         assert one.state().paused_until is None
-        assert set(one.state().pauses) == {Pause(until=200.0, agent="shelley"), Pause(until=300.0, session="s1")}
+        assert set(one.state().pauses) == {
+            TimedPause(until=200.0, agent="shelley"),
+            TimedPause(until=300.0, session="s1"),
+        }
 
 
 def test_a_pause_that_is_over_leaves_the_file_with_the_next_change(database: Database) -> None:
     now = [100.0]
     switch = Switch(database, clock=lambda: now[0])
-    switch.pause(200.0, agent="shelley", way="cli")
+    switch.pause(200.0, agent="shelley", channel="cli")
 
     now[0] = 200.0
     switch.mute(True)
@@ -104,8 +107,8 @@ def test_a_pause_that_is_over_leaves_the_file_with_the_next_change(database: Dat
 
 def test_resume_ends_every_pause(database: Database) -> None:
     switch = Switch(database, clock=lambda: 100.0)
-    switch.pause(200.0, way="menu")
-    switch.pause(200.0, agent="shelley", way="menu")
+    switch.pause(200.0, channel="menu")
+    switch.pause(200.0, agent="shelley", channel="menu")
 
     switch.resume("menu")
 
@@ -120,8 +123,8 @@ def test_muted_sounds_stay_muted_after_a_restart(database: Database) -> None:
 
 def test_each_change_is_logged_with_its_way(database: Database) -> None:
     switch = Switch(database, clock=lambda: 100.0)
-    switch.turn(False, "menu")
-    switch.pause(200.0, agent="shelley", way="terminal")
+    switch.set_enabled(False, "menu")
+    switch.pause(200.0, agent="shelley", channel="terminal")
     switch.resume("page")
 
     with database.connect() as connection:
@@ -136,7 +139,7 @@ def test_a_change_that_cannot_be_written_does_not_count(database: Database) -> N
     switch = Switch(replace(database, pragmas=(f"max_page_count = {pages}",)))
 
     with pytest.raises(StoreError, match="full"):
-        switch.turn(False, "x" * 10_000)
+        switch.set_enabled(False, "x" * 10_000)
 
     assert switch.gate(0.0) is None
     assert Switch(database).gate(0.0) is None
@@ -147,8 +150,8 @@ def test_after_off_returned_no_thread_finds_the_gate_open(database: Database) ->
     answers: list[Gate | None] = []
 
     for _ in range(100):
-        switch.turn(True, "test")
-        switch.turn(False, "test")
+        switch.set_enabled(True, "test")
+        switch.set_enabled(False, "test")
         threads = [threading.Thread(target=lambda: answers.append(switch.gate(0.0))) for _ in range(4)]
         for thread in threads:
             thread.start()
@@ -160,7 +163,7 @@ def test_after_off_returned_no_thread_finds_the_gate_open(database: Database) ->
 
 def test_concurrent_changes_leave_memory_and_file_agreeing(database: Database) -> None:
     switch = Switch(database)
-    threads = [threading.Thread(target=switch.turn, args=(bool(number % 2), "test")) for number in range(20)]
+    threads = [threading.Thread(target=switch.set_enabled, args=(bool(number % 2), "test")) for number in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -192,12 +195,12 @@ def test_off_returns_only_when_what_was_about_to_start_has_started(database: Dat
     order: list[str] = []
 
     def turn() -> None:
-        switch.turn(False, "menu")
+        switch.set_enabled(False, "menu")
         order.append("off")
 
     thread = threading.Thread(target=turn)
 
-    with switch.passing() as may:
+    with switch.starting() as may:
         thread.start()
         wait(lambda: not Switch(database).state().enabled)  # it is written down,
         thread.join(0.3)  # and has to wait: nothing can be seen that would end this earlier
@@ -206,7 +209,7 @@ def test_off_returns_only_when_what_was_about_to_start_has_started(database: Dat
 
     assert may
     assert order == ["started", "off"]
-    with switch.passing() as may:
+    with switch.starting() as may:
         assert not may
 
 
@@ -226,16 +229,16 @@ def test_what_somebody_else_switched_off_is_on_and_told(database: Database, line
     fresh = Switch(database)
 
     assert (fresh.gate(0.0), fresh.is_off("guard")) == (None, False)
-    assert "does not count" in fresh.altered
+    assert "does not count" in fresh.tampered
     running.mute(True)
     assert running.gate(0.0) is None
-    assert running.altered
-    assert not Switch(database).altered
+    assert running.tampered
+    assert not Switch(database).tampered
 
 
 def test_what_we_switched_off_stays_off_when_somebody_else_adds_to_it(database: Database) -> None:
     switch = Switch(database)
-    switch.turn(False, "tray")
+    switch.set_enabled(False, "tray")
     with database.write() as connection:
         connection.execute("INSERT INTO pause VALUES ('', '', 9e15)")
 
@@ -249,10 +252,10 @@ def test_what_we_switched_off_stays_off_when_somebody_else_adds_to_it(database: 
 @pytest.mark.parametrize("committed", [True, False])
 def test_a_crash_while_the_switch_is_written_leaves_it_as_it_stands(database: Database, committed: bool) -> None:
     switch = Switch(database)
-    switch.pause(9e15, way="tray")
-    note = database.path.with_name(NOTE)
+    switch.pause(9e15, channel="tray")
+    note = database.path.with_name(CHECKPOINT)
     before = note.read_text()
-    switch.turn(False, "tray")
+    switch.set_enabled(False, "tray")
     note.write_text(before + note.read_text())
     if not committed:
         with database.write() as connection:
@@ -260,5 +263,5 @@ def test_a_crash_while_the_switch_is_written_leaves_it_as_it_stands(database: Da
 
     fresh = Switch(database)
 
-    assert (fresh.state().enabled, fresh.altered) == (not committed, "")
+    assert (fresh.state().enabled, fresh.tampered) == (not committed, "")
     assert fresh.state().pauses

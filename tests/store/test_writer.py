@@ -18,7 +18,7 @@ from store.writing import ROW, append, locked
 
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
-from tray.store.writer import ROWS, Committed
+from tray.store.writer import MAX_ROWS, Committed
 
 LONG = 60.0  # seconds
 APPENDER = """
@@ -41,7 +41,7 @@ while True:
 
 
 def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:
-    with closing(Journal(database, wait=1.0, trouble=lambda _: None)) as journal:
+    with closing(Journal(database, wait=1.0, warn=lambda _: None)) as journal:
         assert append(journal, "warm")[0] is Committed.DONE
         with locked(database):
             plain, _ = append(journal, "plain", commit=False)
@@ -52,7 +52,7 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
         assert {said for said, _ in later} == {Committed.LATE}
         assert first_took >= 1.0
         assert sum(took for _, took in later) < first_took
-        assert journal.late == 21
+        assert journal.late_count == 21
 
         wait(lambda: journal.count() == 23)
         assert append(journal, "again")[0] is Committed.DONE
@@ -61,7 +61,7 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
 
 def test_answers_that_wait_together_give_up_together(database: Database) -> None:
     said: list[tuple[Committed, float]] = []
-    with closing(Journal(database, wait=3.0, trouble=lambda _: None)) as journal, locked(database):
+    with closing(Journal(database, wait=3.0, warn=lambda _: None)) as journal, locked(database):
         begun = threading.Event()
 
         def wait_first() -> None:
@@ -85,7 +85,7 @@ def test_answers_that_wait_together_give_up_together(database: Database) -> None
 
 def test_one_trouble_is_told_once(database: Database) -> None:
     told: list[str] = []
-    with closing(Journal(database, wait=0.01, trouble=told.append)) as journal:
+    with closing(Journal(database, wait=0.01, warn=told.append)) as journal:
         with locked(database):
             for number in range(50):
                 append(journal, f"e{number}")
@@ -93,24 +93,24 @@ def test_one_trouble_is_told_once(database: Database) -> None:
         wait(lambda: journal.count() == 50)
         with locked(database):
             append(journal, "once more")
-            wait(lambda: journal.late == 51)
+            wait(lambda: journal.late_count == 51)
 
     assert sorted(text.split(": ")[-1] for text in told) == ["database is locked", "writing takes too long"]
 
 
 def test_rows_beyond_the_bound_are_dropped_and_counted_for_good(database: Database) -> None:
-    with closing(Journal(database, trouble=lambda _: None)) as journal:
+    with closing(Journal(database, warn=lambda _: None)) as journal:
         with locked(database):
-            said = [append(journal, f"e{number}", commit=False)[0] for number in range(ROWS + 7)]
+            said = [append(journal, f"e{number}", commit=False)[0] for number in range(MAX_ROWS + 7)]
             assert journal.dropped == 7
 
-        assert said == [Committed.QUEUED] * ROWS + [Committed.DROPPED] * 7
-        wait(lambda: journal.count() == ROWS, LONG)
+        assert said == [Committed.QUEUED] * MAX_ROWS + [Committed.DROPPED] * 7
+        wait(lambda: journal.count() == MAX_ROWS, LONG)
     assert Journal(database).dropped == 7
 
 
 def test_large_rows_are_bounded_by_size_as_well(database: Database) -> None:
-    with closing(Journal(database, trouble=lambda _: None)) as journal:
+    with closing(Journal(database, warn=lambda _: None)) as journal:
         with locked(database):
             big = replace(ROW, payload="x" * 65_000)
             said = [journal.append(replace(big, id=f"e{number}"), commit=False) for number in range(1100)]
@@ -128,7 +128,7 @@ def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Dat
     told: list[str] = []
     full = replace(database, pragmas=(f"max_page_count = {pages}",))
 
-    with closing(Journal(full, trouble=told.append)) as journal:
+    with closing(Journal(full, warn=told.append)) as journal:
         for number in range(100):
             said, _ = append(journal, f"e{number}")
             assert said in (Committed.DONE, Committed.LATE)
@@ -149,7 +149,7 @@ def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start
     damage(database, "journal_session")
     told: list[str] = []
 
-    with closing(Journal(database, trouble=told.append)) as journal:
+    with closing(Journal(database, warn=told.append)) as journal:
         said = [append(journal, f"after{number}")[0] for number in range(10)]
         wait(lambda: any("malformed" in text for text in told))
         journal.close(limit=0.1)
@@ -176,7 +176,7 @@ def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Databa
 
 def test_closing_gives_up_in_time_and_says_what_was_lost(database: Database) -> None:
     told: list[str] = []
-    journal = Journal(database, trouble=told.append)
+    journal = Journal(database, warn=told.append)
     with locked(database):
         for number in range(3):
             append(journal, f"e{number}", commit=False)

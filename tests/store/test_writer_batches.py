@@ -13,10 +13,10 @@ from desk import wait
 from store.writing import ROW, append, locked
 
 from tray.store import rows
-from tray.store.db import BUSY, Database
+from tray.store.db import BUSY_TIMEOUT, Database
 from tray.store.journal import Journal
-from tray.store.retention import Limits, Retention
-from tray.store.writer import TOGETHER
+from tray.store.retention import Retention, RetentionLimits
+from tray.store.writer import BATCH_ROWS
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Watched(Database):
     seen: list[tuple[str, bool]] = field(default_factory=list)
     told: list[Callable[[str], None]] = field(default_factory=list)
 
-    def open(self, *, busy: float = BUSY, mode: str = "rw") -> sqlite3.Connection:
+    def open(self, *, busy: float = BUSY_TIMEOUT, mode: str = "rw") -> sqlite3.Connection:
         connection = super().open(busy=busy, mode=mode)
 
         def trace(sql: str) -> None:
@@ -42,14 +42,14 @@ def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_t
     database: Database,
 ) -> None:
     watched = Watched(database.path)
-    with closing(Journal(watched, retention=Retention(lambda: Limits(days=1e6, rows=200)))) as journal:
+    with closing(Journal(watched, retention=Retention(lambda: RetentionLimits(days=1e6, rows=200)))) as journal:
         with locked(database):
             for number in range(300):
                 append(journal, f"e{number}", commit=False)
-            journal.alerted(["e1"], "shown")
+            journal.set_alerted(["e1"], "shown")
             append(journal, "after it", commit=False)
         wait(lambda: journal.count() == 301)
-        journal.tidy()
+        journal.prune()
         wait(lambda: journal.count() == 200)
 
     assert {is_within for _, is_within in watched.seen} == {False}
@@ -61,7 +61,7 @@ def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_t
 def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
     with database.connect() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    full = Journal(replace(database, pragmas=(f"max_page_count = {pages + 20}",)), trouble=lambda _: None)
+    full = Journal(replace(database, pragmas=(f"max_page_count = {pages + 20}",)), warn=lambda _: None)
     with locked(database):
         for number in range(500):
             append(full, f"e{number}", commit=False)
@@ -75,7 +75,7 @@ def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
 
 def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: Database) -> None:
     watched = Watched(database.path)
-    journal = Journal(watched, trouble=lambda _: None)
+    journal = Journal(watched, warn=lambda _: None)
     knot: dict[str, Any] = {}
     knot["knot"] = knot
     unfit = replace(ROW, answer=knot)
@@ -96,17 +96,17 @@ def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: 
 
 
 def test_a_statement_takes_no_more_values_than_any_sqlite_allows() -> None:
-    assert rows.insert(TOGETHER).count("?") < 999
+    assert rows.insert(BATCH_ROWS).count("?") < 999
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 31, 32, 33, 500])
 def test_rows_are_written_in_their_order_however_many_come_together(database: Database, count: int) -> None:
     ids = [f"e{number}" for number in range(count)]
-    with closing(Journal(database, trouble=lambda _: None)) as journal:
+    with closing(Journal(database, warn=lambda _: None)) as journal:
         with locked(database):
             for id in ids:
                 append(journal, id, commit=False)
         wait(lambda: journal.count() == count)
 
         assert [record.id for record in journal.recent(count)] == ids[::-1]
-        assert {record.payload for record in journal.each()} == {ROW.payload}
+        assert {record.payload for record in journal.iterate()} == {ROW.payload}

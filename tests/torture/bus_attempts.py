@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from alerts.parts import Recorder, recording_server, session_bus
 from desk import wait
 from desktop.watcher import WATCHER, Watcher
+from notify.parts import Recorder, recording_server, session_bus
 from plain import Plain
 
 from torture.frame import Tally
 from torture.place import GUARD, KEPT, Place
-from tray.threads import Loop
+from tray.threads import LoopThread
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -39,7 +39,7 @@ class Street:
     place: Place
     address: str
     server: Recorder
-    loop: Loop
+    loop: LoopThread
     watcher: Watcher
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
@@ -70,7 +70,7 @@ class Street:
         return done.stdout.decode().split()
 
 
-def _in(loop: Loop, work: Coroutine[Any, Any, T]) -> T:
+def _in(loop: LoopThread, work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run_coroutine_threadsafe(work, loop.loop).result(DEADLINE)
 
 
@@ -98,7 +98,7 @@ def _street(folder: Path) -> Iterator[Street]:
         address = stack.enter_context(session_bus(folder, environment))
         plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
         server = stack.enter_context(recording_server(folder, plain.environment, "body", "actions"))
-        loop = Loop()
+        loop = LoopThread()
         stack.callback(loop.close)
         watcher = _in(loop, Watcher.start(address))
         stack.callback(lambda: _in(loop, watcher.stop()))

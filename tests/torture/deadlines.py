@@ -19,7 +19,7 @@ from house import PRE_TOOL_USE
 from torture.frame import Tally
 from torture.shims import shim
 from torture.trays import LONG, RELAYS, Asked, Tray
-from tray.engine.runners.table import ticks
+from tray.execution.process_table import boot_ticks
 
 assert sys.platform != "win32"
 
@@ -93,7 +93,7 @@ class Deadlines:
         self._tray.signal(signal.SIGSTOP)
         time.sleep(seconds)
         self._tray.signal(signal.SIGCONT)
-        return ticks() / HERTZ
+        return boot_ticks() / HERTZ
 
     def control(self) -> None:
         """Who takes the wall clock for a stopwatch."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from house import House
 
-from tray.door.listener import Gone, Listener, Peer
 from tray.engine.pipeline import Engine
-from tray.engine.questions import Said
+from tray.engine.user_questions import EngineResponse
+from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
-from tray.model.event import Knock
-from tray.threads import prompt
+from tray.model.event import RelayRequest
+from tray.threads import reduce_latency
 
 
 class Service:
@@ -22,26 +22,28 @@ class Service:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def patience(self, agent: str, event: str) -> float:
+    def timeout(self, agent: str, event: str) -> float:
         return 120.0
 
-    def answer(self, knock: Knock, after: object, slow: object) -> Said | Callable[[Gone], Said]:
-        return self._engine.begin(knock)
+    def handle(
+        self, request: RelayRequest, defer: object, on_slow: object
+    ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
+        return self._engine.begin(request)
 
-    def busy(self, knock: Knock) -> Answer:
-        return self._engine.busy(knock)
+    def busy_answer(self, request: RelayRequest) -> Answer:
+        return self._engine.answer_busy(request)
 
-    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
         return Answer()
 
-    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         return {}
 
 
 @contextlib.contextmanager
 def opened(house: House) -> Iterator[None]:
-    prompt()  # as in a tray: the door's threads take turns as they do there
-    door = Listener(house.paths.socket, Service(house.engine))
+    reduce_latency()  # as in a tray: the door's threads take turns as they do there
+    door = IpcServer(house.paths.socket, Service(house.engine))
     door.start()
     try:
         yield

@@ -11,7 +11,7 @@ from torture.frame import Tally
 from torture.place import Place, approve
 from tray.model.decision import Status
 from tray.paths import locate
-from tray.store.ledger import Act
+from tray.store.ledger import LedgerAction
 
 
 def offline(tally: Tally, place: Place) -> None:
@@ -40,14 +40,14 @@ def the_command_without_a_tray(place: Place) -> bool:
 
 def a_row_that_was_altered(place: Place) -> bool:
     _edit(place, "UPDATE ledger SET key = ? WHERE act = 'approve'", place.key("guard"))
-    book = place.stores().ledger.book
+    book = place.stores().ledger.state
     return not book.approved and bool(book.broken)
 
 
 def a_ledger_that_was_rolled_back(place: Place) -> bool:
     """Nothing new is in force, and it is told."""
     _edit(place, "DELETE FROM ledger")
-    book = place.stores().ledger.book
+    book = place.stores().ledger.state
     return not book.approved and bool(book.broken)
 
 
@@ -56,11 +56,13 @@ def a_database_of_an_earlier_day(place: Place) -> bool:
     aside = place.folder / "earlier.db"
     shutil.copy2(place.paths.database, aside)
     kept = place.stores()
-    approved = kept.ledger.book.approved[place.key("kept")]
-    kept.ledger.act(Act.REVOKE, place.key("kept"), approved.digest, definition="", position=(0, 0), way="torture")
+    approved = kept.ledger.state.approved[place.key("kept")]
+    kept.ledger.append(
+        LedgerAction.REVOKE, place.key("kept"), approved.digest, definition="", position=(0, 0), channel="torture"
+    )
     kept.journal.close()
     _replace(place, aside)
-    return bool(place.stores().ledger.book.broken)
+    return bool(place.stores().ledger.state.broken)
 
 
 def the_ledger_of_another_home(place: Place) -> bool:
@@ -72,7 +74,7 @@ def the_ledger_of_another_home(place: Place) -> bool:
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
-    book = place.stores().ledger.book
+    book = place.stores().ledger.state
     return not book.approved and bool(book.broken)
 
 
@@ -86,7 +88,7 @@ def a_row_with_its_link(place: Place) -> bool:
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
-    return place.held() and bool(place.stores().ledger.book.broken)
+    return place.held() and bool(place.stores().ledger.state.broken)
 
 
 def a_link_in_the_ledgers_place(place: Place) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desk import wait
-from page.careless import careless_server
-from page.site import FORM, found
+from web.careless import careless_server
+from web.site import FORM, found
 
 from torture.frame import Tally
 from torture.place import HERE, PYTHON, Place
@@ -46,7 +46,7 @@ def browser(folder: Path) -> str:
 def at_the_page(tally: Tally, place: Place) -> None:
     """A person has the page open; the agent has stolen the link, forges the rest, and asks from below or let loose.
 
-    Nobody gets in by Python, so that cookie and slip have only the right form; tests/page steals real ones.
+    Nobody gets in by Python, so that cookie and slip have only the right form; tests/web steals real ones.
     """
     origin, _, word = _link(place).partition("/enter#")
     own = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}

@@ -13,9 +13,9 @@ from typing import Any
 from live import Live
 from plain import Plain
 
-from tray.app import Stores, roster, stores
-from tray.door import frames
-from tray.engine.approval.consent import Consent
+from tray.app import Stores, build_catalog, open_stores
+from tray.approvals.consent import Consent
+from tray.ipc import frames
 from tray.paths import Paths, locate
 
 HERE = Path(__file__).parent
@@ -59,10 +59,10 @@ class Place:
         kept = self.stores()
         state = kept.switch.state()
         wanted = {self.key(name) for name in self.approved}
-        return set(kept.ledger.book.approved) == wanted and state.enabled and not state.pauses
+        return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses
 
     def stores(self) -> Stores:
-        return stores(self.paths, migrate=False)
+        return open_stores(self.paths, migrate=False)
 
     @property
     def paths(self) -> Paths:
@@ -88,10 +88,10 @@ class Place:
 
 def approve(paths: Paths, book: Paths, *names: str) -> None:
     """Approve hooks that the file of `paths` proposes, in the ledger of `book`."""
-    kept = stores(book, migrate=True)
-    proposals = roster(paths, kept)
+    kept = open_stores(book, migrate=True)
+    proposals = build_catalog(paths, kept)
     proposals.refresh()
-    for one in proposals.standings:
+    for one in proposals.states:
         if one.hook.name in names:
             Consent(kept.ledger, proposals).approve(one.key, one.digest, "torture")
     kept.journal.close()

@@ -72,7 +72,7 @@ def suffer(job: Job) -> dict[str, Any]:
     if job.way == "full":
         database = Database(job.path, pragmas=(f"{FULL} = {pages + job.number}",))
     told: list[str] = []
-    journal = Journal(database, trouble=told.append)
+    journal = Journal(database, warn=told.append)
     mend = break_disk(job)
     for number in range(job.events):
         journal.append(replace(ROW, id=f"e{number}", payload="x" * 3000), commit=number % 10 == 0)

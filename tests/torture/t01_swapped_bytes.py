@@ -14,9 +14,9 @@ from time import monotonic
 from house import House
 
 from torture.frame import Tally
-from tray.engine.approval.covering import Covering
-from tray.engine.runners.command import Job, run
-from tray.store.ledger import Approved
+from tray.approvals.bundle import CommandResolver
+from tray.execution.command import Job, run
+from tray.store.ledger import ApprovedHook
 
 TITLE = "the script is swapped between check and run"
 GOOD = "#!/bin/sh\necho good\n"
@@ -49,9 +49,9 @@ def _mode(tally: Tally, house: House, swap: Swap) -> None:
         tally.control(f"hash, then run by path ({name})", _by_path_falls(script))
 
 
-def _turns(house: House, approved: Approved) -> Sequence[bytes]:
+def _turns(house: House, approved: ApprovedHook) -> Sequence[bytes]:
     """As every event does it: the approved copy is checked, and run."""
-    covering = Covering(house.stores.copies)
+    covering = CommandResolver(house.stores.copies)
     jobs = [
         Job(argv=covering.argv(approved.hook, approved.digest), cwd="/", environment={"PATH": os.environ["PATH"]})
         for _ in range(TOGETHER)

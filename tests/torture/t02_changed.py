@@ -11,7 +11,7 @@ from typing import Any
 from house import House
 
 from torture.frame import Tally
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 
 TITLE = "changed since it was approved"
 TEXT = "#!/bin/sh\n. ./lib.sh\necho good\n"
@@ -34,9 +34,9 @@ def torture(tally: Tally) -> None:
 def _house(tally: Tally, house: House, number: int) -> None:
     entries = {name: _entry(house.paths.config.parent / name, name, number) for name in MUTATIONS}
     _write(house, entries)
-    for standing in house.roster.standings:
+    for standing in house.roster.states:
         house.consent.approve(standing.key, standing.digest, "test")
-    _expect(tally, house, entries, dict.fromkeys(entries, State.APPROVED), attacked=False)
+    _expect(tally, house, entries, dict.fromkeys(entries, ApprovalState.APPROVED), attacked=False)
     force = {one.hook.name: one.digest for one in house.stores.ledger.in_order()}
     for name, (folder, entry) in entries.items():
         MUTATIONS[name][0](folder, entry, number)
@@ -66,11 +66,11 @@ def _expect(
     tally: Tally,
     house: House,
     entries: Mapping[str, tuple[Path, Entry]],
-    wanted: Mapping[str, State],
+    wanted: Mapping[str, ApprovalState],
     *,
     attacked: bool,
 ) -> None:
-    found = {one.hook.name: one.state for one in house.roster.standings}
+    found = {one.hook.name: one.state for one in house.roster.states}
     for name in entries:
         said = f"{name}: {found.get(name)}, expected {wanted[name]}"
         if attacked:
@@ -152,18 +152,18 @@ def url(folder: Path, entry: Entry, number: int) -> None:
 
 
 # The digest is of bytes: whose they are, and when they were written, changes nothing of what runs.
-MUTATIONS: Mapping[str, tuple[Mutation, State]] = {
-    "argument": (argument, State.CHANGED),
-    "bom": (mark_of_order, State.CHANGED),
-    "crlf": (crlf, State.CHANGED),
-    "link-other": (link_to_another, State.CHANGED),
-    "link-same": (link_to_the_same, State.APPROVED),
-    "matcher": (matcher, State.CHANGED),
-    "mode": (mode, State.APPROVED),
-    "moved": (folder_moved, State.CHANGED),
-    "one-bit": (one_bit, State.CHANGED),
-    "renamed": (renamed, State.CHANGED),
-    "sourced": (sourced_file, State.CHANGED),
-    "time": (time, State.APPROVED),
-    "url": (url, State.CHANGED),
+MUTATIONS: Mapping[str, tuple[Mutation, ApprovalState]] = {
+    "argument": (argument, ApprovalState.CHANGED),
+    "bom": (mark_of_order, ApprovalState.CHANGED),
+    "crlf": (crlf, ApprovalState.CHANGED),
+    "link-other": (link_to_another, ApprovalState.CHANGED),
+    "link-same": (link_to_the_same, ApprovalState.APPROVED),
+    "matcher": (matcher, ApprovalState.CHANGED),
+    "mode": (mode, ApprovalState.APPROVED),
+    "moved": (folder_moved, ApprovalState.CHANGED),
+    "one-bit": (one_bit, ApprovalState.CHANGED),
+    "renamed": (renamed, ApprovalState.CHANGED),
+    "sourced": (sourced_file, ApprovalState.CHANGED),
+    "time": (time, ApprovalState.APPROVED),
+    "url": (url, ApprovalState.CHANGED),
 }

@@ -67,8 +67,8 @@ def _projects(tally: Tally, trap: Trap, number: int) -> None:
             for place, (name, folder, _, _) in enumerate(projects):
                 _live_through(house, folder, DAY if tally.full else DAY[place % 3 :: 3])
                 tally.attack(name, not canary.exists() and not trap.calls)
-        waiting = [one for one in house.roster.standings if not one.approved]
-        tally.keep("every hook is listed, and none is approved", len(waiting) == len(house.roster.standings) > 40)
+        waiting = [one for one in house.roster.states if not one.approved]
+        tally.keep("every hook is listed, and none is approved", len(waiting) == len(house.roster.states) > 40)
     finally:
         house.join()
         house.close()

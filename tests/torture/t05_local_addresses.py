@@ -16,9 +16,9 @@ from servers import Said, Trap, WebServer
 from torture.frame import Tally
 from torture.trays import LONG
 from tray.addresses import endpoint
-from tray.engine.runners.http import Request, Resolve, checked, lookup, send
-from tray.engine.runners.span import Span
 from tray.errors import HooktrayError
+from tray.execution.deadline import Deadline
+from tray.execution.http_client import HttpRequest, Resolve, check_addresses, lookup, send
 
 TITLE = "HTTP hooks and this machine's own addresses"
 TOGETHER = 25  # URLs between two looks at the trap, which take their time
@@ -39,9 +39,9 @@ def torture(tally: Tally) -> None:
 
 
 def _passes(address: str) -> bool:
-    request = Request(endpoint=endpoint("https://guard.test/"))
+    request = HttpRequest(endpoint=endpoint("https://guard.test/"))
     try:
-        return checked(request, lambda host, port: (address,)) == (address,)
+        return check_addresses(request, lambda host, port: (address,)) == (address,)
     except HooktrayError:
         return False
 
@@ -53,8 +53,8 @@ def _reaches(trap: Trap, url: str, resolve: Resolve = lookup, *, local: bool = F
 
 
 def _send(url: str, resolve: Resolve = lookup, *, local: bool = False) -> None:
-    with contextlib.suppress(HooktrayError, ValueError), closing(Span(5.0)) as span:
-        send(Request(endpoint=endpoint(url), body=b"{}", local=local), span, resolve)
+    with contextlib.suppress(HooktrayError, ValueError), closing(Deadline(5.0)) as span:
+        send(HttpRequest(endpoint=endpoint(url), body=b"{}", local=local), span, resolve)
 
 
 def _names(tally: Tally, trap: Trap) -> None:
@@ -62,13 +62,13 @@ def _names(tally: Tally, trap: Trap) -> None:
     for address in REFUSED:
         for others in ((), ("8.8.8.8",), ("2606:4700:4700::1111",), ("1.1.1.1", "2620:fe::fe")):
             for answer in {(*others, address), (address, *others)}:
-                request = Request(endpoint=endpoint(f"http://guard.test:{trap.port}/"))
+                request = HttpRequest(endpoint=endpoint(f"http://guard.test:{trap.port}/"))
                 tally.attack(f"a name with {answer}", _is_refused(request, answer))
 
 
-def _is_refused(request: Request, answer: Sequence[str]) -> bool:
+def _is_refused(request: HttpRequest, answer: Sequence[str]) -> bool:
     try:
-        checked(request, lambda host, port: answer)
+        check_addresses(request, lambda host, port: answer)
     except HooktrayError:
         return True
     return False
@@ -78,7 +78,7 @@ def _literals(tally: Tally, trap: Trap) -> None:
     for address in REFUSED:
         host = f"[{address}]" if ":" in address else address
         try:
-            request = Request(endpoint=endpoint(f"http://{host}:{trap.port}/"))
+            request = HttpRequest(endpoint=endpoint(f"http://{host}:{trap.port}/"))
         except ValueError:
             tally.attack(f"literal {address}", held=True)
             continue

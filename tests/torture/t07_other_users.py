@@ -13,12 +13,12 @@ from typing import Any
 
 from torture.frame import Tally
 from torture.trays import LONG
-from tray.door import address, frames
-from tray.door.address import Peer
-from tray.door.listener import Gone, Listener
-from tray.errors import DoorError, HooktrayError
+from tray.errors import HooktrayError, IpcError
+from tray.ipc import frames, sockets
+from tray.ipc.server import DisconnectSignal, IpcServer
+from tray.ipc.sockets import PeerCredentials
 from tray.model.decision import Answer
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 from tray.paths import locate
 
 TITLE = "another user at the door"
@@ -31,20 +31,22 @@ class Porch:
     def __init__(self) -> None:
         self.met: list[int] = []
 
-    def patience(self, agent: str, event: str) -> float:
+    def timeout(self, agent: str, event: str) -> float:
         return 5.0
 
-    def answer(self, knock: Knock, after: object, slow: object) -> Answer | Callable[[Gone], Answer]:
-        self.met.append(knock.pid)
+    def handle(
+        self, request: RelayRequest, defer: object, on_slow: object
+    ) -> Answer | Callable[[DisconnectSignal], Answer]:
+        self.met.append(request.pid)
         return Answer()
 
-    def busy(self, knock: Knock) -> Answer:
+    def busy_answer(self, request: RelayRequest) -> Answer:
         return Answer()
 
-    def neutral(self, agent: str, event: str, body: bytes) -> Answer:
+    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
         return Answer()
 
-    def control(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
+    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         self.met.append(peer.uid)
         return {"done": "in"}
 
@@ -70,7 +72,7 @@ def _connects(tally: Tally, *, opened: bool) -> None:
         paths = locate(str(home))
         paths.prepare()
         porch = Porch()
-        door = Listener(paths.socket, porch)
+        door = IpcServer(paths.socket, porch)
         door.start()
     finally:
         os.umask(before)
@@ -167,8 +169,8 @@ def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
     prize.write_text("mine")
     (folder / "door.sock").symlink_to(prize)
     try:
-        door = address.listen(folder / "door.sock", loopback=False)
-    except DoorError:
+        door = sockets.listen(folder / "door.sock", loopback=False)
+    except IpcError:
         return prize.read_text() == "mine", (folder / "door.sock").exists()
     door.socket.close()
     return False, True
@@ -176,8 +178,8 @@ def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
 
 def file_for_a_socket(folder: Path) -> tuple[bool, bool]:
     (folder / "door.sock").write_text("not yours")
-    with contextlib.suppress(DoorError):
-        address.listen(folder / "door.sock", loopback=False).socket.close()
+    with contextlib.suppress(IpcError):
+        sockets.listen(folder / "door.sock", loopback=False).socket.close()
     held = (folder / "door.sock").is_file()
     (folder / "door.sock").unlink(missing_ok=True)  # the careless way, which loses somebody's file
     return held, not (folder / "door.sock").exists()
@@ -193,7 +195,7 @@ def stale_socket(folder: Path) -> tuple[bool, bool]:
         with contextlib.suppress(OSError):
             careless.bind(str(path))
             fell = False
-    door = address.listen(path, loopback=False)
+    door = sockets.listen(path, loopback=False)
     with contextlib.closing(door.socket):
         held = stat.S_IMODE(path.stat().st_mode) == 0o600 and _reachable(path)
     return held, fell
@@ -202,14 +204,14 @@ def stale_socket(folder: Path) -> tuple[bool, bool]:
 def open_folder(folder: Path) -> tuple[bool, bool]:
     folder.chmod(0o777)
     try:
-        address.listen(folder / "door.sock", loopback=False).socket.close()
-    except DoorError:
+        sockets.listen(folder / "door.sock", loopback=False).socket.close()
+    except IpcError:
         return True, stat.S_IMODE(folder.stat().st_mode) == 0o777
     return False, True
 
 
 def _reachable(path: Path) -> bool:
-    connection, _ = address.connect(path, 2)
+    connection, _ = sockets.connect(path, 2)
     connection.close()
     return True
 

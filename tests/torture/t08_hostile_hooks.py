@@ -15,9 +15,9 @@ from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from tray.dialects import DIALECTS, fit, parse, render
-from tray.engine.merge import merge, settle
+from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Outcome, Result, Status, Verdict
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 from tray.model.hook import Failure
 
 TITLE = "hostile answers of hooks"
@@ -49,18 +49,20 @@ def _garbage(tally: Tally, house: House) -> None:
     for number in range(tally.many(400, 10_000)):
         agent = list(EVENTS)[number % 4]
         event = parse(
-            Knock(agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/")
+            RelayRequest(
+                agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/"
+            )
         )
         stdout = _bytes(dice)
         try:
             reading = DIALECTS[agent].read(event, Result(code=dice.choice((0, 0, 0, 1, 2, 3)), stdout=stdout))
-            outcome = settle(hook, reading, timed_out=False, ms=1.0)
+            outcome = make_outcome(hook, reading, timed_out=False, ms=1.0)
             answer = render(event, fit(event, merge([outcome])))
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not be
             tally.attack(f"{agent}, {stdout[:80]!r}: {error!r}", held=False)
             continue
         broken = bool(reading.problem)
-        by_policy = outcome.reading.verdict is Verdict.DENY and outcome.status is Status.FAILED
+        by_policy = outcome.output.verdict is Verdict.DENY and outcome.status is Status.FAILED
         tally.attack(f"{agent}, {stdout[:80]!r}", (by_policy if broken else True) and _whole(answer.stdout, agent))
 
 
@@ -122,13 +124,15 @@ def _refusals(tally: Tally) -> None:
     for number in range(tally.many(90, 3_000)):
         agent = list(REFUSE)[number % 3]
         event = parse(
-            Knock(agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/")
+            RelayRequest(
+                agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/"
+            )
         )
         fields = [REFUSE[agent], *dice.sample(ODD, dice.randrange(1, 5))]
         dice.shuffle(fields)
         stdout = dice.choice(BLANK) + b"{" + b",".join(fields) + b"}" + dice.choice(BLANK)
         reading = DIALECTS[agent].read(event, Result(code=0, stdout=stdout))
-        answer = render(event, fit(event, merge([Outcome(hook="h", status=Status.OK, reading=reading)])))
+        answer = render(event, fit(event, merge([Outcome(hook="h", status=Status.OK, output=reading)])))
         held = reading.verdict is Verdict.DENY and _whole(answer.stdout, agent) and b"nfinity" not in answer.stdout
         tally.attack(f"{agent}, {stdout[:80]!r}", held)
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from torture.frame import Tally
-from tray.engine.runners.background import Background
-from tray.engine.runners.command import Job, run
-from tray.engine.runners.orphans import SET_SUBREAPER, _prctl, adopt, orphans
+from tray.execution.background import BackgroundProcesses
+from tray.execution.command import Job, run
+from tray.execution.orphans import SET_SUBREAPER, _prctl, become_subreaper, orphans
 
 TITLE = "processes that a hook leaves behind"
 TIMEOUT = 0.5
@@ -37,7 +37,7 @@ MANY = {"many": 12}  # who escape, where it is more than one
 
 
 def torture(tally: Tally) -> None:
-    if sys.platform != "linux" or not adopt():
+    if sys.platform != "linux" or not become_subreaper():
         tally.not_run.append("process trees: there is no subreaper here")
         return
     thread = threading.Thread(target=_shapes, args=(tally,))  # as in the tray, where no hook is the main thread's
@@ -47,7 +47,7 @@ def torture(tally: Tally) -> None:
 
 
 def _shapes(tally: Tally) -> None:
-    background = Background()
+    background = BackgroundProcesses()
     try:
         _turns(tally, background, "plain", [SHAPES["plain"]])  # whatever is opened once is open now
         before = _held()
@@ -62,7 +62,7 @@ def _shapes(tally: Tally) -> None:
         background.close()
 
 
-def _turns(tally: Tally, background: Background, name: str, lines: list[str]) -> None:
+def _turns(tally: Tally, background: BackgroundProcesses, name: str, lines: list[str]) -> None:
     """So many hooks of this shape at once, each of which is timed out: once it had started whoever shall escape."""
     for _ in range(TRIES):
         if _tried(tally, background, name, lines):
@@ -70,7 +70,7 @@ def _turns(tally: Tally, background: Background, name: str, lines: list[str]) ->
     tally.lost.append(f"{name}: it was timed out before it had begun")
 
 
-def _tried(tally: Tally, background: Background, name: str, lines: list[str]) -> bool:
+def _tried(tally: Tally, background: BackgroundProcesses, name: str, lines: list[str]) -> bool:
     folders = [tally.folder / f"{name}-{time.monotonic_ns()}-{number}" for number in range(len(lines))]
     for folder in folders:
         folder.mkdir()
@@ -94,9 +94,9 @@ def _tried(tally: Tally, background: Background, name: str, lines: list[str]) ->
 SLACK = 4.0  # seconds that a loaded machine may take besides; what is lost is time, not a process
 
 
-def _dead_are_let_go(tally: Tally, background: Background) -> None:
+def _dead_are_let_go(tally: Tally, background: BackgroundProcesses) -> None:
     def none() -> bool:
-        background.look()
+        background.reap()
         return not [pid for pid in orphans() if _state(pid) == "Z"]
 
     tally.keep("the dead are let go", _soon(none, 10.0))

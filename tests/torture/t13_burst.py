@@ -20,7 +20,7 @@ from torture.trays import LONG
 from tray.store import rows
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
-from tray.store.writer import ROWS, Committed
+from tray.store.writer import MAX_ROWS, Committed
 
 TITLE = "a burst while the journal's writer is blocked"
 SENDERS = 8
@@ -33,7 +33,7 @@ def torture(tally: Tally) -> None:
     database = open_db(tally.folder / "hooktray.db", migrate=True)
     events = tally.many(20_000, 100_000)
     told: list[str] = []
-    journal = Journal(database, trouble=told.append)
+    journal = Journal(database, warn=told.append)
     try:
         journal.append(replace(ROW, id="first"), commit=True)
         before = psutil.Process().memory_info().rss
@@ -91,7 +91,7 @@ def _controls(tally: Tally) -> None:
     database = open_db(tally.folder / "control.db", migrate=True)
     forgetful = Forgetful(database)
     with locked(database):
-        accepted = sum(forgetful.append(f"f{number}") for number in range(ROWS + 500))
+        accepted = sum(forgetful.append(f"f{number}") for number in range(MAX_ROWS + 500))
     forgetful.close()
     tally.control("a queue that forgets", Journal(database).count() < accepted)
     waits = []
@@ -109,7 +109,7 @@ class Forgetful:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._queue: deque[str] = deque(maxlen=ROWS)
+        self._queue: deque[str] = deque(maxlen=MAX_ROWS)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._write)
         self._thread.start()

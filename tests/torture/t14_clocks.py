@@ -19,7 +19,7 @@ from torture.frame import Tally
 from torture.rows import ROW, child, ids, rest
 from tray.store.db import open_db
 from tray.store.journal import Journal
-from tray.store.retention import DAY, Limits, Retention
+from tray.store.retention import DAY, Retention, RetentionLimits
 from tray.store.writer import Committed
 
 TITLE = "clocks that jump and a process that sleeps"
@@ -53,7 +53,7 @@ def _deadlines(tally: Tally) -> None:
 def _jumps(tally: Tally) -> None:
     chance, clock, real = random.Random(14), [START], [0.0]
     database = open_db(tally.folder / "hooktray.db", migrate=True)
-    retention = Retention(Limits, lambda: clock[0], lambda: real[0])
+    retention = Retention(RetentionLimits, lambda: clock[0], lambda: real[0])
     expected = []
     with closing(Journal(database, wait=30.0)) as journal, closing(database.open()) as connection:
         for number in range(200):
@@ -61,7 +61,7 @@ def _jumps(tally: Tally) -> None:
             real[0] += 60.0
             journal.append(replace(ROW, id=f"e{number}", at=max(clock[0], START)), commit=True)
             expected.append(f"e{number}")
-            while retention.piece(connection):
+            while retention.prune_step(connection):
                 pass
             newest = [record.id for record in journal.recent(3)]
             tally.attack(f"jump {number} changed the order", newest == expected[:-4:-1])
@@ -74,7 +74,7 @@ def _control(tally: Tally) -> None:
     with closing(Journal(database, wait=30.0)) as journal:
         journal.append(replace(ROW, id="young", at=START), commit=True)
     with closing(database.open()) as connection:
-        Retention(Limits, lambda: START + 10 * 365 * DAY, lambda: 0.0).piece(connection)
+        Retention(RetentionLimits, lambda: START + 10 * 365 * DAY, lambda: 0.0).prune_step(connection)
     tally.control("age by the wall clock", ids(database.path) == [])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from house import House
 
 from torture.frame import Tally
-from tray.engine.plan import PATTERN_LIMIT, Search
+from tray.engine.plan import PATTERN_LIMIT, EventSearch
 from tray.model.event import Event, EventKind
 
 TITLE = "patterns that take for ever"
@@ -24,10 +24,10 @@ def torture(tally: Tally) -> None:
     for number, pattern in enumerate(list(_patterns())[: tally.many(60, 300)]):
         best = 9.0
         for _ in range(2):  # the interpreter's own pauses are none of the pattern's
-            search = Search(event)
+            search = EventSearch(event)
             started = time.thread_time()
             try:
-                search.found(pattern, _subject(number))
+                search.in_text(pattern, _subject(number))
             except Exception as error:  # noqa: BLE001 - whatever it raises, it must not
                 tally.attack(f"{pattern[:60]}: {error!r}", held=False)
                 break
@@ -76,10 +76,10 @@ def _subject(number: int) -> str:
 
 def _many(tally: Tally, event: Event) -> None:
     """All the patterns of one event share one budget."""
-    search = Search(event)
+    search = EventSearch(event)
     started = time.thread_time()
     for pattern in list(_patterns())[:60]:
-        search.found(pattern, "a" * 102_400)
+        search.in_text(pattern, "a" * 102_400)
     tally.attack("sixty at once", time.thread_time() - started < 5.0 * tally.patience)
 
 
@@ -99,7 +99,7 @@ def _unreadable(tally: Tally) -> None:
         ):
             house.configure({"hooks": [{"event": "tool_before", "matcher": pattern, "command": "true"}]})
             problem = house.roster.configuration.problem
-            tally.attack(f"{pattern[:30]}: {problem[:120]!r}", bool(problem) and not house.roster.standings)
+            tally.attack(f"{pattern[:30]}: {problem[:120]!r}", bool(problem) and not house.roster.states)
     finally:
         house.close()
 

@@ -12,10 +12,10 @@ import yaml
 from torture.frame import Tally
 from tray.dialects import DIALECTS, parse
 from tray.dialects.wire import loads, mapping
-from tray.door.frames import decode_head, decode_request
 from tray.errors import HooktrayError
+from tray.ipc.frames import decode_header, decode_request
 from tray.model.decision import Result
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 from tray.strict import load_json, load_yaml
 
 TITLE = "YAML and JSON bombs"
@@ -68,12 +68,12 @@ def _timed(read: Callable[[bytes], object], text: bytes) -> float:
 
 
 def _parse(agent: str) -> Callable[[bytes], object]:
-    return lambda text: parse(Knock(agent=agent, event="PreToolUse", id="1", body=text, cwd="/"))
+    return lambda text: parse(RelayRequest(agent=agent, event="PreToolUse", id="1", body=text, cwd="/"))
 
 
 def _answer(agent: str) -> Callable[[bytes], object]:
     dialect = DIALECTS[agent]
-    event = parse(Knock(agent=agent, event="PreToolUse", id="1", body=b"{}", cwd="/"))
+    event = parse(RelayRequest(agent=agent, event="PreToolUse", id="1", body=b"{}", cwd="/"))
     return lambda text: dialect.read(event, Result(code=0, stdout=text))
 
 
@@ -85,7 +85,7 @@ DOORS: Mapping[str, Callable[[bytes], object]] = {
     "request": decode_request,
     **{f"payload of {agent}": _parse(agent) for agent in DIALECTS},
     **{f"hook of {agent}": _answer(agent) for agent in DIALECTS},
-    "head": decode_head,
+    "head": decode_header,
 }
 
 

@@ -15,7 +15,7 @@ from house import PRE_TOOL_USE, House
 from test_redact import CLEAN, NAMED, PLACEMENTS, SHAPES
 
 from torture.frame import Tally
-from tray.alerts.policy import alerts
+from tray.notify.policy import alerts
 from tray.text import redact
 
 TITLE = "secrets on their way to the disk and the screen"

@@ -13,11 +13,11 @@ from typing import Any
 from house import PRE_TOOL_USE
 
 from torture.frame import Tally
-from tray.alerts.fallback import WIDE, _cut, words
-from tray.alerts.policy import Alert, alerts
 from tray.dialects import parse
-from tray.model.decision import Decision, Outcome, Reading, Status, Verdict
-from tray.model.event import Event, Knock
+from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, RelayRequest
+from tray.notify.fallback import WIDTH_LIMITS, _cut, render
+from tray.notify.policy import Alert, alerts
 
 TITLE = "texts of alerts that command"
 HOSTILE = (
@@ -44,12 +44,12 @@ def _alerts(text: str) -> Iterator[Alert]:
     """Every way by which a foreign text gets into an alert."""
     payload: Mapping[str, Any] = {**PRE_TOOL_USE, "tool_name": text or "x", "cwd": f"/{text}"}
     tool = _event("PreToolUse", payload)
-    said = Reading(verdict=Verdict.DENY, reason=text)
+    said = HookOutput(verdict=Verdict.DENY, reason=text)
     for outcome in (
-        Outcome(hook=text or "h", status=Status.OK, reading=said),
-        Outcome(hook="h", status=Status.FAILED, cause=text, reading=Reading(problem=text)),
+        Outcome(hook=text or "h", status=Status.OK, output=said),
+        Outcome(hook="h", status=Status.FAILED, cause=text, output=HookOutput(problem=text)),
     ):
-        decision = Decision(verdict=outcome.reading.verdict, reason=text, notes=(text,), outcomes=(outcome,))
+        decision = Decision(verdict=outcome.output.verdict, reason=text, notes=(text,), outcomes=(outcome,))
         found = alerts(tool, decision)
         assert found or not text.strip()
         yield from found
@@ -63,21 +63,23 @@ def _event(name: str, payload: Mapping[str, Any]) -> Event:
     import json
 
     body = json.dumps({**payload, "session_id": "s", "hook_event_name": name}).encode()
-    return parse(Knock(agent="claude-code", event=name, id="1", body=body, cwd="/"))
+    return parse(RelayRequest(agent="claude-code", event=name, id="1", body=body, cwd="/"))
 
 
 def _problems(alert: Alert, options: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     """What is wrong with this alert at each of the four ways to the screen; "" where nothing is."""
     for markup in (True, False):
-        title, body = words(alert, markup, "linux")
+        title, body = render(alert, markup, "linux")
         yield f"notify-send, markup {markup}", _argv(options, title, body) or _shown(title, html.unescape(body))
         raw = markup and (
             "<" in body or ">" in body or "&" in body.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
         )
         yield f"markup {markup}", "raw markup" if raw else ""
     yield "D-Bus", _shown(alert.title, alert.body) or ("" if alert.title else "nothing to see")
-    title, body = _cut(alert.title, WIDE[0]), _cut(alert.body, WIDE[1])
-    wide = len(title.encode("utf-16-le")) <= 2 * WIDE[0] and len(body.encode("utf-16-le")) <= 2 * WIDE[1]
+    title, body = _cut(alert.title, WIDTH_LIMITS[0]), _cut(alert.body, WIDTH_LIMITS[1])
+    wide = (
+        len(title.encode("utf-16-le")) <= 2 * WIDTH_LIMITS[0] and len(body.encode("utf-16-le")) <= 2 * WIDTH_LIMITS[1]
+    )
     yield "the structure of Windows", "" if wide else "too long"
 
 

@@ -14,21 +14,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from door.porch import answer
 from house import PRE_TOOL_USE, House
+from ipc.server_bench import answer
 
 from torture import doors
 from torture.frame import Tally
-from tray import relay, relays
-from tray.door import frames
-from tray.engine.runners.orphans import OPENED
-from tray.model.decision import SILENCE, Answer, Gate, Record, Verdict
+from tray import relay, relay_program
+from tray.execution.orphans import OPENED_VARIABLE
+from tray.ipc import frames
+from tray.model.decision import EMPTY_ANSWER, Answer, Gate, Record, Verdict
 from tray.store.db import Database
 
 TITLE = "many sessions while approvals and the switch change"
 AT_ONCE = 16  # sessions that are in the middle of an event
 AGENT, EVENT = "claude-code", "PreToolUse"
-ENVIRONMENT = {"PATH": os.environ["PATH"], OPENED: "1"}  # our relays are no child of a hook, though the door is here
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    OPENED_VARIABLE: "1",
+}  # our relays are no child of a hook, though the door is here
 EVERY = 25  # this one of a session's events asks a process, which repeats whose event it was; the next has a relay
 RULES = {"asks": Verdict.ASK, "denies": Verdict.DENY}
 ECHO = """sed -n 's/.*"session_id": *"\\([^"]*\\)".*/\\1/p' >&2; exit 2"""
@@ -147,9 +150,9 @@ def _flip(house: House, over: threading.Event) -> None:
             house.consent.approve(standing.key, keys[name].digest, "torture")
         count += 1
         if count % 6 == 0:
-            switch.turn(False, "torture")
+            switch.set_enabled(False, "torture")
         elif count % 6 == 1:
-            switch.turn(True, "torture")
+            switch.set_enabled(True, "torture")
 
 
 def _talk(house: House, session: str, events: int) -> list[Said]:
@@ -165,10 +168,10 @@ def _talk(house: House, session: str, events: int) -> list[Said]:
 
 
 def _by_relay(house: House, event: str, tool: str) -> Said:
-    argv, started = [*relays.argv(), "--home", str(house.paths.home), AGENT, EVENT], time.monotonic()
+    argv, started = [*relay_program.argv(), "--home", str(house.paths.home), AGENT, EVENT], time.monotonic()
     done = subprocess.run(argv, input=_payload(event, tool), env=ENVIRONMENT, capture_output=True, check=False)
     answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
-    return Said(event, event, answer, late=answer == SILENCE and time.monotonic() - started >= relay.ACK_LIMIT)
+    return Said(event, event, answer, late=answer == EMPTY_ANSWER and time.monotonic() - started >= relay.ACK_LIMIT)
 
 
 def _by_frame(house: House, session: str, id: str, tool: str) -> Answer:

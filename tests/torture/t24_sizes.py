@@ -17,7 +17,7 @@ from torture import doors
 from torture.frame import Tally
 from tray import relay
 from tray.dialects import DIALECTS
-from tray.engine.runners.orphans import OPENED
+from tray.execution.orphans import OPENED_VARIABLE
 from tray.model.decision import Verdict
 from tray.model.event import PAYLOAD_LIMIT
 
@@ -131,7 +131,7 @@ def _relayed(house: House, agent: str, body: bytes, saw: Path) -> bytes:
     argv = [sys.executable, "-I", "-S", str(Path(relay.__file__)), "--home", home, agent, EVENTS[agent]]
     word, code = SPOKEN[agent]
     # A child of ours, and of no hook.
-    environment = {"PATH": os.environ["PATH"], "SAW": str(saw), OPENED: "1", "WORD": word, "CODE": code}
+    environment = {"PATH": os.environ["PATH"], "SAW": str(saw), OPENED_VARIABLE: "1", "WORD": word, "CODE": code}
     done = subprocess.run(argv, input=body, env=environment, capture_output=True, check=False, timeout=300)
     return done.stdout + done.stderr
 

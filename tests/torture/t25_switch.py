@@ -20,10 +20,10 @@ from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from torture.trays import LONG
-from tray.app import stores
-from tray.engine.runners.table import ticks
-from tray.model.event import Knock
-from tray.threads import prompt
+from tray.app import open_stores
+from tray.execution.process_table import boot_ticks
+from tray.model.event import RelayRequest
+from tray.threads import reduce_latency
 
 TITLE = "the master switch under load"
 AGENTS = 4  # that knock all the time
@@ -68,7 +68,7 @@ def torture(tally: Tally) -> None:
 def _as_in_the_tray() -> Iterator[None]:
     """Its threads go from one to the next far more often than Python's do; the control keeps to what others have."""
     usual = sys.getswitchinterval(), gc.get_threshold()
-    prompt()
+    reduce_latency()
     try:
         yield
     finally:
@@ -83,7 +83,7 @@ class Careless:
         self._switch = house.stores.switch
         self._plan = [str(house.paths.config.parent / f"{name}.sh") for name in HOOKS]
 
-    def begin(self, knock: Knock) -> Callable[[object], object]:
+    def begin(self, knock: RelayRequest) -> Callable[[object], object]:
         planned = self._plan if self._switch.gate(time.time()) is None else []
         return lambda _: [subprocess.run([path], env=dict(knock.environment), check=False) for path in planned]
 
@@ -91,7 +91,7 @@ class Careless:
 class Load:
     """Agents that knock without a pause while the switch is turned; every hook writes down when it started."""
 
-    def __init__(self, house: House, started: Path, begin: Callable[[Knock], object]) -> None:
+    def __init__(self, house: House, started: Path, begin: Callable[[RelayRequest], object]) -> None:
         self._house, self._started, self._begin = house, started, begin
         self.longest = 0.0  # seconds that a turn of the switch took
         self._over = threading.Event()
@@ -113,7 +113,7 @@ class Load:
         # A turn of the switch that nobody knocked at would show nothing.
         wait(lambda: self._started.exists() and self._started.stat().st_size > 0, LONG, "a hook starts")
         self._turn(False)
-        off = ticks()
+        off = boot_ticks()
         before = list(self._rounds)
         # Each agent's turn from before is over, and one that began later, too.
         wait(lambda: all(now >= then + 2 for now, then in zip(self._rounds, before, strict=True)), LONG, "two rounds")
@@ -125,7 +125,7 @@ class Load:
 
     def _turn(self, on: bool) -> None:
         started = time.monotonic()
-        self._house.stores.switch.turn(on, "test")
+        self._house.stores.switch.set_enabled(on, "test")
         self.longest = max(self.longest, time.monotonic() - started)
 
     def _knock(self, agent: int) -> None:
@@ -134,7 +134,9 @@ class Load:
         while not self._over.is_set():
             id = f"{agent}-{self._rounds[agent]}"
             begun = self._begin(
-                Knock(agent="claude-code", event="PreToolUse", id=id, body=body, cwd="/", environment=environment)
+                RelayRequest(
+                    agent="claude-code", event="PreToolUse", id=id, body=body, cwd="/", environment=environment
+                )
             )
             if callable(begun):
                 begun(None)
@@ -157,7 +159,7 @@ def _killed(tally: Tally, house: House) -> None:
             process.send_signal(signal.SIGKILL)
             lines += process.stdout.read().splitlines()
         said += len(lines)
-        found = stores(house.paths, migrate=True)
+        found = open_stores(house.paths, migrate=True)
         with found.database.connect() as connection:
             turns = [row["what"] for row in connection.execute("SELECT what FROM switch_log ORDER BY seq")]
         enabled = found.switch.state().enabled

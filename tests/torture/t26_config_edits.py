@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from torture.frame import Tally
-from tray.app.watching import Watch
-from tray.engine.approval.roster import Roster
+from tray.app.file_watch import FileWatch
+from tray.approvals.catalog import HookCatalog
 from tray.paths import Paths, locate
 from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import open_db
 from tray.store.ledger import Ledger
-from tray.store.tried import Tried
-from tray.threads import Loop
+from tray.store.trial_results import TrialResults
+from tray.threads import LoopThread
 
 TITLE = "edits of hooktray.yaml"
 SOON = 1.0  # seconds until an error is told
@@ -32,18 +32,18 @@ class Watched:
         self.paths: Paths = locate(str(folder))
         self.paths.prepare()
         database = open_db(self.paths.database, migrate=True)
-        self.roster = Roster(
+        self.roster = HookCatalog(
             lambda: configuration.load(self.paths),
-            lambda: configuration.touched(self.paths),
+            lambda: configuration.config_stamp(self.paths),
             Ledger(database),
             Copies(self.paths.copies),
-            Tried(self.paths.state),
+            TrialResults(self.paths.state),
         )
         self.seen = threading.Condition()
-        self.loop = Loop()
-        self.watch = Watch(self.loop.loop, self._look)
+        self.loop = LoopThread()
+        self.watch = FileWatch(self.loop.loop, self._look)
         self.paths.config.write_text("settle: 1\n")
-        self.watch.over([self.paths.config])
+        self.watch.watch([self.paths.config])
 
     def _look(self) -> None:
         self.roster.refresh()
@@ -73,7 +73,7 @@ def torture(tally: Tally) -> None:
                 late += _edit(tally, place, f"{write.__name__} {number}", write, good, bad)
         place.watch.close()
         _in_place(place.paths.config, "settle: 59\n")
-        told = place.within(lambda now: now.settings.settle == 59, SOON / 10)
+        told = place.within(lambda now: now.settings.turn_quiet_seconds == 59, SOON / 10)
         tally.control("a tray that looks only when it is asked", told is None)
     finally:
         place.close()
@@ -87,12 +87,12 @@ def _edit(tally: Tally, place: Watched, name: str, write: Write, good: int, bad:
     with contextlib.suppress(FileNotFoundError):
         place.paths.config.unlink()
     _in_place(place.paths.config, f"settle: {good}\n")
-    took = place.within(lambda now: now.settings.settle == good and not now.problem, soon)
+    took = place.within(lambda now: now.settings.turn_quiet_seconds == good and not now.problem, soon)
     tally.keep(f"{name}: a good edit counts", took is not None)
     late += took is not None and took > soon
     write(place.paths.config, bad)
     took = place.within(lambda now: bool(now.problem), soon)
-    held = took is not None and place.roster.configuration.settings.settle == good
+    held = took is not None and place.roster.configuration.settings.turn_quiet_seconds == good
     tally.attack(f"{name}: {bad!r}", held)
     return late + (took is not None and took > soon)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
-from tray.app import Stores, engine, stores
-from tray.engine.runners.command import Background
+from tray.app import Stores, build_engine, open_stores
 from tray.errors import HooktrayError
+from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer
-from tray.model.event import Knock
+from tray.model.event import RelayRequest
 from tray.paths import locate
 
 TITLE = "damaged ledgers, journals and copies"
@@ -26,12 +26,12 @@ EVIL, NEVER = "evil", "never"  # hooks that leave a file of that name: one was r
 class Deaf:
     """Hears nothing."""
 
-    awaits = False
+    awaits_turn_end = False
 
     def arrived(self, event: object, *, answered: bool) -> None: ...
     def decided(self, event: object, decision: object, record: object) -> None: ...
-    def running(self, turn: str, text: str) -> None: ...
-    def ended(self, turn: str) -> None: ...
+    def status_shown(self, turn: str, text: str) -> None: ...
+    def status_hidden(self, turn: str) -> None: ...
 
 
 def torture(tally: Tally) -> None:
@@ -109,14 +109,14 @@ def _lives(root: Path, *, back: bool) -> bool:
     paths = locate(str(root / "home"))
     try:
         paths.prepare()
-        kept = stores(paths, migrate=True)
+        kept = open_stores(paths, migrate=True)
     except HooktrayError:
         return True  # refused, with a cure
     except Exception as error:  # noqa: BLE001
         print(f"start: {error!r}")
         return False
     try:
-        allowed = {"good", EVIL} if back and kept.ledger.book.broken else {"good"}
+        allowed = {"good", EVIL} if back and kept.ledger.state.broken else {"good"}
         held = _judges(kept) <= allowed
         return held and not any((root.parent / name).exists() for name in {EVIL, NEVER} - allowed)
     except Exception as error:  # noqa: BLE001
@@ -129,11 +129,11 @@ def _lives(root: Path, *, back: bool) -> bool:
 def _judges(kept: Stores) -> set[str]:
     """What is in force, after an event."""
     names = {one.hook.name for one in kept.ledger.in_order()}
-    background = Background()
-    judge = engine(kept, Deaf(), lambda work: True, background, llm=lambda: None)
+    background = BackgroundProcesses()
+    judge = build_engine(kept, Deaf(), lambda work: True, background, llm=lambda: None)
     body = json.dumps(PRE_TOOL_USE).encode()
     begun = judge.begin(
-        Knock(
+        RelayRequest(
             agent="claude-code",
             event="PreToolUse",
             id="f" * 32,

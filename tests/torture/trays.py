@@ -17,10 +17,12 @@ from desk import wait
 from headless import ENVIRONMENT
 from house import House
 
-from tray import relays
+from tray import relay_program
 
 LONG = 60.0  # seconds until something counts as hung; a busy machine is slow, not hung
-RELAYS = {"portable": relays.portable()} | ({} if relays.trouble() else {"native": [str(relays.NATIVE)]})
+RELAYS = {"portable": relay_program.portable()} | (
+    {} if relay_program.problem() else {"native": [str(relay_program.NATIVE_RELAY)]}
+)
 
 
 class Tray:

@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tray
-from tray.engine.ears import Ears, Later, Rows
 from tray.engine.pipeline import Engine
-from tray.engine.protection.places import Places
-from tray.engine.protection.rule import Protection
-from tray.engine.questions import Questions
-from tray.engine.runners.command import Background, Gone
-from tray.engine.typed import Answers, nobody
+from tray.engine.ports import EngineListener, RecordSink, Spawn
+from tray.engine.slash_command import CommandAnswers, no_tray
+from tray.engine.user_questions import UserQuestions
+from tray.execution.command import BackgroundProcesses, Hangup
 from tray.paths import Paths
+from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.self_protection import Protection
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
-from tray.store.retention import Limits, Retention
+from tray.store.retention import Retention, RetentionLimits
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
-from tray.threads import Quit
+from tray.threads import ShutdownState
 
 if TYPE_CHECKING:  # reading sources takes longer to import than all the rest, and who only judges events reads none
-    from tray.engine.approval.roster import Roster
+    from tray.approvals.catalog import HookCatalog
     from tray.settings import Llm
 
 log = logging.getLogger(__name__)
@@ -46,46 +46,46 @@ class Stores:
     ledger: Ledger
     switch: Switch
     copies: Copies
-    places: Places  # what is protected from agents
+    places: ProtectedPaths  # what is protected from agents
     sessions: Sessions
 
 
-def stores(
+def open_stores(
     paths: Paths,
     *,
     migrate: bool,
     offline: bool = False,
     trouble: Callable[[str], None] = log.warning,
-    limits: Callable[[], Limits] = Limits,
+    limits: Callable[[], RetentionLimits] = RetentionLimits,
 ) -> Stores:
     """`limits`: how much the journal keeps; only the tray's deletes anything."""
     database = open_db(paths.database, migrate=migrate)
     return Stores(
         database=database,
-        journal=Journal(database, offline=offline, trouble=trouble, retention=Retention(limits)),
+        journal=Journal(database, offline=offline, warn=trouble, retention=Retention(limits)),
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
-        places=protected(paths, os.environ),
+        places=protected_places(paths, os.environ),
         sessions=Sessions(database),
     )
 
 
-def engine(
-    kept: Stores,
-    ears: Ears,
-    later: Later,
-    background: Background | None,
+def build_engine(
+    stores: Stores,
+    listener: EngineListener,
+    spawn: Spawn,
+    background: BackgroundProcesses | None,
     *,
     llm: Callable[[], Llm | None],
-    rows: Rows | None = None,
-    ending: Gone | None = None,
+    records: RecordSink | None = None,
+    shutdown: Hangup | None = None,
     offline: bool = False,
-    questions: Questions | None = None,
+    questions: UserQuestions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
-    answers: Answers = nobody,
+    command_answers: CommandAnswers = no_tray,
     port: Callable[[], int] = lambda: 0,
-    quit: Quit | None = None,
+    quit: ShutdownState | None = None,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
 
@@ -93,62 +93,62 @@ def engine(
     its end has come, for events whose agent waits.
     """
     return Engine(
-        ledger=kept.ledger,
-        copies=kept.copies,
-        switch=kept.switch,
-        sessions=kept.sessions,
-        rows=rows or kept.journal,
-        ears=ears,
-        later=later,
+        ledger=stores.ledger,
+        copies=stores.copies,
+        switch=stores.switch,
+        sessions=stores.sessions,
+        records=records or stores.journal,
+        listener=listener,
+        spawn=spawn,
         background=background,
         llm=llm,
-        ending=ending,
+        shutdown=shutdown,
         offline=offline,
         questions=questions,
-        protection=Protection(places=kept.places, exceptions=exceptions, port=port),
-        answers=answers,
+        protection=Protection(places=stores.places, exceptions=exceptions, port=port),
+        command_answers=command_answers,
         quit=quit,
     )
 
 
-def protected(paths: Paths, environment: Mapping[str, str]) -> Places:
+def protected_places(paths: Paths, environment: Mapping[str, str]) -> ProtectedPaths:
     """Our folders, and our program where it is installed; a checkout stays open to those who work on it."""
     program = Path(tray.__file__).parent
     installed = (str(program),) if program.parent.name in ("site-packages", "dist-packages") else ()
     own = (str(paths.config.parent), str(paths.state), str(paths.logs), *installed)
-    return Places(
+    return ProtectedPaths(
         own=tuple(dict.fromkeys((*own, *map(os.path.realpath, own)))),
         home=environment.get("HOME") or str(Path.home()),
         x_code=environment.get("X_CODE_HOME", ""),
     )
 
 
-def llm(paths: Paths, kept: Stores) -> Llm | None:
+def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
     """The model that a person confirmed, as the file says it at this moment."""
-    from tray.engine.approval import confirming
+    from tray.approvals import confirmations
     from tray.sources import configuration
 
-    return confirming.llm(configuration.load(paths).settings, kept.ledger.book)
+    return confirmations.llm(configuration.load(paths).settings, stores.ledger.state)
 
 
-def roster(paths: Paths, kept: Stores) -> Roster:
+def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
-    from tray.engine.approval.roster import Roster
+    from tray.approvals.catalog import HookCatalog
     from tray.sources import configuration
     from tray.store import salvage
-    from tray.store.tried import Tried
+    from tray.store.trial_results import TrialResults
 
-    return Roster(
+    return HookCatalog(
         lambda: configuration.load(paths),
-        lambda: configuration.touched(paths),
-        kept.ledger,
-        kept.copies,
-        Tried(paths.state),
-        salvage.earlier(paths.database),
+        lambda: configuration.config_stamp(paths),
+        stores.ledger,
+        stores.copies,
+        TrialResults(paths.state),
+        salvage.read_earlier(paths.database),
     )
 
 
-def limits(found: Roster) -> Limits:
+def journal_limits(catalog: HookCatalog) -> RetentionLimits:
     """How much the journal keeps, as the file says it at this moment."""
-    kept = found.configuration.settings.journal
-    return Limits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)
+    kept = catalog.configuration.settings.journal
+    return RetentionLimits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from tray.engine.callers.ancestry import ONCE
+from tray.approvals.callers.ancestry import ONE_SHOT
 from tray.paths import Paths
-from tray.sources.configuration import write_whole
+from tray.sources.configuration import write_atomic
 
 
-def write(paths: Paths, when_down: str) -> None:
-    places = paths.named if paths.home else ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
-    argv = "\x1f".join(map(str, (sys.executable, *ONCE, *places)))
-    text = f"when_down={when_down}\nonce={argv}\n".encode()
+def write(paths: Paths, without_tray: str) -> None:
+    places = (
+        paths.relay_options
+        if paths.home
+        else ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
+    )
+    argv = "\x1f".join(map(str, (sys.executable, *ONE_SHOT, *places)))
+    text = f"when_down={without_tray}\nonce={argv}\n".encode()
     if not paths.relay_conf.exists() or paths.relay_conf.read_bytes() != text:
-        write_whole(paths.relay_conf, text)
+        write_atomic(paths.relay_conf, text)

@@ -15,7 +15,7 @@ else:
 
 
 @contextlib.contextmanager
-def ended_by(stop: Callable[[], None]) -> Iterator[None]:
+def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     """They end the tray in order, also when its terminal is closed."""
 
     def handle(number: int, frame: FrameType | None) -> None:

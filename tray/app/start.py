@@ -11,16 +11,16 @@ from tray.paths import Paths, drop_foreign_runtime
 
 
 def start(paths: Paths, *, headless: bool) -> int:
-    from tray.app.live import run
+    from tray.app.runtime import run
 
     paths.prepare()
     _log_to(paths)
     if ignored := drop_foreign_runtime(os.environ):
-        _say(ignored)
-    return run(paths, headless=headless, say=_say)
+        _echo(ignored)
+    return run(paths, headless=headless, echo=_echo)
 
 
-def _say(text: str) -> None:
+def _echo(text: str) -> None:
     with contextlib.suppress(OSError):  # nobody reads it: that is no reason not to run
         print(text, flush=True)
 

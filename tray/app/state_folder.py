@@ -16,16 +16,16 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from tray.files import Identity, identity
-from tray.paths import Paths, unwritable
+from tray.paths import Paths, unwritable_error
 
 LOCK = "lock"
-TRIES = 20  # folders that may vanish while their lock is taken
-PATIENCE = 0.2  # seconds; a lock file that was deleted under its taker looks taken for a moment
-NOTHING: Identity = (0, 0)  # of a part that was deleted at once; no file has this identity
-GONE = " (deleted)"  # what Linux adds to the path of an open folder
+CLAIM_ATTEMPTS = 20  # folders that may vanish while their lock is taken
+LOCK_TIMEOUT = 0.2  # seconds; a lock file that was deleted under its taker looks taken for a moment
+NO_FILE: Identity = (0, 0)  # of a part that was deleted at once; no file has this identity
+DELETED_SUFFIX = " (deleted)"  # what Linux adds to the path of an open folder
 
 
-class Part(enum.Enum):
+class StatePart(enum.Enum):
     """What is watched."""
 
     FOLDER = enum.auto()
@@ -35,7 +35,7 @@ class Part(enum.Enum):
     SOCKET = enum.auto()
 
 
-FOLDERS = (Part.FOLDER, Part.COPIES)
+FOLDERS = (StatePart.FOLDER, StatePart.COPIES)
 
 
 class AnotherTrayError(Exception):
@@ -47,33 +47,33 @@ class StateFolder:
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self.beside = paths.state.with_name(f"{paths.state.name}.lock")
+        self.outer_lock = paths.state.with_name(f"{paths.state.name}.lock")
         self._places = {
-            Part.FOLDER: paths.state,
-            Part.LOCK: paths.state / LOCK,
-            Part.DATABASE: paths.database,
-            Part.COPIES: paths.copies,
-            Part.SOCKET: paths.socket,
+            StatePart.FOLDER: paths.state,
+            StatePart.LOCK: paths.state / LOCK,
+            StatePart.DATABASE: paths.database,
+            StatePart.COPIES: paths.copies,
+            StatePart.SOCKET: paths.socket,
         }
-        self._known: dict[Part, Identity] = {}
+        self._identities: dict[StatePart, Identity] = {}
         self._locks: dict[Path, FileLock] = {}
-        self._open: dict[Part, int] = {}  # descriptors: the number of an open inode is not given to a new one
+        self._open: dict[StatePart, int] = {}  # descriptors: the number of an open inode is not given to a new one
 
     def claim(self) -> None:
         """Make the folder where it is missing, and take its locks; raises AnotherTrayError and HooktrayError."""
         with contextlib.suppress(OSError):
-            self.beside.parent.mkdir(parents=True, exist_ok=True)
+            self.outer_lock.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._lock(self.beside, required=False)
-            for _ in range(TRIES):
+            self._lock(self.outer_lock, required=False)
+            for _ in range(CLAIM_ATTEMPTS):
                 self._paths.prepare()
                 with contextlib.suppress(FileNotFoundError):  # the folder was deleted just now
-                    if self._lock(self._places[Part.LOCK]):
-                        self.took(Part.LOCK)
+                    if self._lock(self._places[StatePart.LOCK]):
+                        self.remember(StatePart.LOCK)
                         return
         except OSError as error:
-            raise unwritable(self._paths.state, error) from error
-        raise unwritable(self._paths.state, FileNotFoundError("it is deleted again and again"))
+            raise unwritable_error(self._paths.state, error) from error
+        raise unwritable_error(self._paths.state, FileNotFoundError("it is deleted again and again"))
 
     def release(self) -> None:
         for lock in self._locks.values():
@@ -82,33 +82,35 @@ class StateFolder:
         for part in FOLDERS:
             self._close(part)
 
-    def took(self, *parts: Part) -> None:
+    def remember(self, *parts: StatePart) -> None:
         """Remember these parts as ours, as they are at their paths now."""
         for part in parts:
             if part in FOLDERS:
-                self._hold(part)
-            self._known[part] = identity(self._places[part]) or NOTHING
+                self._open_folder(part)
+            self._identities[part] = identity(self._places[part]) or NO_FILE
 
-    def changed(self) -> frozenset[Part]:
+    def changed(self) -> frozenset[StatePart]:
         """The parts that are no longer at their paths. Windows does not let a program delete or move an open file."""
         if sys.platform == "win32":
             return frozenset()
-        return frozenset(part for part, known in self._known.items() if identity(self._places[part]) != known)
+        return frozenset(part for part, known in self._identities.items() if identity(self._places[part]) != known)
 
-    def whereabouts(self) -> str:
+    def current_path(self) -> str:
         """Where the folder that we opened is now; "" when it was deleted, or the system does not say."""
-        if Part.FOLDER not in self._open:
+        if StatePart.FOLDER not in self._open:
             return ""
         try:
-            path = os.readlink(f"/proc/self/fd/{self._open[Part.FOLDER]}")  # noqa: PTH115 - it may end with GONE
+            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - it may end with GONE
         except OSError:
             return ""
-        return "" if path.endswith(GONE) and identity(path) != self._known.get(Part.FOLDER) else path
+        return (
+            "" if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER) else path
+        )
 
     @property
-    def old(self) -> Path | None:
+    def opened_path(self) -> Path | None:
         """The folder that we opened, wherever it is now; None when it was deleted."""
-        return Path(f"/proc/self/fd/{self._open[Part.FOLDER]}") if self.whereabouts() else None
+        return Path(f"/proc/self/fd/{self._open[StatePart.FOLDER]}") if self.current_path() else None
 
     def _lock(self, path: Path, *, required: bool = True) -> bool:
         """Whether the lock of the file at the path is ours now. It may have been deleted while we took it."""
@@ -117,7 +119,7 @@ class StateFolder:
             return True
         lock = FileLock(path, thread_local=False)
         try:
-            lock.acquire(timeout=PATIENCE, poll_interval=PATIENCE / 4)
+            lock.acquire(timeout=LOCK_TIMEOUT, poll_interval=LOCK_TIMEOUT / 4)
         except Timeout:
             raise AnotherTrayError from None
         except OSError:
@@ -132,13 +134,13 @@ class StateFolder:
         self._locks[path] = lock
         return True
 
-    def _hold(self, part: Part) -> None:
+    def _open_folder(self, part: StatePart) -> None:
         self._close(part)
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
                 self._open[part] = os.open(self._places[part], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
-    def _close(self, part: Part) -> None:
+    def _close(self, part: StatePart) -> None:
         if part in self._open:
             os.close(self._open.pop(part))
 

@@ -21,29 +21,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app import Stores
-from tray.app.state_folder import AnotherTrayError, Part, StateFolder
-from tray.engine.approval.covering import survey
-from tray.engine.approval.roster import Roster
+from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
+from tray.approvals.bundle import read_bundle
+from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError
 from tray.files import identity
 from tray.language import count, phrase, say
 from tray.paths import Paths
-from tray.store import lost
-from tray.store.copies import Copies, Unit
+from tray.store import dropped_rows
+from tray.store.copies import Bundle, Copies
 from tray.store.db import open_db
-from tray.store.held import Held, records
-from tray.store.ledger import Act, Approved
-from tray.store.spare import Spare, create, holds_anything
-from tray.threads import Quit
+from tray.store.ledger import ApprovedHook, LedgerAction
+from tray.store.recovery_snapshot import RecoverySnapshot, records
+from tray.store.rescue import RescueConnection, create, has_content
+from tray.threads import ShutdownState
 
 WAY = "state folder lost"  # how the ledger names it when a hook loses its approval here
-GAPS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two tries that fail
+RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two tries that fail
 SET_ASIDE = ("", "-wal", "-shm")
 
 log = logging.getLogger(__name__)
 
 
-class Cause(enum.Enum):
+class IncidentCause(enum.Enum):
     DELETED = phrase("The state folder was deleted")
     MOVED = phrase("The state folder was moved away")
     REPLACED = phrase("Another folder was put in the place of the state folder")
@@ -53,7 +53,11 @@ class Cause(enum.Enum):
     LOCK = phrase("The lock file was deleted or replaced")
 
 
-PARTS = ((Part.DATABASE, Cause.DATABASE), (Part.COPIES, Cause.COPIES), (Part.SOCKET, Cause.SOCKET))
+PARTS = (
+    (StatePart.DATABASE, IncidentCause.DATABASE),
+    (StatePart.COPIES, IncidentCause.COPIES),
+    (StatePart.SOCKET, IncidentCause.SOCKET),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,7 @@ class Incident:
     """What happened to the state folder, and what became of it."""
 
     at: float
-    cause: Cause
+    cause: IncidentCause
     folder: str
     moved_to: str = ""
     approvals: int = 0
@@ -88,7 +92,7 @@ class Incident:
         if self.failure:
             return say("it cannot be made anew: {why}", why=self.failure)
         approvals = count("{n} approval", "{n} approvals", self.approvals)
-        if self.cause in (Cause.SOCKET, Cause.LOCK):
+        if self.cause in (IncidentCause.SOCKET, IncidentCause.LOCK):
             kept = say("made anew")
         elif self.decisions is None:
             kept = say("made anew with {approvals}", approvals=approvals)
@@ -119,68 +123,68 @@ class StateRecovery:
     def __init__(
         self,
         paths: Paths,
-        kept: Stores,
-        roster: Roster,
+        stores: Stores,
+        catalog: HookCatalog,
         folder: StateFolder,
         *,
         listen: Callable[[], None],
-        guide: Callable[[], None],
-        tell: Callable[[Incident], None],
-        give_way: Callable[[], None],
+        write_relay_conf: Callable[[], None],
+        announce: Callable[[Incident], None],
+        on_conflict: Callable[[], None],
         retry: Callable[[float], None],
         watch: Callable[[], None],
-        quit: Quit | None = None,
+        quit: ShutdownState | None = None,
     ) -> None:
-        self._quit = quit or Quit()
+        self._quit = quit or ShutdownState()
         self._paths = paths
-        self._kept = kept
-        self._roster = roster
+        self._stores = stores
+        self._catalog = catalog
         self._folder = folder
         self._listen = listen
-        self._guide = guide
-        self._tell = tell
-        self._give_way = give_way
+        self._write_relay_conf = write_relay_conf
+        self._announce = announce
+        self._on_conflict = on_conflict
         self._retry = retry
         self._watch = watch
-        self._spare = Spare(kept.database)
-        self._held = Held(paths.state, kept.copies)
-        self._tries = 0
+        self._spare = RescueConnection(stores.database)
+        self._snapshot = RecoverySnapshot(paths.state, stores.copies)
+        self._attempts = 0
         self._not_before = 0.0
         self._is_over = False  # another tray has the folder
         self._decisions: int | None = None  # saved in an earlier try of this incident
         self._aside = ""
         self._lost: list[str] = []
-        self._gone: list[Approved] = []  # whose approved bytes are lost
+        self._lost_approvals: list[ApprovedHook] = []  # whose approved bytes are lost
         self.incident: Incident | None = None  # the last one, until a person has seen it
 
-    def hold(self) -> None:
+    def snapshot(self) -> None:
         """Before the first answer: from here on no other database than this one counts."""
         self._spare.open()
-        self._folder.took(Part.FOLDER, Part.DATABASE, Part.COPIES)
-        self._kept.database.pin.file = identity(self._paths.database)
+        self._folder.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
+        self._stores.database.pin.file = identity(self._paths.database)
 
     def start(self) -> None:
         """The socket is open, too: from here on everything is watched."""
-        self._folder.took(Part.SOCKET)
+        self._folder.remember(StatePart.SOCKET)
         self._watch()
 
     def close(self) -> None:
         self._spare.close()
 
-    def seen(self) -> None:
+    def acknowledge(self) -> None:
         """A person has read it; what is still wrong stays."""
         if self.incident and not self.incident.failure:
             self.incident = None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Make anew what was taken away; if nothing was, hold what is approved now."""
         parts = self._folder.changed()
         if self._quit.begun:
-            parts -= {Part.SOCKET}  # the tray itself takes it away then, in this order
+            parts -= {StatePart.SOCKET}  # the tray itself takes it away then, in this order
         if self._is_over:
             return
-        if not parts and not self._tries:
-            self._held.look({one.digest for one in self._kept.ledger.book.order})
+        if not parts and not self._attempts:
+            self._snapshot.update({one.digest for one in self._stores.ledger.state.ordered})
             return
         left = self._not_before - time.monotonic()
         if left > 0:
@@ -188,58 +192,64 @@ class StateRecovery:
             return
         self._recover(parts)
 
-    def _recover(self, parts: frozenset[Part]) -> None:
-        failing = self.incident if self._tries else None
+    def _recover(self, parts: frozenset[StatePart]) -> None:
+        failing = self.incident if self._attempts else None
         found = failing or self._incident(parts)
         try:
-            self._make_anew(parts)
+            self._rebuild(parts)
         except AnotherTrayError:
             self._is_over = True
-            self._give_way()
+            self._on_conflict()
             return
         except (HooktrayError, OSError, sqlite3.Error) as error:
             self._failed(replace(found, failure=_why(error)), is_news=failing is None)
             return
-        self._tries, self._not_before = 0, 0.0
+        self._attempts, self._not_before = 0, 0.0
         unseen = self.incident.lost if self.incident else ()
         self.incident = replace(
-            found, failure="", approvals=len(self._kept.ledger.book.approved), decisions=self._decisions,
+            found, failure="", approvals=len(self._stores.ledger.state.approved), decisions=self._decisions,
             lost=tuple(dict.fromkeys((*unseen, *self._lost))), set_aside=self._aside,
         )  # fmt: skip
         self._decisions, self._lost, self._aside = None, [], ""
         self._watch()
         log.warning("%s", self.incident.text)
-        self._tell(self.incident)
+        self._announce(self.incident)
 
     def _failed(self, incident: Incident, *, is_news: bool) -> None:
-        gap = GAPS[min(self._tries, len(GAPS) - 1)]
-        self._tries += 1
+        gap = RETRY_DELAYS[min(self._attempts, len(RETRY_DELAYS) - 1)]
+        self._attempts += 1
         self._not_before = time.monotonic() + gap
         self.incident = incident
         self._watch()
         self._retry(gap)
         if is_news:
             log.warning("%s", incident.text)
-            self._tell(incident)
+            self._announce(incident)
 
-    def _incident(self, parts: frozenset[Part]) -> Incident:
-        cause, moved = Cause.LOCK, ""
-        if Part.FOLDER in parts:
-            moved = self._folder.whereabouts()
-            cause = Cause.DELETED if not moved else Cause.REPLACED if self._paths.state.exists() else Cause.MOVED
+    def _incident(self, parts: frozenset[StatePart]) -> Incident:
+        cause, moved = IncidentCause.LOCK, ""
+        if StatePart.FOLDER in parts:
+            moved = self._folder.current_path()
+            cause = (
+                IncidentCause.DELETED
+                if not moved
+                else IncidentCause.REPLACED
+                if self._paths.state.exists()
+                else IncidentCause.MOVED
+            )
         else:
             cause = next((cause for part, cause in PARTS if part in parts), cause)
         return Incident(at=time.time(), cause=cause, folder=str(self._paths.state), moved_to=moved)
 
     # ---- making it anew
 
-    def _make_anew(self, parts: frozenset[Part]) -> None:
+    def _rebuild(self, parts: frozenset[StatePart]) -> None:
         """Each step on its own: one that fails does not keep the others from being done."""
         self._folder.claim()
         _reopen_logs()
         failures: list[HooktrayError | OSError | sqlite3.Error] = []
         changed = parts | self._folder.changed()
-        steps = ((Part.SOCKET, self._listen), (Part.COPIES, self._copy), (Part.DATABASE, self._save))
+        steps = ((StatePart.SOCKET, self._listen), (StatePart.COPIES, self._copy), (StatePart.DATABASE, self._save))
         for part, work in steps:
             if part in changed:
                 try:
@@ -247,51 +257,51 @@ class StateRecovery:
                 except (HooktrayError, OSError, sqlite3.Error) as error:
                     failures.append(error)
                 else:
-                    self._folder.took(part)
+                    self._folder.remember(part)
         if failures:
             raise failures[0]
-        if Part.FOLDER in parts:
+        if StatePart.FOLDER in parts:
             self._put_records_back()
-        self._guide()
-        self._kept.ledger.sign()
-        self._kept.switch.sign()
-        self._kept.sessions.reopen()
-        self._folder.took(Part.FOLDER)
+        self._write_relay_conf()
+        self._stores.ledger.save_checkpoint()
+        self._stores.switch.save_checkpoint()
+        self._stores.sessions.reopen()
+        self._folder.remember(StatePart.FOLDER)
         self._revoke()
-        self._roster.forget()
+        self._catalog.reset()
 
     def _copy(self) -> None:
         """Put the approved bytes back, and find the hooks whose approved bytes are lost."""
         gone = []
-        for one in self._kept.ledger.in_order():
+        for one in self._stores.ledger.in_order():
             unit = next((unit for unit in self._units(one) if unit.digest == one.digest), None)
             if unit is None:
                 gone.append(one)
             else:
-                self._kept.copies.keep(unit)
-        self._gone = gone
+                self._stores.copies.save(unit)
+        self._lost_approvals = gone
 
-    def _units(self, one: Approved) -> Iterator[Unit]:
-        if held := self._held.units.get(one.digest):
+    def _units(self, one: ApprovedHook) -> Iterator[Bundle]:
+        if held := self._snapshot.bundles.get(one.digest):
             yield held
-        old = self._folder.old
-        folders = [self._kept.copies, *([Copies(old / self._paths.copies.name)] if old else [])]
+        old = self._folder.opened_path
+        folders = [self._stores.copies, *([Copies(old / self._paths.copies.name)] if old else [])]
         for copies in folders:
             with contextlib.suppress(HooktrayError):
-                yield copies.unit(one.digest)
+                yield copies.bundle(one.digest)
         with contextlib.suppress(HooktrayError, OSError, ValueError):
-            yield survey(one.hook)
+            yield read_bundle(one.hook)
 
     def _save(self) -> None:
         """The whole database as it was; where that cannot be read any more, what is in memory."""
-        self._kept.journal.swap(self._write)
+        self._stores.journal.swap(self._write)
 
     def _write(self) -> None:
-        path, pin = self._paths.database, self._kept.database.pin
-        if path.exists() and holds_anything(path):
+        path, pin = self._paths.database, self._stores.database.pin
+        if path.exists() and has_content(path):
             self._aside = str(self._set_aside(path))
         try:
-            with self._kept.ledger.quiet(), self._kept.switch.quiet():
+            with self._stores.ledger.pause_writes(), self._stores.switch.pause_writes():
                 self._decisions = self._spare.save()
                 pin.file = identity(path)
         except sqlite3.Error:
@@ -300,14 +310,14 @@ class StateRecovery:
             create(path)
             open_db(path, migrate=True)
             pin.file = identity(path)
-            self._kept.ledger.rewrite(WAY)
-            self._kept.switch.rewrite()
-            self._kept.database.damage_seen()  # this incident names what is gone
+            self._stores.ledger.rebuild(WAY)
+            self._stores.switch.rebuild()
+            self._stores.database.acknowledge_damage()  # this incident names what is gone
             self._decisions = 0
             self._lost += [say("the journal"), say("what was remembered of sessions")]
-        self._kept.database.examine_anew()
+        self._stores.database.forget_damage()
         self._spare.open()
-        lost.prepare(self._kept.database)
+        dropped_rows.prepare(self._stores.database)
 
     def _set_aside(self, path: Path) -> Path:
         """The log first: without it the database is an older one, but with another one's log it is damaged."""
@@ -320,8 +330,8 @@ class StateRecovery:
 
     def _put_records_back(self) -> None:
         """What `connect` and `adopt` wrote down, from the folder that was moved, else as we saw it last."""
-        old = self._folder.old
-        found = {**self._held.records, **(records(old, {}, {}) if old else {})}
+        old = self._folder.opened_path
+        found = {**self._snapshot.records, **(records(old, {}, {}) if old else {})}
         for name, text in found.items():
             place = self._paths.state / name
             if not place.exists():
@@ -331,13 +341,13 @@ class StateRecovery:
 
     def _revoke(self) -> None:
         """Their approval was for bytes that are gone: what their files hold now waits for a person."""
-        while self._gone:
-            one = self._gone[0]
-            self._kept.ledger.act(
-                Act.REVOKE, one.hook.key, one.digest, definition="", position=one.position, way=WAY
+        while self._lost_approvals:
+            one = self._lost_approvals[0]
+            self._stores.ledger.append(
+                LedgerAction.REVOKE, one.hook.key, one.digest, definition="", position=one.position, channel=WAY
             )  # fmt: skip
             self._lost.append(say("the approved bytes of {hook}, which must be approved again", hook=one.hook.name))
-            self._gone = self._gone[1:]
+            self._lost_approvals = self._lost_approvals[1:]
 
 
 def _why(error: Exception) -> str:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tray.alerts.alert import Alert
-from tray.alerts.policy import information
 from tray.language import say
+from tray.notify.alert import Alert
+from tray.notify.policy import information
 from tray.paths import Paths
 from tray.sources import configuration
 
 SOUND = "chime"
 
 
-def arrives(paths: Paths) -> bool:
+def create_config(paths: Paths) -> bool:
     """Make hooktray.yaml where there is none; True on the very first start."""
-    fresh = configuration.start(paths)
+    fresh = configuration.write_starter(paths)
     mark = paths.state / "welcomed"
     if not fresh or mark.exists():
         return False

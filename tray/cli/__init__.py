@@ -38,24 +38,24 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object 
 def commands() -> typer.Typer:
     """The command line with all of its commands."""
     from tray.cli import (  # noqa: F401 - they add theirs
-        asking,
+        agents,
         autostart,
         completion,
         config,
-        connecting,
         doctor,
         history,
-        reading,
+        requests,
         run,
+        status,
         testing,
     )
 
-    app.registered_commands.sort(key=_place)
+    app.registered_commands.sort(key=_position)
     completion.prepare()
     return app
 
 
-def _place(command: CommandInfo) -> int:
+def _position(command: CommandInfo) -> int:
     name = command.name or getattr(command.callback, "__name__", "")
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
@@ -75,17 +75,17 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last place that can answer
-        return failed(error)
+        return report_failure(error)
 
 
-def places(context: typer.Context) -> Paths:
+def prepared_paths(context: typer.Context) -> Paths:
     """Where this command's installation lives, made when it is not there yet."""
     paths: Paths = context.obj
     paths.prepare()
     return paths
 
 
-def failed(error: Exception) -> int:
+def report_failure(error: Exception) -> int:
     """Our bug, or a usage error of the command line."""
     show = getattr(error, "show", None)  # a usage error of the command line
     if callable(show):

@@ -11,7 +11,7 @@ from tray.cli import Json, app
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 
-WORDS = {
+STATE_TEXTS = {
     "on": phrase("Hooktray starts when you log in"),
     "off": phrase("Hooktray does not start when you log in"),
     "other": phrase("There is an entry for another Hooktray; `hooktray autostart on` replaces it"),
@@ -38,4 +38,4 @@ def autostart(
     if as_json:
         print(json.dumps({"autostart": state, "place": entry.entry.where}))
     else:
-        print(f"{say(WORDS[state])}\n  {entry.entry.where}")
+        print(f"{say(STATE_TEXTS[state])}\n  {entry.entry.where}")

@@ -44,7 +44,7 @@ def check(
             print(json.dumps({"file": str(path), "good": False, "problem": str(error), "warnings": []}))
             raise typer.Exit(1) from None
         raise
-    warnings = (*found.warnings, *_lacking(found.hooks))
+    warnings = (*found.warnings, *_approval_problems(found.hooks))
     if as_json:
         row = {"file": str(path), "good": True, "problem": None, "warnings": warnings}
         print(json.dumps(row, ensure_ascii=False))
@@ -54,13 +54,13 @@ def check(
     print(f"{path}: good, {len(found.hooks)} {'hook' if len(found.hooks) == 1 else 'hooks'}.")
 
 
-def _lacking(hooks: Sequence[Hook]) -> Iterator[str]:
+def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:
     """What keeps a hook from being approved, such as a script that is not there."""
-    from tray.engine.approval.covering import survey
+    from tray.approvals.bundle import read_bundle
 
     for hook in hooks:
         try:
-            if not hook.inert:
-                survey(hook)
+            if not hook.inactive:
+                read_bundle(hook)
         except (HooktrayError, OSError, ValueError) as error:
             yield f"{hook.source}: {error}"

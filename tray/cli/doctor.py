@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tray.cli import Json, app, places
+from tray.cli import Json, app, prepared_paths
 from tray.text import printable
 
 
@@ -21,16 +21,16 @@ def doctor(
     ] = False,
 ) -> None:
     """Try every approved hook and every connected agent; exit 1 when something is broken."""
-    from tray.app.doctor import Health, examine, told
-    from tray.cli.reading import vitals
+    from tray.app.doctor import Health, render, run_checks
+    from tray.cli.status import tray_health
 
-    paths = places(context)
+    paths = prepared_paths(context)
     findings = []
-    for one in examine(paths, vitals(paths), static=static):
+    for one in run_checks(paths, tray_health(paths), static=static):
         findings.append(one)
         if as_json:
             print(json.dumps(asdict(one), ensure_ascii=False), flush=True)
     if not as_json:
-        print(printable(told(findings)))
+        print(printable(render(findings)))
     if any(one.health is Health.BROKEN for one in findings):
         raise typer.Exit(1)

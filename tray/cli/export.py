@@ -11,14 +11,28 @@ from tray.cli.why import why_row
 from tray.model.decision import Record
 from tray.text import printable
 
-FORMS = ("jsonl", "csv")
-FORMULA = tuple("=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20")  # where spreadsheets begin to calculate; some take wide signs
+FORMATS = ("jsonl", "csv")
+FORMULA_STARTS = tuple(
+    "=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20"
+)  # where spreadsheets begin to calculate; some take wide signs
 COLUMNS = (
-    *("id", "at", "agent", "session", "project", "cwd", "event", "kind", "verdict", "reason", "ms", "queued"),
-    *("asked", "rewrites", "hooks", "notes", "remarks", "problem", "payload", "digest", "masked", "masks", "answer"),
+    *("id", "at", "agent", "session", "project", "cwd", "event", "kind", "verdict", "reason", "ms", "wait_ms"),
+    *(
+        "hooks_ms",
+        "rewrites",
+        "hooks",
+        "notes",
+        "adjustments",
+        "problem",
+        "payload",
+        "digest",
+        "masked",
+        "masks",
+        "answer",
+    ),
     *("ledger", "offline", "test", "alerted"),
 )
-CELL = 32_000  # characters; spreadsheets cut a longer one
+MAX_CELL = 32_000  # characters; spreadsheets cut a longer one
 
 
 def write(records: Iterable[Record], form: str, out: TextIO) -> int:
@@ -42,5 +56,5 @@ def cell(value: Any) -> object:
     if isinstance(value, int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    shown = printable(text[:CELL], CELL)
-    return f"'{shown}" if shown.lstrip(" ").startswith(FORMULA) else shown
+    shown = printable(text[:MAX_CELL], MAX_CELL)
+    return f"'{shown}" if shown.lstrip(" ").startswith(FORMULA_STARTS) else shown

@@ -12,7 +12,7 @@ import typer
 
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.strict import meant, nearest
+from tray.strict import nearest, suggest
 
 if TYPE_CHECKING:
     from tray.store.journal import Journal
@@ -23,7 +23,7 @@ Agent = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Only of th
 Project = Annotated[str, typer.Option("--project", metavar="PROJECT", help="Only of this project.")]
 Session = Annotated[str, typer.Option("--session", metavar="SESSION", help="Only of this session.")]
 Event = Annotated[str, typer.Option("--event", metavar="EVENT", help="Only this event, by either of its names.")]
-Word = Annotated[str, typer.Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask or deny.")]
+VerdictName = Annotated[str, typer.Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask or deny.")]
 Hook = Annotated[str, typer.Option("--hook", metavar="HOOK", help="Only where this hook was asked.")]
 Text = Annotated[
     str, typer.Option("--text", metavar="TEXT", help="Only where this stands in payload, reason, outputs or answer.")
@@ -52,20 +52,20 @@ def filters(
     An event or a hook that nobody declares any more may still stand in the `journal`; `hooks` are those declared.
     """
     from tray.dialects import DIALECTS
-    from tray.dialects.callers import AGENTS, UNKNOWN
+    from tray.dialects.recognition import FOREIGN_AGENTS, UNKNOWN
     from tray.model.event import EventKind
 
-    agents = (*DIALECTS, *AGENTS, UNKNOWN)
+    agents = (*DIALECTS, *FOREIGN_AGENTS, UNKNOWN)
     if agent and agent not in agents:
-        raise HooktrayError(f"--agent {agent}: unknown agent", hint=meant(agent, agents))
+        raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
-        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=meant(verdict, words))
+        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, words))
     if event:
         native = {name for dialect in DIALECTS.values() for name in dialect.EVENTS}
-        _known("event", event, {*(kind.value for kind in EventKind), *native}, journal)
+        _check_known("event", event, {*(kind.value for kind in EventKind), *native}, journal)
     if hook:
-        _known("hook", hook, hooks(), journal)
+        _check_known("hook", hook, hooks(), journal)
     return {
         "agent": agent,
         "project": project,
@@ -74,11 +74,11 @@ def filters(
         "verdict": Verdict[verdict.upper()] if verdict else None,
         "hook": hook,
         "text": text,
-        "since": moment(since) if since else "",
+        "since": parse_since(since) if since else "",
     }
 
 
-def _known(name: str, word: str, known: Collection[str], journal: Journal) -> None:
+def _check_known(name: str, word: str, known: Collection[str], journal: Journal) -> None:
     filters: dict[str, Any] = {name: word}
     if word in known or journal.recent(1, brief=True, **filters):
         return
@@ -87,7 +87,7 @@ def _known(name: str, word: str, known: Collection[str], journal: Journal) -> No
     raise HooktrayError(f"--{name} {word}: the journal holds no such {name}", hint=hint)
 
 
-def moment(word: str, clock: Callable[[], float] = time.time) -> float:
+def parse_since(word: str, clock: Callable[[], float] = time.time) -> float:
     """`2h` ago, or a date with or without a time, in seconds since the epoch. Raises HooktrayError."""
     span = re.fullmatch(r"(\d{1,6})([smhd])", word)
     if span:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tray.cli import Json, app, places
-from tray.cli.filters import Agent, Event, Hook, Project, Session, Since, Text, Word, filters
+from tray.cli import Json, app, prepared_paths
+from tray.cli.filters import Agent, Event, Hook, Project, Session, Since, Text, VerdictName, filters
 from tray.errors import HooktrayError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def log(
     project: Project = "",
     session: Session = "",
     event: Event = "",
-    verdict: Word = "",
+    verdict: VerdictName = "",
     hook: Hook = "",
     text: Text = "",
     since: Since = "",
@@ -43,12 +43,12 @@ def log(
     journal = _journal(context)
     wanted = filters(
         agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
-        since=since, journal=journal, hooks=lambda: _declared(context),
+        since=since, journal=journal, hooks=lambda: _hook_names(context),
     )  # fmt: skip
     if follow:
-        from tray.cli.following import follow as go_on
+        from tray.cli.follow import follow as go_on
 
-        go_on(journal, places(context).database, wanted, limit, as_json=as_json)
+        go_on(journal, prepared_paths(context).database, wanted, limit, as_json=as_json)
         return
     rows = [log_row(record) for record in journal.recent(limit, brief=True, **wanted)]
     if as_json:
@@ -61,23 +61,23 @@ def log(
 @app.command()
 def why(context: typer.Context, decision: Id, as_json: Json = False) -> None:
     """A readable account of one decision."""
-    from tray.cli.why import account, why_row
+    from tray.cli.why import report, why_row
 
     record = _record(_journal(context), decision)
-    print(json.dumps(why_row(record)) if as_json else account(record))
+    print(json.dumps(why_row(record)) if as_json else report(record))
 
 
 @app.command()
 def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") -> None:
     """How often each hook ran, failed and how long it took; what each agent was answered."""
-    from tray.app import stores
-    from tray.cli.filters import moment
+    from tray.app import open_stores
+    from tray.cli.filters import parse_since
     from tray.cli.stats import print_stats, stats_rows
-    from tray.store.statistics import Statistics
+    from tray.store.stats import Statistics
 
-    paths = places(context)
-    kept = stores(paths, migrate=not paths.database.exists())
-    begin = moment(since)
+    paths = prepared_paths(context)
+    kept = open_stores(paths, migrate=not paths.database.exists())
+    begin = parse_since(since)
     rows = stats_rows(Statistics(kept.database), begin, kept.journal.dropped)
     if as_json:
         for row in rows:
@@ -97,24 +97,24 @@ def export(
     project: Project = "",
     session: Session = "",
     event: Event = "",
-    verdict: Word = "",
+    verdict: VerdictName = "",
     hook: Hook = "",
     text: Text = "",
     since: Since = "",
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="The same as --format jsonl.")] = False,
 ) -> None:
     """All decisions, newest first, as JSON Lines or as CSV; redacted, as they are kept."""
-    from tray.cli.export import FORMS, write
+    from tray.cli.export import FORMATS, write
 
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
-    if form not in FORMS:
+    if form not in FORMATS:
         raise HooktrayError(f"--format {form}: there is no such format", hint="write jsonl or csv")
     journal = _journal(context)
     wanted = filters(
         agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
-        since=since, journal=journal, hooks=lambda: _declared(context),
+        since=since, journal=journal, hooks=lambda: _hook_names(context),
     )  # fmt: skip
-    records = journal.each(**wanted)
+    records = journal.iterate(**wanted)
     if file == "-":
         write(records, form, sys.stdout)
         return
@@ -146,24 +146,24 @@ def replay(
         raise typer.BadParameter("--against says which file to run for a hook: name the hook with --hook")
     from tray.cli.replay import replay as again
 
-    again(places(context), _record(_journal(context), decision), hook=hook, against=against, as_json=as_json)
+    again(prepared_paths(context), _record(_journal(context), decision), hook=hook, against=against, as_json=as_json)
 
 
 def _journal(context: typer.Context) -> Journal:
-    from tray.app import stores
+    from tray.app import open_stores
 
-    paths = places(context)
-    return stores(paths, migrate=not paths.database.exists()).journal
+    paths = prepared_paths(context)
+    return open_stores(paths, migrate=not paths.database.exists()).journal
 
 
-def _declared(context: typer.Context) -> set[str]:
+def _hook_names(context: typer.Context) -> set[str]:
     """The names of all hooks that sources or the ledger know."""
-    from tray.app import roster, stores
+    from tray.app import build_catalog, open_stores
 
-    paths = places(context)
-    found = roster(paths, stores(paths, migrate=False))
+    paths = prepared_paths(context)
+    found = build_catalog(paths, open_stores(paths, migrate=False))
     found.refresh()
-    return {one.hook.name for one in found.standings}
+    return {one.hook.name for one in found.states}
 
 
 def _record(journal: Journal, word: str) -> Record:

@@ -9,16 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tray.app import Stores, engine, llm, stores
-from tray.cli.trying import approved_hook
-from tray.door.control import ask
+from tray.app import Stores, build_engine, confirmed_llm, open_stores
+from tray.approvals.callers.ancestry import descends_from_hook
+from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as again
 from tray.engine import trial
-from tray.engine.account import reasons
-from tray.engine.callers.ancestry import descends_from_hook
+from tray.engine.record import reasons
 from tray.engine.replay import Replay
-from tray.engine.runners.process import MARK
-from tray.errors import DoorError, HooktrayError
+from tray.errors import HooktrayError, IpcError
+from tray.execution.process import RUN_VARIABLE
+from tray.ipc.client import send_request
 from tray.model.decision import Outcome, Record
 from tray.model.event import Event
 from tray.paths import Paths
@@ -28,45 +28,45 @@ from tray.text import printable
 def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bool) -> None:
     """Print what came out then and what would come out now."""
     _refuse_hooks(paths)
-    kept = stores(paths, migrate=not paths.database.exists())
-    event = again.recorded(record, dict(os.environ))
+    kept = open_stores(paths, migrate=not paths.database.exists())
+    event = again.recorded_event(record, dict(os.environ))
     if hook:
-        found = _one(paths, kept, event, record, hook, against)
+        found = _replay_hook(paths, kept, event, record, hook, against)
     else:
-        nobody = trial.Nobody()
-        judge = engine(kept, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody)
+        nobody = trial.NullListener()
+        judge = build_engine(kept, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, kept), records=nobody)
         found = again.run(judge, event, record)
     row = _row(found, record, against)
-    print(json.dumps(row, default=str) if as_json else printable(_account(row)))
+    print(json.dumps(row, default=str) if as_json else printable(_report(row)))
 
 
 def _refuse_hooks(paths: Paths) -> None:
     """What runs hooks, and files that nobody approved, is none of a hook's business (law 8)."""
     try:
-        tray = int(ask(paths.socket, {"op": "ping"}).get("pid", 0))
-    except DoorError:
+        tray = int(send_request(paths.socket, {"op": "ping"}).get("pid", 0))
+    except IpcError:
         tray = -1
-    if MARK in os.environ or descends_from_hook(os.getpid(), tray):
+    if RUN_VARIABLE in os.environ or descends_from_hook(os.getpid(), tray):
         raise HooktrayError("a hook cannot replay", hint="run this in a terminal of your own")
 
 
-def _one(paths: Paths, kept: Stores, event: Event, record: Record, hook: str, against: str) -> Replay:
+def _replay_hook(paths: Paths, kept: Stores, event: Event, record: Record, hook: str, against: str) -> Replay:
     approved = approved_hook(paths, kept, hook)
-    if again.sends(approved.hook):
+    if again.uses_network(approved.hook):
         raise HooktrayError(
             f"{approved.hook.name} would send the event away", hint="`hooktray test --hook` sends a synthetic one"
         )
     file = Path(against).absolute() if against else None
     with (
-        again.swapped(approved, kept.copies, file) if file else nullcontext((approved, kept.copies)) as (
+        again.replaced_file(approved, kept.copies, file) if file else nullcontext((approved, kept.copies)) as (
             meant,
             copies,
         )
     ):
-        nobody = trial.Nobody()
+        nobody = trial.NullListener()
         here = replace(kept, copies=copies)
-        judge = engine(here, nobody, nobody.later, None, llm=lambda: llm(paths, kept), rows=nobody)
-        tried = trial.run(judge, meant, event) if trial.asked(meant, event) else trial.unasked(meant, event)
+        judge = build_engine(here, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, kept), records=nobody)
+        tried = trial.run(judge, meant, event) if trial.is_matched(meant, event) else trial.unmatched(meant, event)
     return Replay(decision=tried.decision, answer=tried.answer, inexact=again.inexact(record))
 
 
@@ -82,7 +82,7 @@ def _row(found: Replay, record: Record, against: str) -> dict[str, Any]:
         "rewrites": decision.rewrite.target.value if decision.rewrite else None,
         "rewrite": decision.rewrite.value if decision.rewrite else None,
         "hooks": [_hook(outcome) for outcome in decision.outcomes],
-        "remarks": list(decision.remarks),
+        "adjustments": list(decision.adjustments),
         "stdout": found.answer.stdout.decode("utf-8", "replace"),
         "code": found.answer.code,
         "inexact": list(found.inexact),
@@ -94,14 +94,14 @@ def _hook(outcome: Outcome) -> dict[str, Any]:
     return {
         "name": outcome.hook,
         "status": outcome.status.value,
-        "verdict": outcome.reading.verdict.word,
-        "reason": outcome.reading.reason or outcome.cause,
+        "verdict": outcome.output.verdict.word,
+        "reason": outcome.output.reason or outcome.cause,
         "ms": round(outcome.ms, 3),
         "stderr": outcome.stderr,
     }
 
 
-def _account(row: dict[str, Any]) -> str:
+def _report(row: dict[str, Any]) -> str:
     then, now = row["then"], row["now"]
     lines = [f"Replay of {row['event']} of {row['agent']}, decision {row['id']}. Nothing was sent or written down."]
     if row["unapproved"]:
@@ -118,7 +118,7 @@ def _account(row: dict[str, Any]) -> str:
         lines.append(
             f"  rewrites the {row['rewrites']}: {json.dumps(row['rewrite'], ensure_ascii=False, default=str)}"
         )
-    lines += [f"  made to fit: {remark}" for remark in row["remarks"]]
+    lines += [f"  made to fit: {adjustment}" for adjustment in row["adjustments"]]
     lines.append(f"The agent would be told: {row['stdout'].strip() or 'nothing'} (exit {row['code']})")
     lines += [f"inexact: {reason}" for reason in row["inexact"]]
     return "\n".join(lines)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tray.cli import app, places
+from tray.cli import app, prepared_paths
 
 
 @app.command()
@@ -17,6 +17,6 @@ def run(
     """Start the tray; a second start says so and ends."""
     from tray.app.start import start
 
-    code = start(places(context), headless=headless)
+    code = start(prepared_paths(context), headless=headless)
     if code:
         raise typer.Exit(code)

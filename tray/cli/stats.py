@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tray.cli.views import clock, table
-from tray.store.statistics import Statistics
+from tray.store.stats import Statistics
 
 
 def stats_rows(sums: Statistics, since: float, lost: int) -> list[dict[str, Any]]:

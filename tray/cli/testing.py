@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
-from tray.cli import Json, app, places
+from tray.cli import Json, app, prepared_paths
 from tray.errors import HooktrayError
 from tray.paths import Paths
-from tray.strict import meant
+from tray.strict import suggest
 
 
 @app.command()
@@ -37,29 +37,29 @@ def test(
     """Send a synthetic event through relay, tray and hooks, and show what the agent would be told."""
     if expect and not hook:
         raise typer.BadParameter("--expect says what one hook shall answer: name it with --hook")
-    name = _native(agent, event)
+    name = _event_name(agent, event)
     body = _body(payload) if payload else _sample(agent, name)
     if show:
         sys.stdout.buffer.write(body)
         sys.stdout.flush()
     elif hook:
-        from tray.cli.trying import try_hook
+        from tray.cli.hook_trial import run_trial
 
-        try_hook(places(context), agent, name, body, hook=hook, expect=expect, as_json=as_json)
+        run_trial(prepared_paths(context), agent, name, body, hook=hook, expect=expect, as_json=as_json)
     else:
-        _relay(places(context), agent, name, body, as_json=as_json)
+        _relay(prepared_paths(context), agent, name, body, as_json=as_json)
 
 
 def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -> None:
     """The agent's part: start a relay, give it the payload, take the answer."""
-    from tray import relays
+    from tray import relay_program
     from tray.dialects import spec
-    from tray.model.event import TEST
+    from tray.model.event import TEST_VARIABLE
 
     done = subprocess.run(
-        [*relays.argv(paths.named), agent, name],
+        [*relay_program.argv(paths.relay_options), agent, name],
         input=body,
-        env={**os.environ, TEST: "1"},
+        env={**os.environ, TEST_VARIABLE: "1"},
         capture_output=True,
         timeout=spec(agent, name).timeout + 5,
         check=False,
@@ -79,10 +79,10 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -
 
 
 def _sample(agent: str, name: str) -> bytes:
-    from tray.app.wiring import here
+    from tray.app.agent_sites import working_folder
     from tray.engine.trial import sample
 
-    return sample(agent, name, str(here()))
+    return sample(agent, name, str(working_folder()))
 
 
 def _body(name: str) -> bytes:
@@ -107,16 +107,16 @@ def _body(name: str) -> bytes:
     return body
 
 
-def _native(agent: str, event: str) -> str:
-    from tray.dialects import DIALECTS, known
+def _event_name(agent: str, event: str) -> str:
+    from tray.dialects import DIALECTS, is_known_event
 
     if agent not in DIALECTS:
-        raise HooktrayError(f"unknown agent `{agent}`", hint=meant(agent, DIALECTS))
+        raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, DIALECTS))
     events = DIALECTS[agent].EVENTS
-    if known(agent, event):
+    if is_known_event(agent, event):
         return event
     by_kind = [name for name, spec in events.items() if spec.kind.value == event]
     if by_kind:
         return by_kind[0]
     words = [*events, *sorted({spec.kind.value for spec in events.values()})]
-    raise HooktrayError(f"{agent} has no event `{event}`", hint=meant(event, words))
+    raise HooktrayError(f"{agent} has no event `{event}`", hint=suggest(event, words))

@@ -14,24 +14,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tray.engine.approval.review import runs
-from tray.engine.approval.roster import line
-from tray.engine.telling import UNASKED
-from tray.model.decision import Record, Unasked, Verdict
-from tray.model.hook import State
+from tray.approvals.catalog import command_or_url
+from tray.approvals.review import describe_action
+from tray.engine.explain import SKIP_TEXTS
+from tray.model.decision import Record, SkipReason, Verdict
+from tray.model.hook import ApprovalState
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
-    from tray.app.wiring import Unsupported
+    from tray.app.agent_sites import UnsupportedAgent
+    from tray.approvals.catalog import HookCatalog, HookState
     from tray.connect.connections import Connection
-    from tray.engine.approval.roster import Roster, Standing
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
-WIDE = 2000  # columns of a file or a pipe: what is searched in there stands on one line
+PIPE_WIDTH = 2000  # columns of a file or a pipe: what is searched in there stands on one line
 
 
-def hook_rows(roster: Roster) -> list[dict[str, Any]]:
+def hook_rows(roster: HookCatalog) -> list[dict[str, Any]]:
     """One row per hook, in order."""
     return [
         {
@@ -42,12 +42,12 @@ def hook_rows(roster: Roster) -> list[dict[str, Any]]:
             "state": one.state.value,
             "enabled": one.hook.enabled,
             "health": one.health or "ok",
-            "cure": one.cure or None,
-            "runs": runs(one.hook.action),
+            "cure": one.remedy or None,
+            "runs": describe_action(one.hook.action),
             "digest": one.digest,
             "approved": one.approved or None,
         }
-        for one in roster.standings
+        for one in roster.states
     ]
 
 
@@ -66,13 +66,13 @@ def log_row(record: Record) -> dict[str, Any]:
         "rewrites": list(record.rewrites),
         "hooks": [dict(hook) for hook in record.hooks],
         "notes": list(record.notes),
-        "remarks": list(record.remarks),
+        "adjustments": list(record.adjustments),
         "problem": record.problem,
         "masked": record.masked,
         "cwd": record.cwd,
         "ledger": record.ledger,
-        "queued": record.queued,
-        "asked": record.asked,
+        "wait_ms": record.wait_ms,
+        "hooks_ms": record.hooks_ms,
         "offline": record.offline,
         "test": record.test,
         "alerted": record.alerted,
@@ -90,7 +90,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     if found["dropped"]:
         print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if found["pending"]:
-        print(f"{found['pending']} waiting for you: {_where(found)}.")
+        print(f"{found['pending']} waiting for you: {_where_to_decide(found)}.")
     for pause in found["pauses"]:
         if pause["agent"] or pause["session"]:
             whom = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
@@ -110,7 +110,7 @@ def print_status(found: Mapping[str, Any], configuration: Configuration) -> None
     _print_warnings(configuration)
 
 
-def _where(found: Mapping[str, Any]) -> str:
+def _where_to_decide(found: Mapping[str, Any]) -> str:
     """Where to decide: the page is there without an icon, too."""
     if not found["running"]:
         return "start the tray; its menu and `hooktray open` show them"
@@ -129,15 +129,20 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
         return
     table(
         ("hook", "event", "runs", "state", "source"),
-        [(row["name"], row["event"], row["runs"], _standing(row), _place(row["source"], paths)) for row in rows],
+        [
+            (row["name"], row["event"], row["runs"], _state_text(row), _short_source(row["source"], paths))
+            for row in rows
+        ],
     )
 
 
-def print_waiting(roster: Roster) -> None:
+def print_waiting(roster: HookCatalog) -> None:
     """The line to paste for each hook and each setting that waits."""
-    for one in roster.standings:
-        if one.state is State.PENDING and one.digest:
-            print(f"To ask for approval: hooktray approve {one.hook.match.event} {shlex.quote(_word(one, roster))}")
+    for one in roster.states:
+        if one.state is ApprovalState.PENDING and one.digest:
+            print(
+                f"To ask for approval: hooktray approve {one.hook.match.event} {shlex.quote(_hook_name(one, roster))}"
+            )
     for setting in roster.settings():
         if setting.waiting:
             print(
@@ -146,11 +151,12 @@ def print_waiting(roster: Roster) -> None:
             )
 
 
-def _word(one: Standing, roster: Roster) -> str:
+def _hook_name(one: HookState, roster: HookCatalog) -> str:
     """What names this hook alone: its command or URL, else its name. A foreign one may hold what a terminal obeys."""
-    words = (line(one.hook), one.hook.name, one.digest[:12])
+    words = (command_or_url(one.hook), one.hook.name, one.digest[:12])
     return next(
-        (word for word in words if word and _is_plain(word) and _is_clear(word, one, roster)), sanitise(one.key, 300)
+        (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, roster)),
+        sanitise(one.key, 300),
     )
 
 
@@ -158,7 +164,7 @@ def _is_plain(word: str) -> bool:
     return sanitise(word, 300) == word and not word.startswith("-")
 
 
-def _is_clear(word: str, one: Standing, roster: Roster) -> bool:
+def _is_unambiguous(word: str, one: HookState, roster: HookCatalog) -> bool:
     return [other for other in roster.find(word) if other.hook.match.event == one.hook.match.event] == [one]
 
 
@@ -186,7 +192,7 @@ def log_line(row: Mapping[str, Any]) -> str:
     return "  ".join(sanitise(str(cell), 300) for cell in cells)
 
 
-def print_connections(found: Sequence[Connection], foreign: Sequence[Unsupported]) -> None:
+def print_agents(found: Sequence[Connection], foreign: Sequence[UnsupportedAgent]) -> None:
     rows = [
         (
             one.agent,
@@ -194,7 +200,7 @@ def print_connections(found: Sequence[Connection], foreign: Sequence[Unsupported
             f"{len(one.events)} events" if one.connected else "no",
             _trusted(one),
             {True: "yes", False: "no", None: "not tried"}[one.firing] if one.connected else "-",
-            clock(one.heard) if one.heard else "never",
+            clock(one.last_event) if one.last_event else "never",
         )
         for one in found
     ]
@@ -202,7 +208,7 @@ def print_connections(found: Sequence[Connection], foreign: Sequence[Unsupported
     for one in found:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
-    places = {one.agent: one.places for one in found}
+    places = {one.agent: one.files for one in found}
     for other in foreign:
         where = ", ".join(places.get(other.line, ()))
         print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
@@ -216,13 +222,13 @@ def _trusted(one: Connection) -> str:
     return ("here" if one.trust == "trusted here" else "yes") if one.trusted else "no"
 
 
-def _place(source: str, paths: Paths) -> str:
+def _short_source(source: str, paths: Paths) -> str:
     """Short, for a table: from our folder on, whose path stands above it, or from the home folder on."""
     near, home = f"{paths.config.parent}{os.sep}", f"{Path.home()}{os.sep}"
     return source.removeprefix(near) if source.startswith(near) else source.replace(home, f"~{os.sep}", 1)
 
 
-def _standing(row: Mapping[str, Any]) -> str:
+def _state_text(row: Mapping[str, Any]) -> str:
     state, health = str(row["state"]), str(row["health"])
     if health == "ok":
         return state
@@ -235,8 +241,8 @@ def _what(row: Mapping[str, Any]) -> str:
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    if row["verdict"] == Verdict.ABSTAIN.word and not row["hooks"] and row["reason"] in list(Unasked):
-        return UNASKED[Unasked(row["reason"])].format(agent=row["agent"])
+    if row["verdict"] == Verdict.ABSTAIN.word and not row["hooks"] and row["reason"] in list(SkipReason):
+        return SKIP_TEXTS[SkipReason(row["reason"])].format(agent=row["agent"])
     if row["reason"] or row["problem"]:
         return str(row["reason"] or row["problem"])
     causes = [f"{hook['name']}: {hook['cause']}" for hook in row["hooks"] if hook.get("cause")]
@@ -254,4 +260,4 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(head, overflow="fold")
     for row in rows:
         table.add_row(*(Text(sanitise(str(cell), 300)) for cell in row))
-    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tray.cli.views import clock, log_row
-from tray.engine.telling import UNASKED
+from tray.engine.explain import SKIP_TEXTS
 from tray.model.decision import Record
 from tray.text import printable
 
 ALERTS = {"": "none was due", "sent": "sent", "held": "held back", "failed": "it could not be shown"}
-LABELS = {"reason": "said", "context": "told the agent besides", "rewrites": "rewrote the", "stderr": "printed"}
+FIELD_LABELS = {"reason": "said", "context": "told the agent besides", "rewrites": "rewrote the", "stderr": "printed"}
 
 
 def why_row(record: Record) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def why_row(record: Record) -> dict[str, Any]:
     }
 
 
-def account(record: Record) -> str:
+def report(record: Record) -> str:
     """What came in, who was asked, what they said, what the agent was told."""
     return printable("\n".join(_lines(record)), 200_000)
 
@@ -33,11 +33,11 @@ def _lines(record: Record) -> Iterator[str]:
     yield f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {clock(record.at)}"
     offline = ", answered without the tray" if record.offline else ""
     yield f"Decision {record.id}, session {record.session or 'unknown'}{offline}{', a test' if record.test else ''}"
-    reason = UNASKED[record.unasked].format(agent=record.agent) if record.unasked else record.reason
+    reason = SKIP_TEXTS[record.skip_reason].format(agent=record.agent) if record.skip_reason else record.reason
     yield f"Verdict: {record.verdict.word}" + (f", because {reason}" if reason else "")
-    if record.line:
-        yield f"It ran the hooks that Hooktray wrote for {record.line}."
-    yield f"Time: {record.ms:.1f} ms; its hooks waited {record.queued:.1f} and took {record.asked:.1f}"
+    if record.via_agent:
+        yield f"It ran the hooks that Hooktray wrote for {record.via_agent}."
+    yield f"Time: {record.ms:.1f} ms; its hooks waited {record.wait_ms:.1f} and took {record.hooks_ms:.1f}"
     if record.problem:
         yield f"Problem: {record.problem}"
     yield f"Hooks, by the approvals up to number {record.ledger}:" if record.hooks else "No hook was asked."
@@ -46,7 +46,7 @@ def _lines(record: Record) -> Iterator[str]:
     if record.rewrites:
         yield f"Rewritten: {', '.join(record.rewrites)}"
     yield from (f"Note for you: {note}" for note in record.notes)
-    yield from (f"Made to fit: {remark}" for remark in record.remarks)
+    yield from (f"Made to fit: {remark}" for remark in record.adjustments)
     told = str(record.answer.get("stdout") or record.answer.get("stderr") or "").strip()
     yield f"The agent was told: {told or 'nothing'} (exit {record.answer.get('code', 0)})"
     yield f"Alert: {ALERTS.get(record.alerted, record.alerted)}"
@@ -62,6 +62,6 @@ def _hook(hook: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {hook['name']}: {hook['status'].replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms"
     if hook.get("cause"):
         yield f"    {hook['cause']}"
-    for key, label in LABELS.items():
+    for key, label in FIELD_LABELS.items():
         if hook.get(key) and hook[key] != hook.get("cause"):
             yield f"    {label}: {str(hook[key]).strip()}"

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from tray.connect import claude_code, shelley, starchild, x_code
-from tray.connect.book import Book
-from tray.connect.edit import apply, look, remove_folders
-from tray.connect.plan import Plan, Site, Wire
+from tray.connect.plan import Plan, RelayEntry, Site
+from tray.edit.backups import Backups
+from tray.edit.file_changes import apply, read_state, remove_folders
 from tray.errors import HooktrayError
-from tray.paths import unwritable
+from tray.paths import unwritable_error
 
-PATIENCE = 20.0  # seconds for somebody else's writing to end
+LOCK_TIMEOUT = 20.0  # seconds for somebody else's writing to end
 
 
 class Connector(Protocol):
@@ -29,9 +29,9 @@ class Connector(Protocol):
     def is_installed(self, site: Site) -> bool: ...
     def connect(self, site: Site) -> Plan: ...
     def disconnect(self, site: Site) -> Plan: ...
-    def wires(self, site: Site) -> tuple[Wire, ...]: ...
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]: ...
     def trust(self, site: Site) -> str: ...
-    def probe(self, session: str, cwd: str) -> Mapping[str, Any]: ...
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]: ...
 
 
 CONNECTORS: dict[str, Connector] = {
@@ -42,48 +42,48 @@ CONNECTORS: dict[str, Connector] = {
 }
 
 
-def write(site: Site, agent: str, plan: Plan, book: Book | None = None) -> None:
+def apply_connect(site: Site, agent: str, plan: Plan, backups: Backups | None = None) -> None:
     """Carry out a plan to connect: what stood there is in our book before anything is touched."""
-    book = book or site.book
-    with _alone(site):
-        if all(look(change.path) == change.after for change in plan.changes):
+    backups = backups or site.backups
+    with _lock(site):
+        if all(read_state(change.path) == change.after for change in plan.changes):
             return  # somebody was quicker, with the same in mind
-        pages = [(change.path, book.get(change.path)) for change in plan.changes]
-        book.keep(agent, plan.changes, ())
+        pages = [(change.path, backups.get(change.path)) for change in plan.changes]
+        backups.record(agent, plan.changes, ())
         try:
             folders = apply(plan.changes)
         except BaseException:
             for path, page in pages:
-                book.put(page) if page else book.forget(path)
+                backups.save(page) if page else backups.delete(path)
             raise
-        book.keep(agent, plan.changes, folders)
+        backups.record(agent, plan.changes, folders)
 
 
-def undo(site: Site, agent: str, plan: Plan, book: Book | None = None) -> None:
+def apply_disconnect(site: Site, agent: str, plan: Plan, backups: Backups | None = None) -> None:
     """Carry out a plan to disconnect, and forget what we knew of these files."""
-    book = book or site.book
-    with _alone(site):
-        if all(look(change.path) == change.after for change in plan.changes):
+    backups = backups or site.backups
+    with _lock(site):
+        if all(read_state(change.path) == change.after for change in plan.changes):
             return
-        folders = [folder for kept in book.of(agent) for folder in kept.folders]
+        folders = [folder for kept in backups.of_agent(agent) for folder in kept.folders]
         apply(plan.changes)
         with contextlib.suppress(OSError):
             for change in plan.changes:
-                book.forget(change.path)
+                backups.delete(change.path)
         remove_folders(folders)
 
 
 @contextlib.contextmanager
-def _alone(site: Site) -> Iterator[None]:
+def _lock(site: Site) -> Iterator[None]:
     """One at a time, so that nobody's notes of what stood there are lost to another command or the menu."""
     from filelock import FileLock, Timeout  # not needed to look
 
     try:
-        held = FileLock(site.paths.state / "connections.lock", timeout=PATIENCE).acquire()
+        held = FileLock(site.paths.state / "connections.lock", timeout=LOCK_TIMEOUT).acquire()
     except Timeout as error:
         said = "another `hooktray connect` or `disconnect` is at work"
         raise HooktrayError(said, hint="wait for its end and try again; nothing was written") from error
     except OSError as error:
-        raise unwritable(site.paths.state, error) from error
+        raise unwritable_error(site.paths.state, error) from error
     with held:
         yield

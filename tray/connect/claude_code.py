@@ -12,22 +12,33 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tray.connect import line
-from tray.connect.claude_sheet import handlers, put, without
-from tray.connect.edit import Change
-from tray.connect.json_text import Edit, JsonText, fresh, is_blank
-from tray.connect.plan import PROBED, Plan, Site, Wire, edited, others_written, reading, restored
+from tray.connect import relay_command
+from tray.connect.claude_edit import add_groups, handlers, remove_handlers
+from tray.connect.plan import (
+    PROBE_EVENT,
+    Plan,
+    RelayEntry,
+    Site,
+    connect_change,
+    disconnect_change,
+    other_files,
+    read_or_empty,
+)
 from tray.dialects.claude_events import AGENT, EVENTS
+from tray.edit.file_changes import FileChange
+from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
 from tray.errors import HooktrayError
 
 NAME = "Claude Code"
 # A hook there takes the agent's place and has to make the worktree itself: without an opinion there is no answer.
-LEFT_OUT = ("WorktreeCreate",)
+EXCLUDED_EVENTS = ("WorktreeCreate",)
 SCOPES = {"user": "settings.json", "project": "settings.json", "local": "settings.local.json"}
-TRUST = "Running sessions take it up. In a folder that is new to Claude Code it first asks whether you trust that."
+TRUST_HINT = (
+    "Running sessions take it up. In a folder that is new to Claude Code it first asks whether you trust that."
+)
 
 
-def settings(site: Site) -> Path:
+def settings_path(site: Site) -> Path:
     scope = site.scope or "user"
     if scope not in SCOPES:
         raise HooktrayError(f"unknown scope `{scope}`", hint=f"write one of: {', '.join(SCOPES)}")
@@ -35,11 +46,11 @@ def settings(site: Site) -> Path:
     return folder / SCOPES[scope]
 
 
-def _meant(site: Site) -> tuple[Path, ...]:
+def _settings_paths(site: Site) -> tuple[Path, ...]:
     """The file of this scope; without a scope the user's, and whichever others we wrote."""
-    own = settings(site)
-    others = () if site.scope else others_written(site, AGENT, own)
-    return (own, *(path for path in others if any(_wires(path, {}))))
+    own = settings_path(site)
+    others = () if site.scope else other_files(site, AGENT, own)
+    return (own, *(path for path in others if any(_relay_entries(path, {}))))
 
 
 def is_installed(site: Site) -> bool:
@@ -47,44 +58,44 @@ def is_installed(site: Site) -> bool:
 
 
 def connect(site: Site) -> Plan:
-    paths, groups = _meant(site), wanted(site.relay)
+    paths, groups = _settings_paths(site), desired_groups(site.relay)
     changes = [_edited(site, path, groups) for path in paths]
-    mute = tuple(filter(None, map(_comment, paths)))
-    return Plan(changes=tuple(filter(None, changes)), notes=mute or (TRUST,))
+    mute = tuple(filter(None, map(_comment_problem, paths)))
+    return Plan(changes=tuple(filter(None, changes)), notes=mute or (TRUST_HINT,))
 
 
-def _edited(site: Site, path: Path, groups: Mapping[str, Any]) -> Change | None:
-    return edited(
+def _edited(site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
+    return connect_change(
         site,
         path,
-        lambda: fresh({"hooks": groups}),
+        lambda: new_document({"hooks": groups}),
         lambda text: _add(_upgrade(text, str(path), groups), str(path), groups),
         lambda text: _strip(text, str(path)),
     )
 
 
 def disconnect(site: Site) -> Plan:
-    found = [restored(site, AGENT, path, partial(_strip, path=str(path))) for path in _meant(site)]
+    found = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in _settings_paths(site)]
     return Plan(changes=tuple(filter(None, found)))
 
 
-def wires(site: Site) -> tuple[Wire, ...]:
-    today = wanted(site.relay) if site.relay else {}
-    return tuple(wire for path in _meant(site) for wire in _wires(path, today))
+def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
+    today = desired_groups(site.relay) if site.relay else {}
+    return tuple(wire for path in _settings_paths(site) for wire in _relay_entries(path, today))
 
 
-def _wires(path: Path, today: Mapping[str, Any]) -> Iterator[Wire]:
-    text = reading(path)
+def _relay_entries(path: Path, today: Mapping[str, Any]) -> Iterator[RelayEntry]:
+    text = read_or_empty(path)
     for one in handlers(JsonText(text, str(path))) if not is_blank(text) else ():
         event = one.event.key
-        if said := one.line:
-            yield Wire(
+        if said := one.relay:
+            yield RelayEntry(
                 event=event,
                 argv=_argv(one.value),
-                place=str(path),
-                state=said.state,
-                needs=said.needs,
-                current=event in today and one.value == today[event][0]["hooks"][0],
+                path=str(path),
+                state_folder=said.state_folder,
+                required_files=said.required_files,
+                up_to_date=event in today and one.value == today[event][0]["hooks"][0],
             )
 
 
@@ -93,10 +104,10 @@ def trust(site: Site) -> str:
 
     Its sessions at a terminal hold all hooks back until the folder is trusted; `claude -p` asks nobody.
     """
-    if mute := _comment(settings(site)):
+    if mute := _comment_problem(settings_path(site)):
         return f"off: {mute}"
     for scope in SCOPES:
-        path = settings(replace(site, scope=scope))
+        path = settings_path(replace(site, scope=scope))
         if _read(path).get("disableAllHooks") is True:
             return f"off: Claude Code runs no hook: take `disableAllHooks` out of {path}"
     found = _read(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json").get("projects")
@@ -109,27 +120,27 @@ def trust(site: Site) -> str:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    text = reading(path)
+    text = read_or_empty(path)
     value = JsonText(text, str(path)).value if not is_blank(text) else {}
     return value if isinstance(value, dict) else {}
 
 
-def probe(session: str, cwd: str) -> Mapping[str, Any]:
-    return {"session_id": session, "cwd": cwd, "hook_event_name": PROBED}
+def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"session_id": session, "cwd": cwd, "hook_event_name": PROBE_EVENT}
 
 
-def _comment(path: Path) -> str:
+def _comment_problem(path: Path) -> str:
     """Claude Code takes a file with comments for none at all."""
-    text = reading(path)
-    at = JsonText(text, str(path)).comment if not is_blank(text) else 0
+    text = read_or_empty(path)
+    at = JsonText(text, str(path)).first_comment_line if not is_blank(text) else 0
     return f"Claude Code reads no settings with comments: remove the one in {path}:{at}" if at else ""
 
 
-def wanted(relay: tuple[str, ...]) -> dict[str, Any]:
+def desired_groups(relay: tuple[str, ...]) -> dict[str, Any]:
     """Our group for each event; time-outs are the agent's own limits, which our deadlines are made from."""
     groups = {}
     for event, spec in EVENTS.items():
-        if event not in LEFT_OUT:
+        if event not in EXCLUDED_EVENTS:
             seconds = int(spec.timeout) if spec.timeout == int(spec.timeout) else spec.timeout
             command = _handler((*relay, AGENT, event))
             groups[event] = [{"hooks": [{"type": "command", **command, "timeout": seconds}]}]
@@ -139,18 +150,18 @@ def wanted(relay: tuple[str, ...]) -> dict[str, Any]:
 def _add(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
     """The text with our groups for the events that have none of ours yet."""
     sheet = JsonText(text, path)
-    there = {one.event.key for one in handlers(sheet) if one.line}
+    there = {one.event.key for one in handlers(sheet) if one.relay}
     missing = {event: group for event, group in groups.items() if event not in there}
-    return put(sheet, missing) if missing else text
+    return add_groups(sheet, missing) if missing else text
 
 
 def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
     """Our entries as they are written today, in their place; what is there twice or no longer wanted goes."""
     sheet, seen, gone = JsonText(text, path), set[str](), set[int]()
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for place, one in enumerate(handlers(sheet)):
         event = one.event.key
-        if not one.line:
+        if not one.relay:
             continue
         if event in seen or event not in groups:
             gone.add(place)
@@ -158,20 +169,20 @@ def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
         seen.add(event)
         today = groups[event][0]["hooks"][0]
         edits += [] if one.value == today else [sheet.replace(one.handler, today)]
-    return without(JsonText(sheet.edited(edits), path), gone) if edits or gone else text
+    return remove_handlers(JsonText(sheet.apply(edits), path), gone) if edits or gone else text
 
 
 def _strip(text: bytes, path: str) -> bytes:
     """The text without any entry of ours."""
     sheet = JsonText(text, path)
-    return without(sheet, {place for place, one in enumerate(handlers(sheet)) if one.line})
+    return remove_handlers(sheet, {place for place, one in enumerate(handlers(sheet)) if one.relay})
 
 
 def _handler(words: tuple[str, ...]) -> dict[str, Any]:
     if sys.platform == "win32":  # its own shell there is whichever it finds
-        program, *rest = line.command_words(words)
+        program, *rest = relay_command.cmd_argv(words)
         return {"command": program, "args": rest}
-    return {"command": line.shell(words)}
+    return {"command": relay_command.shell_line(words)}
 
 
 def _argv(handler: Mapping[str, Any]) -> tuple[str, ...]:

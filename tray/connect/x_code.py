@@ -11,34 +11,34 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tray.connect import line
-from tray.connect.edit import Change, File, look, settled
-from tray.connect.json_text import JsonText, fresh
-from tray.connect.plan import PROBED, Plan, Site, Wire, edited, reading, restored
+from tray.connect import relay_command
+from tray.connect.plan import PROBE_EVENT, Plan, RelayEntry, Site, connect_change, disconnect_change, read_or_empty
 from tray.dialects import DIALECTS
+from tray.edit.file_changes import File, FileChange, read_state, resolve_links
+from tray.edit.json_edit import JsonText, new_document
 from tray.errors import HooktrayError
 
 AGENT = "x-code"
 NAME = "X-Code CLI"
 ID = "hooktray@local"
 VERSION = "1.0.0"  # of the plugin's shape: its folder stays the same when Hooktray is updated
-RESTART = "Running sessions take it up with `/plugin refresh`, new ones by themselves."
+RESTART_HINT = "Running sessions take it up with `/plugin refresh`, new ones by themselves."
 
 
-def root(site: Site) -> Path:
+def plugins_folder(site: Site) -> Path:
     """The folder of all plugins."""
     return site.folder("XC_PLUGINS_DIR") if "XC_PLUGINS_DIR" in site.environment else _home(site) / "plugins"
 
 
-def manifest(site: Site) -> Path:
-    return root(site) / "cache" / "local" / "hooktray" / VERSION / ".x-code-plugin" / "plugin.json"
+def manifest_path(site: Site) -> Path:
+    return plugins_folder(site) / "cache" / "local" / "hooktray" / VERSION / ".x-code-plugin" / "plugin.json"
 
 
-def register(site: Site) -> Path:
-    return root(site) / "installed_plugins.json"
+def registry_path(site: Site) -> Path:
+    return plugins_folder(site) / "installed_plugins.json"
 
 
-def settings(site: Site) -> Path:
+def settings_path(site: Site) -> Path:
     return _home(site) / "settings.json"
 
 
@@ -47,52 +47,52 @@ def is_installed(site: Site) -> bool:
 
 
 def connect(site: Site) -> Plan:
-    path = register(site)
-    plugin = whole(site, manifest(site), fresh(wanted(site.relay)))
+    path = registry_path(site)
+    plugin = file_change(site, manifest_path(site), new_document(desired_manifest(site.relay)))
     record = {
         "id": ID,
         "name": "hooktray",
         "marketplace": "local",
         "version": VERSION,
-        "source": {"kind": "local", "path": str(manifest(site).parents[1])},
+        "source": {"kind": "local", "path": str(manifest_path(site).parents[1])},
         "installedAt": site.now,
         "installScope": "user",
     }
-    change = edited(
+    change = connect_change(
         site,
         path,
-        lambda: fresh({"schemaVersion": "1", "plugins": [record]}),
+        lambda: new_document({"schemaVersion": "1", "plugins": [record]}),
         lambda text: _add(text, str(path), record),
         lambda text: _strip(text, str(path)),
     )
-    return Plan(changes=tuple(filter(None, (plugin, change))), notes=(RESTART,))
+    return Plan(changes=tuple(filter(None, (plugin, change))), notes=(RESTART_HINT,))
 
 
 def disconnect(site: Site) -> Plan:
-    path, own = register(site), settled(manifest(site))
-    change = restored(site, AGENT, path, lambda text: _strip(text, str(path)))
-    plugin = Change(path=own, before=look(own), after=None) if look(own) else None
+    path, own = registry_path(site), resolve_links(manifest_path(site))
+    change = disconnect_change(site, AGENT, path, lambda text: _strip(text, str(path)))
+    plugin = FileChange(path=own, before=read_state(own), after=None) if read_state(own) else None
     return Plan(changes=tuple(filter(None, (change, plugin))))
 
 
-def wires(site: Site) -> tuple[Wire, ...]:
-    text = reading(manifest(site))
+def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
+    text = read_or_empty(manifest_path(site))
     if not text.strip() or not _is_registered(site):
         return ()
-    hooks = JsonText(text, str(manifest(site))).value["hooks"]
-    today = wanted(site.relay)["hooks"] if site.relay else {}
+    hooks = JsonText(text, str(manifest_path(site))).value["hooks"]
+    today = desired_manifest(site.relay)["hooks"] if site.relay else {}
     return tuple(
-        Wire(
+        RelayEntry(
             event=event,
             argv=_argv(one["command"]),
-            place=str(manifest(site)),
-            state=said.state,
-            needs=said.needs,
-            current=one in today.get(event, ()),
+            path=str(manifest_path(site)),
+            state_folder=said.state_folder,
+            required_files=said.required_files,
+            up_to_date=one in today.get(event, ()),
         )
         for event, group in hooks.items()
         for one in group
-        if (said := line.parse(one["command"]))
+        if (said := relay_command.parse(one["command"]))
     )
 
 
@@ -102,36 +102,36 @@ def _argv(command: str) -> tuple[str, ...]:
 
 def trust(site: Site) -> str:
     """A plugin is on unless the user's or the project's settings switch it off."""
-    for path in (site.cwd / ".x-code" / "settings.local.json", settings(site)):
-        text = reading(path)
+    for path in (site.cwd / ".x-code" / "settings.local.json", settings_path(site)):
+        text = read_or_empty(path)
         enabled = JsonText(text, str(path)).value.get("enabledPlugins") if text.strip() else None
         if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
             return "trusted" if enabled[ID] else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
     return "trusted"
 
 
-def probe(session: str, cwd: str) -> Mapping[str, Any]:
-    return {"event": PROBED, "session": {"sessionId": session, "cwd": cwd}}
+def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"event": PROBE_EVENT, "session": {"sessionId": session, "cwd": cwd}}
 
 
-def plugins(site: Site) -> list[tuple[str, Path]]:
+def other_plugins(site: Site) -> list[tuple[str, Path]]:
     """The name and the folder of every other plugin that is installed here."""
-    text = reading(register(site))
-    records = JsonText(text, str(register(site))).value.get("plugins") if text.strip() else None
+    text = read_or_empty(registry_path(site))
+    records = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
     found = []
     for one in records if isinstance(records, list) else []:
         if isinstance(one, dict) and one.get("id") != ID:
             parts = [str(one.get(key) or "") for key in ("marketplace", "name", "version")]
-            found.append((str(one.get("id")), (root(site) / "cache").joinpath(*parts)))
+            found.append((str(one.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
     return found
 
 
-def wanted(relay: tuple[str, ...]) -> dict[str, Any]:
+def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:
     """The plugin's manifest. Time limits are the agent's own; a larger number would make it drop all hooks."""
     hooks = {
         event: [
             {
-                "command": line.shell((*relay, AGENT, event)),
+                "command": relay_command.shell_line((*relay, AGENT, event)),
                 "timeout": int(spec.timeout * 1000),
                 "failurePolicy": "allow",
                 "description": "hooktray",
@@ -143,11 +143,11 @@ def wanted(relay: tuple[str, ...]) -> dict[str, Any]:
     return {"name": "hooktray", "version": VERSION, "description": about, "hooks": hooks}
 
 
-def whole(site: Site, path: Path, text: bytes, mode: int = 0o600) -> Change | None:
+def file_change(site: Site, path: Path, text: bytes, mode: int = 0o600) -> FileChange | None:
     """The change that makes a file of our own; None when it stands there."""
-    real = settled(path)
-    now, after = look(real), File(text=text, mode=mode)
-    return None if now == after else Change(path=real, before=now, after=after, shown=path)
+    real = resolve_links(path)
+    now, after = read_state(real), File(text=text, mode=mode)
+    return None if now == after else FileChange(path=real, before=now, after=after, display_path=path)
 
 
 def _home(site: Site) -> Path:
@@ -155,8 +155,8 @@ def _home(site: Site) -> Path:
 
 
 def _is_registered(site: Site) -> bool:
-    text = reading(register(site))
-    plugins = JsonText(text, str(register(site))).value.get("plugins") if text.strip() else None
+    text = read_or_empty(registry_path(site))
+    plugins = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
     return isinstance(plugins, list) and any(isinstance(one, dict) and one.get("id") == ID for one in plugins)
 
 
@@ -166,12 +166,12 @@ def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
         raise HooktrayError(f"{path}:1:1: is no list of plugins as X-Code keeps it", hint="nothing was written")
     plugins = sheet.member(sheet.root, "plugins")
     if plugins is None:
-        return sheet.edited(sheet.add(sheet.root, [("plugins", [record])]))
+        return sheet.apply(sheet.add(sheet.root, [("plugins", [record])]))
     for span, one in zip(sheet.children(plugins.value), sheet.value["plugins"], strict=True):
         if isinstance(one, dict) and one.get("id") == ID:
             same = {**one, "installedAt": ""} == {**record, "installedAt": ""}
-            return text if same else sheet.edited([sheet.replace(span, record)])
-    return sheet.edited(sheet.add(plugins.value, [(None, record)]))
+            return text if same else sheet.apply([sheet.replace(span, record)])
+    return sheet.apply(sheet.add(plugins.value, [(None, record)]))
 
 
 def _strip(text: bytes, path: str) -> bytes:
@@ -181,4 +181,4 @@ def _strip(text: bytes, path: str) -> bytes:
         return text
     both = zip(sheet.children(plugins.value), sheet.value["plugins"], strict=True)
     gone = [span for span, one in both if isinstance(one, dict) and one.get("id") == ID]
-    return sheet.edited(sheet.remove(plugins.value, gone)) if gone else text
+    return sheet.apply(sheet.remove(plugins.value, gone)) if gone else text

@@ -20,7 +20,7 @@ class IconState(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Stroke:
     """A stroke through points, with round ends and corners."""
 
     points: tuple[Point, ...]
@@ -38,19 +38,19 @@ class Arc:
     width: float = 2
 
 
-Shape = Line | Arc
+Shape = Stroke | Arc
 
 # All figures stand on a square of 16 units, so that at 16 pixels every straight edge meets the pixel grid.
 GRID = 16
-TRAY = Line(((1, 11), (1, 14), (15, 14), (15, 11)))
-BOW: tuple[Shape, ...] = (Line(((11, 4), (11, 7))), Arc((8, 7), 3, 0, 180), Line(((5, 7), (5, 5))))
+TRAY = Stroke(((1, 11), (1, 14), (15, 14), (15, 11)))
+BOW: tuple[Shape, ...] = (Stroke(((11, 4), (11, 7))), Arc((8, 7), 3, 0, 180), Stroke(((5, 7), (5, 5))))
 EYE = Arc((11, 2.5), 1.5, 0, 360, width=1)
-BARB = Line(((5, 5), (7, 7)), width=1.5)
+BARB = Stroke(((5, 5), (7, 7)), width=1.5)
 SHAPES: dict[IconState, tuple[Shape, ...]] = {
     IconState.ON: (TRAY, EYE, *BOW, BARB),
     IconState.OFF: (TRAY, Arc((8, 6), 4, 0, 360)),
-    IconState.PAUSED: (TRAY, Line(((5, 2), (5, 9)), width=3), Line(((11, 2), (11, 9)), width=3)),
-    IconState.ATTENTION: (TRAY, Line(((8, 2), (8, 5)), width=3.5), Line(((8, 10), (8, 10)), width=3.5)),
+    IconState.PAUSED: (TRAY, Stroke(((5, 2), (5, 9)), width=3), Stroke(((11, 2), (11, 9)), width=3)),
+    IconState.ATTENTION: (TRAY, Stroke(((8, 2), (8, 5)), width=3.5), Stroke(((8, 10), (8, 10)), width=3.5)),
 }
 
 # Middle tones that stand out by 3:1 against a light and a dark panel alike, for when nobody says which one it is;
@@ -62,8 +62,8 @@ COLOURS: dict[IconState, tuple[str, str, str]] = {
     IconState.ATTENTION: ("#cc5f0e", "#9a4300", "#ffab5e"),
 }
 TILE = "#2b2b2b"
-CRISP = 64  # up to this size strokes are moved to whole pixels
-FINE = 1024  # pixels that a picture is drawn on before it is reduced
+SNAP_LIMIT = 64  # up to this size strokes are moved to whole pixels
+CANVAS_SIZE = 1024  # pixels that a picture is drawn on before it is reduced
 
 
 def colour(state: IconState, dark: bool | None = None) -> str:
@@ -76,7 +76,7 @@ def colour(state: IconState, dark: bool | None = None) -> str:
 
 def draw(state: IconState, size: int, *, dark: bool | None = None) -> Image.Image:
     """The picture at one size, transparent around the ink."""
-    factor = max(1, FINE // size)
+    factor = max(1, CANVAS_SIZE // size)
     mask = Image.new("L", (size * factor, size * factor), 0)
     pen = ImageDraw.Draw(mask)
     for shape in SHAPES[state]:
@@ -116,7 +116,7 @@ def _bar(pen: ImageDraw.ImageDraw, one: Point, other: Point, thick: float) -> No
 
 def _points(shape: Shape, width: float, size: int) -> list[Point]:
     """A shape's way in pixels of the wanted size."""
-    if isinstance(shape, Line):
+    if isinstance(shape, Stroke):
         return [(_place(x, width, size), _place(y, width, size)) for x, y in shape.points]
     (x, y), radius = shape.centre, shape.radius
     left, right = _place(x - radius, width, size), _place(x + radius, width, size)
@@ -127,13 +127,13 @@ def _points(shape: Shape, width: float, size: int) -> list[Point]:
 
 def _width(width: float, size: int) -> float:
     scaled = width * size / GRID
-    return max(1.0, round(scaled)) if size <= CRISP else scaled
+    return max(1.0, round(scaled)) if size <= SNAP_LIMIT else scaled
 
 
 def _place(at: float, width: float, size: int) -> float:
     """A stroke's middle, moved so that its edges lie between two pixels."""
     scaled = at * size / GRID
-    return round(scaled - width / 2) + width / 2 if size <= CRISP else scaled
+    return round(scaled - width / 2) + width / 2 if size <= SNAP_LIMIT else scaled
 
 
 def svg(state: IconState, *, dark: bool | None = None) -> str:
@@ -149,11 +149,11 @@ def svg(state: IconState, *, dark: bool | None = None) -> str:
 
 
 def _path(shape: Shape) -> str:
-    return f'<path d="{_way(shape)}" stroke="#fff" stroke-width="{shape.width:g}"/>'
+    return f'<path d="{_path_data(shape)}" stroke="#fff" stroke-width="{shape.width:g}"/>'
 
 
-def _way(shape: Shape) -> str:
-    if isinstance(shape, Line):
+def _path_data(shape: Shape) -> str:
+    if isinstance(shape, Stroke):
         return "M" + "L".join(f"{x:g} {y:g}" for x, y in shape.points)
     (x, y), radius = shape.centre, shape.radius
     (x0, y0), (x1, y1) = (

@@ -18,7 +18,7 @@ from typing import Protocol
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.paths import Paths
-from tray.sources.configuration import write_whole
+from tray.sources.configuration import write_atomic
 
 FILE = "hooktray.desktop"
 MARK = "X-Hooktray=true"
@@ -27,13 +27,13 @@ VALUE = "Hooktray"
 SPECIAL = ('"', "`", "$", "\\")  # what a quoted argument of an Exec line escapes
 
 
-class Start(enum.StrEnum):
+class LoginState(enum.StrEnum):
     ON = "on"
     OFF = "off"
     OTHER = "other"  # there is an entry, and it does not start this Hooktray
 
 
-class Entry(Protocol):
+class LoginEntry(Protocol):
     """One place where a system keeps what it starts at login."""
 
     @property
@@ -50,18 +50,18 @@ class Entry(Protocol):
 class Autostart:
     """The entry of this Hooktray."""
 
-    entry: Entry
+    entry: LoginEntry
     argv: tuple[str, ...]
 
-    def state(self) -> Start:
+    def state(self) -> LoginState:
         found = self._read()
         if found is None:
-            return Start.OFF
-        return Start.ON if found == self.entry.text(self.argv) else Start.OTHER
+            return LoginState.OFF
+        return LoginState.ON if found == self.entry.text(self.argv) else LoginState.OTHER
 
     def is_on(self) -> bool:
         try:
-            return self.state() is Start.ON
+            return self.state() is LoginState.ON
         except HooktrayError:  # the menu is drawn all the same
             return False
 
@@ -80,7 +80,7 @@ class Autostart:
                 self.entry.remove()
         except OSError as error:
             raise self._failed(error) from error
-        if self.state() is not (Start.ON if on else Start.OFF):
+        if self.state() is not (LoginState.ON if on else LoginState.OFF):
             raise self._failed(None)
 
     def _read(self) -> str | None:
@@ -98,7 +98,7 @@ class Autostart:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LoginFile:
     """An entry that is a file of its own."""
 
     path: Path
@@ -117,7 +117,7 @@ class Page:
 
     def write(self, text: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.path, text.encode(), mode=0o644)
+        write_atomic(self.path, text.encode(), mode=0o644)
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -178,20 +178,20 @@ def launch_agent(argv: Sequence[str]) -> str:
 
 def autostart(paths: Paths, environment: Mapping[str, str] = os.environ) -> Autostart:
     """The entry for this system."""
-    return Autostart(entry(environment), command(paths))
+    return Autostart(login_entry(environment), command(paths))
 
 
-def entry(environment: Mapping[str, str], platform: str = sys.platform) -> Entry:
+def login_entry(environment: Mapping[str, str], platform: str = sys.platform) -> LoginEntry:
     home = Path(environment.get("HOME") or Path.home())
     if platform == "win32":
         from tray.desktop.windows import RunKey
 
         return RunValue(RunKey())
     if platform == "darwin":
-        return Page(home / "Library" / "LaunchAgents" / f"{LABEL}.plist", launch_agent, LABEL)
+        return LoginFile(home / "Library" / "LaunchAgents" / f"{LABEL}.plist", launch_agent, LABEL)
     folder = environment.get("XDG_CONFIG_HOME", "")
     config = Path(folder) if Path(folder).is_absolute() else home / ".config"
-    return Page(config / "autostart" / FILE, desktop_file, MARK)
+    return LoginFile(config / "autostart" / FILE, desktop_file, MARK)
 
 
 def command(paths: Paths) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ PRESSES: dict[str, Action] = {
 Click = tuple[int, str]  # a row's number and what happened to it
 
 
-def clicks_in(message: Message) -> list[Click] | None:
+def parse_clicks(message: Message) -> list[Click] | None:
     """What a call says about rows; None when it is another call, which the menu's own methods answer."""
     if message.member == "Event" and message.signature == "isvu":
         return [(message.body[0], message.body[1])]

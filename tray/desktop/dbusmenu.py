@@ -11,14 +11,14 @@ from dbus_fast.annotations import DBusBool, DBusInt32, DBusSignature, DBusStr, D
 from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
-from tray.desktop.rows import ROOT, Change, Property, Table
+from tray.desktop.rows import ROOT, MenuChange, MenuTable, Property
 
 MENU = "com.canonical.dbusmenu"
 READ = PropertyAccess.READ
-LETTERS = {bool: "b", int: "i", str: "s"}
+SIGNATURES = {bool: "b", int: "i", str: "s"}
 
-Shown = dict[str, Variant]
-Node = list[int | Shown | list[Variant]]
+MenuProperties = dict[str, Variant]
+Node = list[int | MenuProperties | list[Variant]]
 Numbers = Annotated[list[int], DBusSignature("ai")]
 Names = Annotated[list[str], DBusSignature("as")]
 Events = Annotated[list[tuple[int, str, Variant, int]], DBusSignature("a(isvu)")]
@@ -29,12 +29,12 @@ class Menu(ServiceInterface):
 
     def __init__(self, opened: Callable[[], None]) -> None:
         super().__init__(MENU)
-        self.table = Table()
+        self.table = MenuTable()
         self.opened = opened
         self._revisions = count(2)
         self._revision = 1
 
-    def tell(self, change: Change) -> None:
+    def publish(self, change: MenuChange) -> None:
         """Rows that changed are repainted in place; only parents whose children changed are read again."""
         if change.rows:
             self.ItemsPropertiesUpdated([[number, _variants(shown)] for number, shown in change.rows], [])
@@ -51,7 +51,7 @@ class Menu(ServiceInterface):
     @dbus_method()
     def GetGroupProperties(  # noqa: N802
         self, ids: Numbers, names: Names
-    ) -> Annotated[list[list[int | Shown]], DBusSignature("a(ia{sv})")]:
+    ) -> Annotated[list[list[int | MenuProperties]], DBusSignature("a(ia{sv})")]:
         rows = self.table.rows
         return [[number, _variants(rows[number].properties, names)] for number in ids or rows if number in rows]
 
@@ -108,8 +108,10 @@ class Menu(ServiceInterface):
 
     @dbus_signal()
     def ItemsPropertiesUpdated(  # noqa: N802
-        self, changed: list[list[int | Shown]], removed: list[list[int | list[str]]]
-    ) -> Annotated[tuple[list[list[int | Shown]], list[list[int | list[str]]]], DBusSignature("a(ia{sv})a(ias)")]:
+        self, changed: list[list[int | MenuProperties]], removed: list[list[int | list[str]]]
+    ) -> Annotated[
+        tuple[list[list[int | MenuProperties]], list[list[int | list[str]]]], DBusSignature("a(ia{sv})a(ias)")
+    ]:
         return changed, removed
 
     def _node(self, number: int, depth: int, names: list[str]) -> Node:
@@ -121,7 +123,9 @@ class Menu(ServiceInterface):
         return [number, _variants(row.properties, names), children]
 
 
-def _variants(properties: dict[str, Property], names: list[str] | None = None) -> Shown:
+def _variants(properties: dict[str, Property], names: list[str] | None = None) -> MenuProperties:
     return {
-        name: Variant(LETTERS[type(value)], value) for name, value in properties.items() if not names or name in names
+        name: Variant(SIGNATURES[type(value)], value)
+        for name, value in properties.items()
+        if not names or name in names
     }

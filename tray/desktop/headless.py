@@ -11,7 +11,7 @@ from tray.desktop.menu import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class IconView:
     """One thing that would be on the screen."""
 
     state: IconState
@@ -19,13 +19,13 @@ class Shown:
     items: tuple[Item, ...]
 
 
-class Headless:
+class HeadlessIcon:
     name = "headless"
     visible = False
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        self.shown: list[Shown] = []
+        self.shown: list[IconView] = []
         self._loop = MainLoop()
 
     def run(self) -> None:
@@ -36,7 +36,7 @@ class Headless:
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         """Only the last one is kept: a tray may be headless for months."""
-        self.shown[:] = [Shown(state, tooltip, items)]
+        self.shown[:] = [IconView(state, tooltip, items)]
 
     def stop(self) -> None:
         self._loop.stop()

@@ -20,7 +20,7 @@ from dbus_fast.errors import DBusError
 BUS, BUS_PATH = "org.freedesktop.DBus", "/org/freedesktop/DBus"
 WATCHER = "org.kde.StatusNotifierWatcher"
 HOST_PREFIX = "org.kde.StatusNotifierHost-"
-PATIENCE = 5.0  # seconds for one answer of the bus
+CALL_TIMEOUT = 5.0  # seconds for one answer of the bus
 
 
 async def ask(bus: MessageBus, member: str, signature: str = "", *body: Any) -> Any:
@@ -35,7 +35,7 @@ async def call(
     message = Message(
         destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
     )
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(CALL_TIMEOUT):
         reply = await bus.call(message)
     if reply is None:
         return None

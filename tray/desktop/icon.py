@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from tray.desktop.artwork import IconState
-from tray.desktop.either import Either
-from tray.desktop.headless import Headless
-from tray.desktop.linux import Screen, screen, session_bus
+from tray.desktop.fallback_icon import FallbackIcon
+from tray.desktop.headless import HeadlessIcon
+from tray.desktop.linux import XScreen, query_screen, session_bus
 from tray.desktop.menu import Action, Item
-from tray.desktop.toolkit import Pystray
+from tray.desktop.pystray_icon import PystrayIcon
 
-NOTHING = "no display and no D-Bus session: running headless"
+NO_DISPLAY = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"
 
 
@@ -44,20 +44,20 @@ class Icon(Protocol):
     def stop(self) -> None: ...
 
 
-class Backend(enum.Enum):
+class IconBackend(enum.Enum):
     SNI = enum.auto()
     PYSTRAY = enum.auto()
     HEADLESS = enum.auto()
 
 
-def backend(*, bus: bool, watcher: bool, look: Screen) -> Backend:
+def choose_backend(*, bus: bool, watcher: bool, look: XScreen) -> IconBackend:
     """The choice on Linux."""
     if bus and (watcher or not look.xembed):
-        return Backend.SNI
-    return Backend.PYSTRAY if look.xembed else Backend.HEADLESS
+        return IconBackend.SNI
+    return IconBackend.PYSTRAY if look.xembed else IconBackend.HEADLESS
 
 
-def choose(
+def choose_icon(
     loop: asyncio.AbstractEventLoop | None,
     act: Callable[[Action], None],
     opened: Callable[[], None],
@@ -72,7 +72,7 @@ def choose(
     has no default, because any process of the user can call itself a tray host.
     """
     if headless:
-        return Headless("headless, as asked for")
+        return HeadlessIcon("headless, as asked for")
     if sys.platform in {"darwin", "win32"}:
         return _pystray(act)
     return _on_linux(loop, act, opened, environment, trusts)
@@ -85,37 +85,37 @@ def _on_linux(
     environment: Mapping[str, str],
     trusts: Callable[[int], bool],
 ) -> Icon:
-    from tray.desktop.sni import BUS_ERRORS, Sni
+    from tray.desktop.sni import BUS_ERRORS, SniIcon
 
     sni, watcher = None, False
     if loop is not None and (address := session_bus(environment)):
-        sni = Sni(loop, address, act, opened, trusts)
+        sni = SniIcon(loop, address, act, opened, trusts)
         try:
             watcher = sni.start()
         except BUS_ERRORS:
             sni.stop()
             sni = None
-    look = screen(environment)
-    choice = backend(bus=sni is not None, watcher=watcher, look=look)
+    look = query_screen(environment)
+    choice = choose_backend(bus=sni is not None, watcher=watcher, look=look)
     if sni is not None:
-        either = Either(sni, lambda: _old(act, environment))
-        if choice is Backend.PYSTRAY:
-            either.settle()
+        either = FallbackIcon(sni, lambda: _legacy(act, environment))
+        if choice is IconBackend.PYSTRAY:
+            either.fall_back()
         return either
-    if choice is Backend.PYSTRAY:
+    if choice is IconBackend.PYSTRAY:
         return _pystray(act)
-    return Headless(NO_TRAY if look.display else NOTHING)
+    return HeadlessIcon(NO_TRAY if look.display else NO_DISPLAY)
 
 
-def _old(act: Callable[[Action], None], environment: Mapping[str, str]) -> Pystray | None:
+def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:
     """The icon in the XEmbed tray that is there now."""
-    icon = _pystray(act) if screen(environment).xembed else None
-    return icon if isinstance(icon, Pystray) else None
+    icon = _pystray(act) if query_screen(environment).xembed else None
+    return icon if isinstance(icon, PystrayIcon) else None
 
 
-def _pystray(act: Callable[[Action], None]) -> Pystray | Headless:
+def _pystray(act: Callable[[Action], None]) -> PystrayIcon | HeadlessIcon:
     try:
         import pystray
     except (ImportError, ValueError, OSError) as error:
-        return Headless(f"pystray finds no tray ({error}): running headless")
-    return Pystray(pystray, act)
+        return HeadlessIcon(f"pystray finds no tray ({error}): running headless")
+    return PystrayIcon(pystray, act)

@@ -23,12 +23,12 @@ def main(argv: list[str]) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
-    _adopt()
+    _become_subreaper()
     os.posix_spawnp(argv[0], argv, os.environ)
     _wait()
 
 
-def _adopt() -> None:
+def _become_subreaper() -> None:
     from ctypes import CDLL
 
     CDLL(None).prctl(SET_SUBREAPER, 1, 0, 0, 0)

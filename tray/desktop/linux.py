@@ -19,7 +19,7 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class XScreen:
     """What the X server says: that it is there, and whether an XEmbed tray is."""
 
     display: bool = False
@@ -37,20 +37,20 @@ def session_bus(environment: Mapping[str, str]) -> str:
         return ""
 
 
-def screen(environment: Mapping[str, str]) -> Screen:
+def query_screen(environment: Mapping[str, str]) -> XScreen:
     """Ask the X server of the environment; Xlib is there because pystray brings it."""
     name = environment.get("DISPLAY", "")
     if not name:
-        return Screen()
+        return XScreen()
     from Xlib import X, display, error  # type: ignore[import-untyped]
 
     try:
         connection = display.Display(name)
     except (error.DisplayError, error.ConnectionClosedError, OSError):
-        return Screen()
+        return XScreen()
     try:
         selection = connection.intern_atom(f"_NET_SYSTEM_TRAY_S{connection.get_default_screen()}")
-        return Screen(display=True, xembed=connection.get_selection_owner(selection) != X.NONE)
+        return XScreen(display=True, xembed=connection.get_selection_owner(selection) != X.NONE)
     finally:
         connection.close()
 
@@ -74,7 +74,7 @@ def open_file(path: Path) -> int:
     return int(done.stdout)
 
 
-def give_own_connection(icon: Any) -> Callable[[], None]:
+def separate_connection(icon: Any) -> Callable[[], None]:
     """Let pystray's Xorg icon be told what to do over a connection of its own; returns what closes that.
 
     python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:

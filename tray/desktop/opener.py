@@ -31,17 +31,17 @@ class Opener:
 
     def started(self, pid: int) -> bool:
         """Whether this process was started to open a file for the user. What it starts is below it (Linux)."""
-        return self._started.get(pid, b"") == _birth(pid) != b""
+        return self._started.get(pid, b"") == _start_time(pid) != b""
 
     def _remember(self, pid: int) -> None:
         with self._lock:
-            living = {one: birth for one, birth in self._started.items() if _birth(one) == birth}
-            self._started = {**living, pid: _birth(pid)}
+            living = {one: birth for one, birth in self._started.items() if _start_time(one) == birth}
+            self._started = {**living, pid: _start_time(pid)}
 
 
-def _birth(pid: int) -> bytes:
+def _start_time(pid: int) -> bytes:
     """When the process was started, as the kernel counts; empty when it has ended."""
-    from tray.engine.runners.proc import stat
+    from tray.execution.proc import stat
 
     try:
         return stat(pid)[19]

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from tray.desktop.menu import Action, Item, Kind
+from tray.desktop.menu import Action, Item, ItemKind
 
 ROOT = 0
 Property = str | bool | int
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MenuRow:
     """One item on the wire."""
 
     properties: dict[str, Property]
@@ -22,7 +22,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MenuChange:
     """What a host must be told: rows with other properties, and parents with other children."""
 
     rows: tuple[tuple[int, dict[str, Property]], ...] = ()
@@ -30,47 +30,47 @@ class Change:
 
 
 @dataclass(slots=True)
-class Table:
+class MenuTable:
     """Numbers for item ids. An item keeps its number while it is shown; no number is ever given twice."""
 
-    rows: dict[int, Row] = field(default_factory=lambda: {ROOT: Row({"children-display": "submenu"})})
+    rows: dict[int, MenuRow] = field(default_factory=lambda: {ROOT: MenuRow({"children-display": "submenu"})})
     _numbers: dict[str, int] = field(default_factory=dict)
     _fresh: count[int] = field(default_factory=lambda: count(1))
 
-    def update(self, items: Iterable[Item]) -> Change:
+    def update(self, items: Iterable[Item]) -> MenuChange:
         """Take the new menu in and say what is different."""
         before, numbers = self.rows, dict[str, int]()
-        after: dict[int, Row] = {}
+        after: dict[int, MenuRow] = {}
         children = tuple(self._add(item, after, numbers) for item in items)
         after[ROOT] = replace(before[ROOT], children=children)
         self.rows, self._numbers = after, numbers
         return _change(before, after)
 
-    def _add(self, item: Item, rows: dict[int, Row], numbers: dict[str, int]) -> int:
+    def _add(self, item: Item, rows: dict[int, MenuRow], numbers: dict[str, int]) -> int:
         number = numbers[item.id] = self._numbers.get(item.id) or next(self._fresh)
         children = tuple(self._add(child, rows, numbers) for child in item.children)
-        rows[number] = Row(_properties(item), children, item.action if item.enabled else None)
+        rows[number] = MenuRow(_properties(item), children, item.action if item.enabled else None)
         return number
 
 
 def _properties(item: Item) -> dict[str, Property]:
-    if item.kind is Kind.SEPARATOR:
+    if item.kind is ItemKind.SEPARATOR:
         return {"type": "separator"}
     # One underscore would mark the next letter as the row's shortcut.
     properties: dict[str, Property] = {"label": item.label.replace("_", "__"), "enabled": item.enabled}
-    if item.kind is Kind.CHECK:
+    if item.kind is ItemKind.CHECK:
         properties |= {"toggle-type": "checkmark", "toggle-state": int(item.checked)}
-    if item.kind is Kind.SUBMENU:
+    if item.kind is ItemKind.SUBMENU:
         properties["children-display"] = "submenu"
     return properties
 
 
-def _change(before: dict[int, Row], after: dict[int, Row]) -> Change:
+def _change(before: dict[int, MenuRow], after: dict[int, MenuRow]) -> MenuChange:
     kept = [number for number in after if number in before]
     rows = ((number, after[number].properties) for number in kept if _differs(before, after, number))
     parents = (number for number in kept if before[number].children != after[number].children)
-    return Change(tuple(rows), tuple(parents))
+    return MenuChange(tuple(rows), tuple(parents))
 
 
-def _differs(before: dict[int, Row], after: dict[int, Row], number: int) -> bool:
+def _differs(before: dict[int, MenuRow], after: dict[int, MenuRow], number: int) -> bool:
     return before[number].properties != after[number].properties

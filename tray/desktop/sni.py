@@ -22,9 +22,9 @@ from dbus_fast import ErrorType, Message, MessageFlag, MessageType, NameFlag
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
-from tray.bus import patient
+from tray.bus import wait_when_full
 from tray.desktop.artwork import IconState
-from tray.desktop.clicks import PRESSES, Click, clicks_in
+from tray.desktop.clicks import PRESSES, Click, parse_clicks
 from tray.desktop.dbusmenu import Menu
 from tray.desktop.hosts import BUS, WATCHER, ask, call, hosts, process
 from tray.desktop.mainloop import MainLoop
@@ -40,7 +40,7 @@ BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, Time
 log = logging.getLogger(__name__)
 
 
-class Sni:
+class SniIcon:
     """The icon. Its D-Bus side lives on the given loop; `act` and `opened` are called on the main thread."""
 
     name = "sni"
@@ -54,10 +54,10 @@ class Sni:
         trusts: Callable[[int], bool],
     ) -> None:
         self.reason = ""
-        self.refused = 0  # clicks that came from somebody else than a tray host
+        self.rejected = 0  # clicks that came from somebody else than a tray host
         self._loop, self._address = loop, address
         self._act, self._trusts = act, trusts
-        self.hosted: Callable[[bool], None] = lambda present: None  # told on the main thread
+        self.on_host_change: Callable[[bool], None] = lambda present: None  # told on the main thread
         self._main = MainLoop()
         self._item = StatusItem()
         self._menu = Menu(lambda: self._main.post(opened))
@@ -67,9 +67,9 @@ class Sni:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._lost = False  # the bus died under us
-        self._returning: asyncio.Task[None] | None = None
+        self._reconnecting: asyncio.Task[None] | None = None
         self._next = 0.0  # when, on the loop's clock, the next attempt to return may begin
-        self._said = False  # that the bus does not come back
+        self._is_reported = False  # that the bus does not come back
 
     @property
     def present(self) -> bool:
@@ -106,7 +106,7 @@ class Sni:
         self._main.stop()
 
     async def _start(self) -> bool:
-        bus = self._bus = patient(await MessageBus(bus_address=self._address, auth_timeout=START).connect())
+        bus = self._bus = wait_when_full(await MessageBus(bus_address=self._address, auth_timeout=START).connect())
         self._watching = self._loop.create_task(self._watch(bus))
         try:
             return await self._settle(bus)
@@ -120,7 +120,7 @@ class Sni:
         """Put the icon onto a new connection; whether a watcher is there."""
         bus.export(ITEM_PATH, self._item)
         bus.export(MENU_PATH, self._menu)
-        bus.add_message_handler(self._hear)
+        bus.add_message_handler(self._on_message)
         await bus.request_name(self._own_name, NameFlag.DO_NOT_QUEUE)
         # The match comes before the question, so that a watcher which arrives in between is not missed.
         rule = f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
@@ -135,7 +135,7 @@ class Sni:
         """Keep whether a host is there, and say it when that is new."""
         if present is not self._present:
             self._present = present
-            self._main.post(lambda: self.hosted(present))
+            self._main.post(lambda: self.on_host_change(present))
 
     @property
     def _own_name(self) -> str:
@@ -159,30 +159,30 @@ class Sni:
         except BUS_ERRORS as error:
             cause = str(error) or type(error).__name__
         if self._bus is bus:
-            self._bus, self._lost, self._said = None, True, False
+            self._bus, self._lost, self._is_reported = None, True, False
             self._note(False)
             log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
 
-    def _come_back(self) -> None:
+    def _reconnect(self) -> None:
         """Called whenever there is something to show, so that nothing has to wake up by itself."""
-        if not self._lost or self._returning is not None or self._loop.time() < self._next:
+        if not self._lost or self._reconnecting is not None or self._loop.time() < self._next:
             return
         self._next = self._loop.time() + RETRY
-        self._returning = self._spawn(self._return())
+        self._reconnecting = self._spawn(self._reconnect_once())
 
-    async def _return(self) -> None:
+    async def _reconnect_once(self) -> None:
         try:
             await self._start()
             self._lost = False
             log.info("the D-Bus session is back, and the icon with it")
         except BUS_ERRORS as error:
-            if not self._said:
+            if not self._is_reported:
                 log.warning(
                     "%s: %s; when the session is at another address, start Hooktray again", self._address, error
                 )
-            self._said = True
+            self._is_reported = True
         finally:
-            self._returning = None
+            self._reconnecting = None
 
     async def _register(self, bus: MessageBus) -> None:
         try:
@@ -193,14 +193,14 @@ class Sni:
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         change = self._menu.table.update(items)
         self._item.update(state, tooltip)
-        self._menu.tell(change)
+        self._menu.publish(change)
         if self._bus is None:
-            self._come_back()
+            self._reconnect()
         elif not self._shown and self._present:
             self._spawn(self._register(self._bus))
         self._shown = True
 
-    def _hear(self, message: Message) -> bool:
+    def _on_message(self, message: Message) -> bool:
         """Every message on its way in; true when it goes no further."""
         bus = self._bus
         if bus is None:
@@ -217,7 +217,7 @@ class Sni:
         if message.path != MENU_PATH:
             return False
         # By member and not by interface: a call may leave the interface out.
-        clicks = clicks_in(message)
+        clicks = parse_clicks(message)
         if clicks is None:
             return False
         self._spawn(self._take(bus, message, clicks))
@@ -266,7 +266,7 @@ class Sni:
         known = pid and pid in await hosts(bus)
         if known and self._trusts(pid):
             return True
-        self.refused += 1
+        self.rejected += 1
         why = "which calls itself a tray host and is not trusted" if known else "which is no tray host"
         log.warning("refused a click on the menu from process %d, %s", pid, why)
         return False

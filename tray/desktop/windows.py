@@ -46,7 +46,7 @@ class RunKey:
                 winreg.DeleteValue(key, name)
 
 
-def identify(name: str) -> None:
+def set_app_id(name: str) -> None:
     """The name by which Windows groups our windows and notifications; the setup gives it to the shortcut too."""
     if sys.platform == "win32":
         ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(name)

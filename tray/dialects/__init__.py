@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from tray.dialects import claude_code, shelley, starchild, wire, x_code
 from tray.dialects.fitting import Fit
-from tray.model.decision import NOTHING, SILENCE, Answer, Decision, Reading, Result, Verdict
-from tray.model.event import Can, Event, EventSpec, Knock, Tool
+from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, HookOutput, Result, Verdict
+from tray.model.event import AgentEvents, Capability, Event, EventSpec, RelayRequest, Tool
 
 Payload = Mapping[str, Any]
 
@@ -28,23 +28,23 @@ class Dialect(Protocol):
     """
 
     EVENTS: Mapping[str, EventSpec]
-    UNHEARD: Can
+    DEFAULT_CAN: Capability
 
-    def title(self, payload: Mapping[str, Any]) -> str: ...
-    def session(self, knock: Knock, payload: Mapping[str, Any]) -> str: ...
+    def event_name(self, payload: Mapping[str, Any]) -> str: ...
+    def session(self, knock: RelayRequest, payload: Mapping[str, Any]) -> str: ...
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None: ...
-    def parse(self, knock: Knock, name: str, payload: Mapping[str, Any]) -> Event: ...
+    def parse(self, knock: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event: ...
     def render(self, event: Event, decision: Decision) -> Answer: ...
     def neutral(self, name: str, body: bytes) -> Answer: ...
-    def carries(self, event: Event, decision: Decision) -> str: ...
-    def told(self, event: Event) -> str: ...
+    def rewrite_problem(self, event: Event, decision: Decision) -> str: ...
+    def hook_event_name(self, event: Event) -> str: ...
     def stdin(self, event: Event) -> bytes: ...
     def environment(self, event: Event) -> Mapping[str, str]: ...
-    def read(self, event: Event, result: Result) -> Reading: ...
+    def read(self, event: Event, result: Result) -> HookOutput: ...
     def sample(self, name: str) -> bytes: ...
 
 
-NAMES = 1024  # of events whose specs are remembered; names come from outside
+SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
 
 DIALECTS: dict[str, Dialect] = {
     "claude-code": claude_code,
@@ -54,41 +54,41 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def parse(knock: Knock, ledger: int = 0, payload: Payload | None = None) -> Event:
+def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None) -> Event:
     """The event of a knock. Never raises: what is wrong with the input is the event's `problem`.
 
     `payload` is what `payload_of` made of it, where that was done already.
     """
-    event = _parsed(knock, payload)
+    event = _parsed(request, payload)
     if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
         object.__setattr__(event, "ledger", ledger)
     return event
 
 
-def _parsed(knock: Knock, payload: Payload | None) -> Event:
-    dialect = DIALECTS.get(knock.agent)
+def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
+    dialect = DIALECTS.get(request.agent)
     if dialect is None:
-        return _broken(knock, f"unknown agent {knock.agent[:40]!r}; known agents: {', '.join(DIALECTS)}")
-    if knock.problem:
-        return _broken(knock, knock.problem)
+        return _failed_event(request, f"unknown agent {request.agent[:40]!r}; known agents: {', '.join(DIALECTS)}")
+    if request.problem:
+        return _failed_event(request, request.problem)
     try:
-        payload = payload_of(knock) if payload is None else payload
+        payload = parse_payload(request) if payload is None else payload
     except ValueError as error:
-        return _broken(knock, str(error))
-    return dialect.parse(knock, dialect.title(payload) or knock.event, payload)
+        return _failed_event(request, str(error))
+    return dialect.parse(request, dialect.event_name(payload) or request.event, payload)
 
 
-def payload_of(knock: Knock) -> Payload:
+def parse_payload(request: RelayRequest) -> Payload:
     """The fields of a knock's payload. Raises ValueError.
 
     A plain event's text stands under `prompt`, so that matchers find it like any other.
     """
-    if spec(knock.agent, knock.event).plain:
-        return {"prompt": _plain(knock.body)}
+    if spec(request.agent, request.event).plain:
+        return {"prompt": _plain(request.body)}
     try:
-        return wire.mapping(knock.body)
+        return wire.mapping(request.body)
     except ValueError as error:
-        raise ValueError(f"payload is {error}" if knock.body.strip() else "empty payload") from None
+        raise ValueError(f"payload is {error}" if request.body.strip() else "empty payload") from None
 
 
 def _plain(body: bytes) -> str:
@@ -98,31 +98,40 @@ def _plain(body: bytes) -> str:
         raise ValueError(f"payload is not UTF-8: byte {error.start} cannot be read") from None
 
 
-def _broken(knock: Knock, problem: str) -> Event:
+def _failed_event(request: RelayRequest, problem: str) -> Event:
     return Event(
-        **wire.frame(knock, {}),
-        name=knock.event,
-        kind=spec(knock.agent, knock.event).kind,
-        cwd=knock.cwd,
+        **wire.request_fields(request, {}),
+        name=request.event,
+        kind=spec(request.agent, request.event).kind,
+        cwd=request.cwd,
         problem=problem,
     )
 
 
-@lru_cache(maxsize=NAMES)
+@lru_cache(maxsize=SPEC_CACHE_SIZE)
 def spec(agent: str, name: str) -> EventSpec:
     dialect = DIALECTS.get(agent)
-    return wire.spec(dialect.EVENTS, name) if dialect else wire.UNKNOWN
+    return wire.spec(dialect.EVENTS, name) if dialect else wire.UNKNOWN_EVENT
 
 
-def known(agent: str, name: str) -> bool:
+def agent_events(agent: str) -> AgentEvents:
+    """The events of one of DIALECTS."""
+    return AgentEvents(
+        agent=agent,
+        names=DIALECTS[agent].EVENTS,
+        spec=lambda name: spec(agent, name) if is_known_event(agent, name) else None,
+    )
+
+
+def is_known_event(agent: str, name: str) -> bool:
     """Whether this is an event of the agent; `slash/files` is one of Shelley's though no table names it."""
-    return spec(agent, name) is not wire.UNKNOWN
+    return spec(agent, name) is not wire.UNKNOWN_EVENT
 
 
 def neutral(agent: str, name: str, body: bytes) -> Answer:
     """The answer that changes nothing: for when nobody had an opinion, or we failed."""
     dialect = DIALECTS.get(agent)
-    return dialect.neutral(name, body) if dialect else SILENCE
+    return dialect.neutral(name, body) if dialect else EMPTY_ANSWER
 
 
 def fit(event: Event, decision: Decision) -> Decision:
@@ -131,18 +140,20 @@ def fit(event: Event, decision: Decision) -> Decision:
         return decision
     dialect = DIALECTS.get(event.agent)
     if dialect is None:
-        return Fit(f"{event.name or 'an event'} of {event.agent}", Can.NOTHING)(decision)
+        return Fit(f"{event.name or 'an event'} of {event.agent}", Capability.NOTHING)(decision)
     found = spec(event.agent, event.name)
     # Of an event that we could not read, nothing but a refusal can be said.
-    can, extras = (found.can & Can.DENY, ()) if event.problem else (found.can, found.extras)
+    can, extras = (found.can & Capability.DENY, ()) if event.problem else (found.can, found.extras)
     who = f"{event.name} of {event.agent}"
-    return Fit(who, can, dialect.carries(event, decision), late=found.late, extras=extras)(decision)
+    return Fit(
+        who, can, dialect.rewrite_problem(event, decision), after_the_fact=found.after_the_fact, extras=extras
+    )(decision)
 
 
 def render(event: Event, decision: Decision) -> Answer:
     """The agent's own words for a decision; whatever it cannot carry is fitted first."""
     dialect = DIALECTS.get(event.agent)
-    if dialect is None or decision is NOTHING or decision.silent or spec(event.agent, event.name).observe_only:
+    if dialect is None or decision is NO_OPINION or decision.silent or spec(event.agent, event.name).observe_only:
         return neutral(event.agent, event.name, event.body)
     fitted = fit(event, decision)
     if event.problem and fitted.verdict is not Verdict.DENY:

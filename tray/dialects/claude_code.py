@@ -12,16 +12,16 @@ from typing import Any
 
 from tray.dialects import claude_answers, claude_events, claude_hooks, claude_samples, outputs, wire
 from tray.dialects.claude_events import AGENT, MESSAGES, PATHS, SEQUENCE, TEXTS, TITLES, TOPICS
-from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventSpec, Knock, Tool
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
 
 EVENTS: Mapping[str, EventSpec] = claude_events.EVENTS
-UNHEARD = Can.DENY | Can.STOP | Can.NOTE
+DEFAULT_CAN = Capability.DENY | Capability.STOP | Capability.NOTE
 SUBAGENT_EVENTS = ("SubagentStart", "SubagentStop")
-WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
-FORMS = ("Elicitation", "ElicitationResult")
-PERMITS = ("PreModelSwitch", "PreToolUse")
-BLOCKS = (
+PERMISSION_WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
+FORM_EVENTS = ("Elicitation", "ElicitationResult")
+PERMISSION_EVENTS = ("PreModelSwitch", "PreToolUse")
+BLOCK_EVENTS = (
     "ConfigChange",
     "PostToolBatch",
     "PostToolUse",
@@ -33,15 +33,15 @@ BLOCKS = (
     "UserPromptExpansion",
     "UserPromptSubmit",
 )
-EXITS = ("TaskCompleted", "TeammateIdle")  # refused by exit 2 alone
-GOES_ON = ("Stop", "SubagentStop", *EXITS)  # a refusal means: go on; so a stop beats it
+EXIT_2_EVENTS = ("TaskCompleted", "TeammateIdle")  # refused by exit 2 alone
+CONTINUE_ON_DENY = ("Stop", "SubagentStop", *EXIT_2_EVENTS)  # a refusal means: go on; so a stop beats it
 
 
-def title(payload: Mapping[str, Any]) -> str:
-    return wire.name(payload, "hook_event_name")
+def event_name(payload: Mapping[str, Any]) -> str:
+    return wire.event_name(payload, "hook_event_name")
 
 
-def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
     return wire.text(payload, "session_id")
 
 
@@ -51,23 +51,23 @@ def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     return wire.tool(payload, name="tool_name", input="tool_input", call="tool_use_id", output=output, failed=failed)
 
 
-def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
+def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
     said = wire.texts(payload, TEXTS)
     get = said.get
-    kind = EVENTS[name].kind if name in EVENTS else wire.UNKNOWN.kind
+    kind = EVENTS[name].kind if name in EVENTS else wire.UNKNOWN_EVENT.kind
     # With `--agent` a whole session has an agent_type; only an agent_id means a subagent.
     inside = "agent_id" in said or name in SUBAGENT_EVENTS
     return Event(
-        id=knock.id,
-        agent=knock.agent,
+        id=request.id,
+        agent=request.agent,
         payload=payload,
-        body=knock.body,
-        environment=knock.environment,
-        pid=knock.pid,
+        body=request.body,
+        environment=request.environment,
+        pid=request.pid,
         name=name,
         kind=kind,
-        session=session(knock, payload),
-        cwd=get("cwd") or knock.cwd,
+        session=session(request, payload),
+        cwd=get("cwd") or request.cwd,
         model=get("model") or get("to_model", ""),
         topic=get(TOPICS[name], "") if name in TOPICS else "",
         title=_first(said, TITLES[name]) if name in TITLES else get("title") or get("session_title", ""),
@@ -95,35 +95,35 @@ def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    return SILENCE
+    return EMPTY_ANSWER
 
 
-def carries(event: Event, decision: Decision) -> str:
+def rewrite_problem(event: Event, decision: Decision) -> str:
     rewrite = decision.rewrite
     if rewrite is None:
         return ""
     if rewrite.target is Target.ANSWER:
-        return _answers(event, rewrite.value)
+        return _answer_problem(event, rewrite.value)
     if rewrite.target is Target.OUTPUT:
         now = event.tool.output if event.tool else None
         same = outputs.same_shape(now, rewrite.value)
-        return wire.unwritable(rewrite.value) if same else "is not of the output's own shape"
+        return wire.json_problem(rewrite.value) if same else "is not of the output's own shape"
     if rewrite.target is not Target.INPUT:
-        return wire.unsayable(rewrite.value)
+        return wire.text_problem(rewrite.value)
     if not isinstance(rewrite.value, Mapping):
         return "is no JSON object"
     if event.name == "PermissionRequest" and decision.verdict is not Verdict.ALLOW:
         return "comes without an allow"
-    return wire.unwritable(rewrite.value)
+    return wire.json_problem(rewrite.value)
 
 
-def _answers(event: Event, value: Any) -> str:
+def _answer_problem(event: Event, value: Any) -> str:
     if event.name == "WorktreeCreate":
-        fault = wire.unsayable(value, blank=False)
+        fault = wire.text_problem(value, blank=False)
         return fault or ("is more than one line" if len(value.splitlines()) > 1 else "")
     if not isinstance(value, Mapping) or value.get("action") not in claude_answers.ACTIONS:
         return "is no form's answer"
-    return wire.unwritable(value)
+    return wire.json_problem(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
@@ -133,50 +133,52 @@ def render(event: Event, decision: Decision) -> Answer:
     halted = decision.stop is not None
     answer: dict[str, Any] = {}
     if halted and event.name != "PermissionRequest":
-        answer |= {"continue": False} | wire.filled(stopReason=decision.stop)
-    if denied and event.name in BLOCKS and not (halted and event.name in GOES_ON):
-        answer |= {"decision": "block", "reason": decision.reason or wire.BLOCKED}
+        answer |= {"continue": False} | wire.non_empty(stopReason=decision.stop)
+    if denied and event.name in BLOCK_EVENTS and not (halted and event.name in CONTINUE_ON_DENY):
+        answer |= {"decision": "block", "reason": decision.reason or wire.DEFAULT_REASON}
     if said := _specific(event, decision):
         answer["hookSpecificOutput"] = {"hookEventName": event.name} | said
-    answer |= wire.filled(systemMessage=wire.joined(decision.notes))
+    answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
     answer |= {name: value for name, value in decision.extra if name == SEQUENCE}
-    stdout = wire.line(answer) if answer else b""
-    if denied and event.name in EXITS and not halted:
-        return Answer(stdout=stdout, stderr=_told(decision), code=2)
+    stdout = wire.dumps_line(answer) if answer else b""
+    if denied and event.name in EXIT_2_EVENTS and not halted:
+        return Answer(stdout=stdout, stderr=_stderr(decision), code=2)
     return Answer(stdout=stdout)
 
 
 def _worktree(decision: Decision) -> Answer:
     if decision.verdict is Verdict.DENY:
-        return Answer(stderr=_told(decision), code=1)
+        return Answer(stderr=_stderr(decision), code=1)
     return Answer(stdout=f"{decision.rewrite.value}\n".encode()) if decision.rewrite else Answer()
 
 
-def _told(decision: Decision) -> bytes:
-    return (decision.reason or wire.BLOCKED).encode("utf-8", "replace") + b"\n"
+def _stderr(decision: Decision) -> bytes:
+    return (decision.reason or wire.DEFAULT_REASON).encode("utf-8", "replace") + b"\n"
 
 
 def _specific(event: Event, decision: Decision) -> dict[str, Any]:
     """What stands inside hookSpecificOutput."""
     extra = {name: value for name, value in decision.extra if name not in (SEQUENCE, "updatedPermissions")}
     if event.name == "PermissionRequest":
-        return _permission(decision)
+        return _permission_request(decision)
     if event.name == "PermissionDenied":
         return {"retry": True} if decision.retry else {}
-    if event.name in FORMS:
+    if event.name in FORM_EVENTS:
         return _form(decision)
-    said = _permit(decision) if event.name in PERMITS else {}
-    return said | _rewritten(decision) | wire.filled(additionalContext=decision.context) | extra
+    said = _permission_decision(decision) if event.name in PERMISSION_EVENTS else {}
+    return said | _rewritten(decision) | wire.non_empty(additionalContext=decision.context) | extra
 
 
-def _permit(decision: Decision) -> dict[str, Any]:
-    if decision.verdict not in WORDS:
+def _permission_decision(decision: Decision) -> dict[str, Any]:
+    if decision.verdict not in PERMISSION_WORDS:
         return {}
-    reason = decision.reason or (wire.BLOCKED if decision.verdict is Verdict.DENY else "")
-    return {"permissionDecision": WORDS[decision.verdict]} | wire.filled(permissionDecisionReason=reason)
+    reason = decision.reason or (wire.DEFAULT_REASON if decision.verdict is Verdict.DENY else "")
+    return {"permissionDecision": PERMISSION_WORDS[decision.verdict]} | wire.non_empty(
+        permissionDecisionReason=reason
+    )
 
 
-REWRITTEN = {
+REWRITE_KEYS = {
     Target.INPUT: "updatedInput",
     Target.MESSAGE: "displayContent",
     Target.OUTPUT: "updatedToolOutput",
@@ -185,13 +187,13 @@ REWRITTEN = {
 
 def _rewritten(decision: Decision) -> dict[str, Any]:
     rewrite = decision.rewrite
-    return {REWRITTEN[rewrite.target]: rewrite.value} if rewrite and rewrite.target in REWRITTEN else {}
+    return {REWRITE_KEYS[rewrite.target]: rewrite.value} if rewrite and rewrite.target in REWRITE_KEYS else {}
 
 
-def _permission(decision: Decision) -> dict[str, Any]:
+def _permission_request(decision: Decision) -> dict[str, Any]:
     """An ask, like no opinion, is silence: the agent is about to ask the user anyway."""
     if decision.stop is not None or decision.verdict is Verdict.DENY:
-        reason = decision.reason or decision.stop or wire.BLOCKED
+        reason = decision.reason or decision.stop or wire.DEFAULT_REASON
         halt = {"interrupt": True} if decision.stop is not None else {}
         return {"decision": {"behavior": "deny", "message": reason} | halt}
     if decision.verdict is not Verdict.ALLOW:
@@ -207,8 +209,8 @@ def _form(decision: Decision) -> dict[str, Any]:
     return {key: value[key] for key in ("action", "content") if key in value}
 
 
-def told(event: Event) -> str:
-    return claude_events.told(event)
+def hook_event_name(event: Event) -> str:
+    return claude_events.hook_event_name(event)
 
 
 def stdin(event: Event) -> bytes:
@@ -220,8 +222,8 @@ def environment(event: Event) -> Mapping[str, str]:
     return wire.variables(CLAUDE_PROJECT_DIR=own or event.cwd, CLAUDE_CODE_SESSION_ID=event.session)
 
 
-def read(event: Event, result: Result) -> Reading:
-    return claude_answers.read(event, result, told(event))
+def read(event: Event, result: Result) -> HookOutput:
+    return claude_answers.read(event, result, hook_event_name(event))
 
 
 def sample(name: str) -> bytes:

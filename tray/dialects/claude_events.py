@@ -4,67 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tray.model.event import Can, Event, EventKind, EventSpec
+from tray.model.event import Capability, Event, EventKind, EventSpec
 
 AGENT = "claude-code"
-ANSWERED = Can.DENY | Can.STOP | Can.NOTE
-REFUSED = Can.DENY | Can.NOTE
-TOLD = Can.CONTEXT | Can.NOTE
-PERMIT = Can.ALLOW | Can.ASK
+CAN_ANSWER = Capability.DENY | Capability.STOP | Capability.NOTE
+CAN_REFUSE = Capability.DENY | Capability.NOTE
+CAN_INFORM = Capability.CONTEXT | Capability.NOTE
+CAN_PERMIT = Capability.ALLOW | Capability.ASK
 SEQUENCE = "terminalSequence"  # taken with every JSON answer
-WATCH = ("watchPaths", SEQUENCE)
+WATCH_EXTRAS = ("watchPaths", SEQUENCE)
 
 # STOP stands where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
 EVENTS: Mapping[str, EventSpec] = {
-    "ConfigChange": EventSpec(kind=EventKind.CONFIG_CHANGED, can=REFUSED, subject="source", extras=(SEQUENCE,)),
-    "CwdChanged": EventSpec(kind=EventKind.CWD_CHANGED, can=Can.NOTE, extras=WATCH),
+    "ConfigChange": EventSpec(kind=EventKind.CONFIG_CHANGED, can=CAN_REFUSE, subject="source", extras=(SEQUENCE,)),
+    "CwdChanged": EventSpec(kind=EventKind.CWD_CHANGED, can=Capability.NOTE, extras=WATCH_EXTRAS),
     "DirectoryAdded": EventSpec(kind=EventKind.DIRECTORY_ADDED, subject="source"),
     # Silence lets the user be asked, which is all that an ask wants.
     "Elicitation": EventSpec(
         kind=EventKind.ELICITATION,
-        can=REFUSED | Can.ASK | Can.REWRITE_ANSWER,
+        can=CAN_REFUSE | Capability.ASK | Capability.REWRITE_ANSWER,
         subject="mcp_server_name",
         extras=(SEQUENCE,),
     ),
     "ElicitationResult": EventSpec(
         kind=EventKind.ELICITATION_RESULT,
-        can=REFUSED | Can.REWRITE_ANSWER,
+        can=CAN_REFUSE | Capability.REWRITE_ANSWER,
         subject="mcp_server_name",
         extras=(SEQUENCE,),
     ),
-    "FileChanged": EventSpec(kind=EventKind.FILE_CHANGED, can=Can.NOTE, subject="file_path", extras=WATCH),
+    "FileChanged": EventSpec(
+        kind=EventKind.FILE_CHANGED, can=Capability.NOTE, subject="file_path", extras=WATCH_EXTRAS
+    ),
     "InstructionsLoaded": EventSpec(kind=EventKind.INSTRUCTIONS_LOADED, subject="load_reason"),
-    "MessageDisplay": EventSpec(kind=EventKind.MESSAGE_DISPLAY, can=Can.REWRITE_MESSAGE, timeout=10),
+    "MessageDisplay": EventSpec(kind=EventKind.MESSAGE_DISPLAY, can=Capability.REWRITE_MESSAGE, timeout=10),
     "Notification": EventSpec(kind=EventKind.NOTIFICATION, subject="notification_type"),
     "PermissionDenied": EventSpec(
-        kind=EventKind.PERMISSION_DENIED, can=Can.RETRY | Can.NOTE, subject="tool_name", extras=(SEQUENCE,)
+        kind=EventKind.PERMISSION_DENIED,
+        can=Capability.RETRY | Capability.NOTE,
+        subject="tool_name",
+        extras=(SEQUENCE,),
     ),
     "PermissionRequest": EventSpec(
         kind=EventKind.PERMISSION_REQUEST,
-        can=ANSWERED | PERMIT | Can.REWRITE_INPUT,
+        can=CAN_ANSWER | CAN_PERMIT | Capability.REWRITE_INPUT,
         subject="tool_name",
         extras=("updatedPermissions", SEQUENCE),
     ),
     "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, subject="trigger"),
-    "PostModelSwitch": EventSpec(kind=EventKind.MODEL_SWITCH_AFTER, can=TOLD, subject="source", extras=(SEQUENCE,)),
-    "PostToolBatch": EventSpec(kind=EventKind.TOOL_BATCH, can=ANSWERED | Can.CONTEXT, extras=(SEQUENCE,)),
+    "PostModelSwitch": EventSpec(
+        kind=EventKind.MODEL_SWITCH_AFTER, can=CAN_INFORM, subject="source", extras=(SEQUENCE,)
+    ),
+    "PostToolBatch": EventSpec(kind=EventKind.TOOL_BATCH, can=CAN_ANSWER | Capability.CONTEXT, extras=(SEQUENCE,)),
     "PostToolUse": EventSpec(
         kind=EventKind.TOOL_AFTER,
-        can=ANSWERED | Can.CONTEXT | Can.REWRITE_OUTPUT,
-        late=True,
+        can=CAN_ANSWER | Capability.CONTEXT | Capability.REWRITE_OUTPUT,
+        after_the_fact=True,
         subject="tool_name",
         extras=("classifierContext", SEQUENCE),
     ),
     "PostToolUseFailure": EventSpec(
-        kind=EventKind.TOOL_FAILED, can=ANSWERED | Can.CONTEXT, late=True, subject="tool_name", extras=(SEQUENCE,)
+        kind=EventKind.TOOL_FAILED,
+        can=CAN_ANSWER | Capability.CONTEXT,
+        after_the_fact=True,
+        subject="tool_name",
+        extras=(SEQUENCE,),
     ),
-    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=REFUSED, subject="trigger", extras=(SEQUENCE,)),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=CAN_REFUSE, subject="trigger", extras=(SEQUENCE,)),
     "PreModelSwitch": EventSpec(
-        kind=EventKind.MODEL_SWITCH_BEFORE, can=REFUSED | PERMIT, subject="source", extras=(SEQUENCE,)
+        kind=EventKind.MODEL_SWITCH_BEFORE, can=CAN_REFUSE | CAN_PERMIT, subject="source", extras=(SEQUENCE,)
     ),
     "PreToolUse": EventSpec(
         kind=EventKind.TOOL_BEFORE,
-        can=ANSWERED | PERMIT | Can.REWRITE_INPUT | Can.CONTEXT,
+        can=CAN_ANSWER | CAN_PERMIT | Capability.REWRITE_INPUT | Capability.CONTEXT,
         subject="tool_name",
         extras=(SEQUENCE,),
     ),
@@ -72,33 +83,35 @@ EVENTS: Mapping[str, EventSpec] = {
     "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=1.5, subject="reason"),
     "SessionStart": EventSpec(
         kind=EventKind.SESSION_START,
-        can=TOLD,
+        can=CAN_INFORM,
         subject="source",
-        extras=("initialUserMessage", "reloadSkills", "sessionTitle", *WATCH),
+        extras=("initialUserMessage", "reloadSkills", "sessionTitle", *WATCH_EXTRAS),
     ),
-    "Setup": EventSpec(kind=EventKind.SETUP, can=TOLD, subject="trigger", extras=(SEQUENCE,)),
+    "Setup": EventSpec(kind=EventKind.SETUP, can=CAN_INFORM, subject="trigger", extras=(SEQUENCE,)),
     # No CONTEXT at a stop: there it makes the agent go on, so it is read as a refusal.
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=ANSWERED, extras=(SEQUENCE,)),
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER, extras=(SEQUENCE,)),
     "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, subject="error"),
-    "SubagentStart": EventSpec(kind=EventKind.SUBAGENT_START, can=TOLD, subject="agent_type", extras=(SEQUENCE,)),
-    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=ANSWERED, subject="agent_type", extras=(SEQUENCE,)),
-    "TaskCompleted": EventSpec(kind=EventKind.TASK_COMPLETED, can=ANSWERED, extras=(SEQUENCE,)),
-    "TaskCreated": EventSpec(kind=EventKind.TASK_CREATED, can=REFUSED, extras=(SEQUENCE,)),
-    "TeammateIdle": EventSpec(kind=EventKind.TEAMMATE_IDLE, can=ANSWERED, extras=(SEQUENCE,)),
+    "SubagentStart": EventSpec(
+        kind=EventKind.SUBAGENT_START, can=CAN_INFORM, subject="agent_type", extras=(SEQUENCE,)
+    ),
+    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=CAN_ANSWER, subject="agent_type", extras=(SEQUENCE,)),
+    "TaskCompleted": EventSpec(kind=EventKind.TASK_COMPLETED, can=CAN_ANSWER, extras=(SEQUENCE,)),
+    "TaskCreated": EventSpec(kind=EventKind.TASK_CREATED, can=CAN_REFUSE, extras=(SEQUENCE,)),
+    "TeammateIdle": EventSpec(kind=EventKind.TEAMMATE_IDLE, can=CAN_ANSWER, extras=(SEQUENCE,)),
     "UserPromptExpansion": EventSpec(
         kind=EventKind.PROMPT_EXPANSION,
-        can=ANSWERED | Can.CONTEXT,
+        can=CAN_ANSWER | Capability.CONTEXT,
         subject="command_name",
         extras=("suppressOriginalPrompt", SEQUENCE),
     ),
     "UserPromptSubmit": EventSpec(
         kind=EventKind.PROMPT,
-        can=ANSWERED | Can.CONTEXT,
+        can=CAN_ANSWER | Capability.CONTEXT,
         timeout=30,
         extras=("sessionTitle", "suppressOriginalPrompt", SEQUENCE),
     ),
     # A hook here takes the agent's place: it makes the worktree and prints its path; without one there is none.
-    "WorktreeCreate": EventSpec(kind=EventKind.WORKTREE_CREATE, can=Can.DENY | Can.REWRITE_ANSWER),
+    "WorktreeCreate": EventSpec(kind=EventKind.WORKTREE_CREATE, can=Capability.DENY | Capability.REWRITE_ANSWER),
     "WorktreeRemove": EventSpec(kind=EventKind.WORKTREE_REMOVE),
 }
 # The nearest name for what other agents tell and this one does not, by what can be answered there.
@@ -111,12 +124,12 @@ NEAREST: dict[EventKind, str] = {
     EventKind.SLASH_COMMAND: "UserPromptExpansion",
     EventKind.TOOL_RESULT: "PostToolUse",
 }
-NAMES: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVENTS.items()} | NEAREST
+NAMES_BY_KIND: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVENTS.items()} | NEAREST
 
 
-def told(event: Event) -> str:
+def hook_event_name(event: Event) -> str:
     """The event's name as a hook of this dialect hears it."""
-    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
+    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 
 # Which field of the payload is an event's topic, message, title or path, where it is not the usual one.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import outputs, tools, wire
-from tray.dialects.claude_events import AGENT, told
+from tray.dialects.claude_events import AGENT, hook_event_name
 from tray.model.event import Event, EventKind
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
@@ -16,52 +16,52 @@ TRIGGERS = ("manual", "auto")
 
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
-        return _own(event)
+        return _native(event)
     fields: dict[str, Any] = {
         "session_id": event.session,
         "transcript_path": "",
         "cwd": event.cwd,
-        "hook_event_name": told(event),
+        "hook_event_name": hook_event_name(event),
     }
-    return wire.line(fields | _extras(event))
+    return wire.dumps_line(fields | _extras(event))
 
 
-def _own(event: Event) -> bytes:
+def _native(event: Event) -> bytes:
     """The agent's own bytes; a tool's output is there under its older names too, behind all that was said."""
     body = event.body if event.body.endswith(b"\n") else event.body + b"\n"
     if "tool_response" not in event.payload:
         return body
-    older = _older(outputs.shown(event.payload["tool_response"]))
+    older = _legacy_output(outputs.as_text(event.payload["tool_response"]))
     added = wire.dumps({name: text for name, text in older.items() if name not in event.payload})
     end = body.rstrip()
     return end[:-1] + b"," + added[1:] + b"\n" if len(added) > 2 and end.endswith(b"}") else body
 
 
-def _older(text: str) -> dict[str, Any]:
+def _legacy_output(text: str) -> dict[str, Any]:
     return {"tool_output": text, "tool_result": text}
 
 
 def _extras(event: Event) -> dict[str, Any]:
-    shared = wire.filled(model=event.model, agent_type=event.subagent, prompt=event.prompt)
-    name = told(event)
+    shared = wire.non_empty(model=event.model, agent_type=event.subagent, prompt=event.prompt)
+    name = hook_event_name(event)
     if name in ("Stop", "SubagentStop"):
         return shared | {"stop_hook_active": event.repeated, "last_assistant_message": event.message}
     if name == "Notification":
         spoken = {"message": event.message, "notification_type": event.topic}
-        return shared | spoken | wire.filled(title=event.title)
+        return shared | spoken | wire.non_empty(title=event.title)
     if name == "MessageDisplay":
         shown = {"turn_id": "", "message_id": event.id, "index": 0, "final": True, "delta": event.message}
         return shared | shown
-    return shared | _sorted(event) | _spoken(event) | _tool(event)
+    return shared | _topic_fields(event) | _message_fields(event) | _tool(event)
 
 
-def _spoken(event: Event) -> dict[str, Any]:
+def _message_fields(event: Event) -> dict[str, Any]:
     if event.kind is EventKind.COMPACT_AFTER:
         return {"compact_summary": event.message}
-    return wire.filled(last_assistant_message=event.message)
+    return wire.non_empty(last_assistant_message=event.message)
 
 
-def _sorted(event: Event) -> dict[str, Any]:
+def _topic_fields(event: Event) -> dict[str, Any]:
     """The event's own sort, in words that the agent would use."""
     match event.kind:
         case EventKind.SESSION_START:
@@ -95,7 +95,7 @@ def _output(event: Event, title: str, input: Mapping[str, Any]) -> dict[str, Any
     if event.tool is None or event.tool.output is None:
         return {}
     output = event.tool.output
-    text = outputs.shown(output)
-    return {"tool_response": outputs.dressed(title, input, text) if isinstance(output, str) else output} | _older(
-        text
-    )
+    text = outputs.as_text(output)
+    return {
+        "tool_response": outputs.from_text(title, input, text) if isinstance(output, str) else output
+    } | _legacy_output(text)

@@ -10,22 +10,22 @@ from tray.dialects.claude_events import AGENT
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, Tool
 
-FORMS = ("Elicitation", "ElicitationResult")
+FORM_EVENTS = ("Elicitation", "ElicitationResult")
 
 
-def rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any], told: str) -> Rewrite | None:
-    if told in FORMS:
+def rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any], hook_event: str) -> Rewrite | None:
+    if hook_event in FORM_EVENTS:
         return _form(specific)
-    if told == "MessageDisplay":
+    if hook_event == "MessageDisplay":
         text = specific.get("displayContent")
         return None if text is None else Rewrite(target=Target.MESSAGE, value=text)
     if event.tool is None:
         return None
-    if told == "PreToolUse":
+    if hook_event == "PreToolUse":
         return _input(event, event.tool, answer, specific)
-    if told == "PermissionRequest":
-        return _input(event, event.tool, {}, wire.inner(specific, "decision"))
-    return _output(event, event.tool, answer, specific) if told == "PostToolUse" else None
+    if hook_event == "PermissionRequest":
+        return _input(event, event.tool, {}, wire.nested(specific, "decision"))
+    return _output(event, event.tool, answer, specific) if hook_event == "PostToolUse" else None
 
 
 def _input(event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
@@ -47,7 +47,7 @@ def _output(event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mappi
     if given is None:
         return None
     plain = event.agent != AGENT and isinstance(tool.output, str)  # what the hook saw as an object was a text
-    return Rewrite(target=Target.OUTPUT, value=outputs.shown(given) if plain else given)
+    return Rewrite(target=Target.OUTPUT, value=outputs.as_text(given) if plain else given)
 
 
 def _form(specific: Mapping[str, Any]) -> Rewrite | None:

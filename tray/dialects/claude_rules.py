@@ -19,13 +19,13 @@ SPECIAL = re.compile(r"(\\.|\*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """`asks` is what stands in the parentheses; "" = any call of the tool."""
 
     tool: str
-    asks: str
+    argument: str
 
-    def names(self, tool: str) -> bool:
+    def matches_tool(self, tool: str) -> bool:
         """Whether it is about the tool of this name."""
         if tool in GROUPS.get(self.tool, ()):
             return True
@@ -34,7 +34,7 @@ class Rule:
         return re.fullmatch(wildcard(self.tool), tool) is not None
 
 
-def parse(text: str) -> Rule | None:
+def parse(text: str) -> PermissionRule | None:
     """The rule; None when the text is none."""
     found = RULE.fullmatch(text.strip())
     if found is None:
@@ -42,7 +42,7 @@ def parse(text: str) -> Rule | None:
     asks = (found["asks"] or "").strip()
     if not _balanced(asks):  # several rules in one text, perhaps
         return None
-    return Rule(tool=found["tool"], asks="" if asks == "*" else asks)
+    return PermissionRule(tool=found["tool"], argument="" if asks == "*" else asks)
 
 
 def problem(text: str) -> str:
@@ -50,26 +50,26 @@ def problem(text: str) -> str:
     rule = parse(text)
     if rule is None:
         return "not a permission rule"
-    known = not rule.asks or rule.tool in SHELLS or _is_path(rule) or _is_domain(rule)
+    known = not rule.argument or rule.tool in SHELLS or _is_path(rule) or _is_domain(rule)
     return "" if known else f"what it asks of {rule.tool} is not known here"
 
 
-def command_pattern(asks: str) -> str:
+def command_pattern(argument: str) -> str:
     """The pattern of a whole command: `git *` and `git:*` are git with or without more words, `git*` also gitk."""
-    if asks.endswith(":*"):
-        asks = f"{asks[:-2]} *"
-    more = asks.endswith(" *") and asks.count("*") == 1
-    return rf"(?s)\A{wildcard(asks[:-2])}(?:\s.*)?\Z" if more else rf"(?s)\A{wildcard(asks)}\Z"
+    if argument.endswith(":*"):
+        argument = f"{argument[:-2]} *"
+    more = argument.endswith(" *") and argument.count("*") == 1
+    return rf"(?s)\A{wildcard(argument[:-2])}(?:\s.*)?\Z" if more else rf"(?s)\A{wildcard(argument)}\Z"
 
 
-def path_pattern(asks: str) -> str:
+def path_pattern(argument: str) -> str:
     """The pattern of a path below the folder that the rule counts from, as .gitignore reads it, in any case.
 
     `./` says no more than nothing: the agent takes it off before it looks where the rule is anchored.
     """
-    asks = asks.removeprefix("./")
-    anchored = "/" in asks.strip("/") or asks.startswith("/")
-    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?)", asks.strip("/"))
+    argument = argument.removeprefix("./")
+    anchored = "/" in argument.strip("/") or argument.startswith("/")
+    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?)", argument.strip("/"))
     signs = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     body = "".join(signs.get(part) or re.escape(part) for part in parts)
     return rf"(?si)\A{'' if anchored else '(?:.*/)?'}{body}(?:/.*)?\Z"
@@ -90,9 +90,9 @@ def _balanced(text: str) -> bool:
     return not open_
 
 
-def _is_path(rule: Rule) -> bool:
-    return rule.tool in FILES and not rule.asks.startswith("!") and "[" not in rule.asks
+def _is_path(rule: PermissionRule) -> bool:
+    return rule.tool in FILES and not rule.argument.startswith("!") and "[" not in rule.argument
 
 
-def _is_domain(rule: Rule) -> bool:
-    return rule.tool == "WebFetch" and rule.asks.startswith("domain:")
+def _is_domain(rule: PermissionRule) -> bool:
+    return rule.tool == "WebFetch" and rule.argument.startswith("domain:")

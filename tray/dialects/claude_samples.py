@@ -108,4 +108,4 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
 
 def sample(name: str) -> bytes:
     """Raises KeyError for an event without one."""
-    return wire.line({**COMMON, "hook_event_name": name, **SAMPLES[name]})
+    return wire.dumps_line({**COMMON, "hook_event_name": name, **SAMPLES[name]})

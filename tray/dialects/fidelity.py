@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from tray.dialects import DIALECTS
 from tray.dialects.fitting import TARGETS, VERDICTS
 from tray.model.decision import Target, Verdict
-from tray.model.event import Can, Event, EventSpec
+from tray.model.event import Capability, Event, EventSpec
 
-WORDS: dict[str, Can] = {
+ABILITIES: dict[str, Capability] = {
     **{verdict.word: can for verdict, can in VERDICTS.items()},
     **{f"rewrite {target.value}": can for target, can in TARGETS.items()},
-    "context": Can.CONTEXT,
-    "note": Can.NOTE,
-    "stop": Can.STOP,
-    "retry": Can.RETRY,
+    "context": Capability.CONTEXT,
+    "note": Capability.NOTE,
+    "stop": Capability.STOP,
+    "retry": Capability.RETRY,
 }
 # What turns into a refusal where it cannot be carried and a refusal can.
 STRICTER = frozenset({Verdict.ASK.word, "stop", *(f"rewrite {target.value}" for target in Target)})
 
 # What a hook can say besides what its own agent takes: Starchild's may answer a tool call in Claude Code's form.
-BESIDES: dict[tuple[str, str], Can] = {("starchild", "pre_tool_call"): Can.ALLOW | Can.ASK}
+EXTRA_CAN: dict[tuple[str, str], Capability] = {("starchild", "pre_tool_call"): Capability.ALLOW | Capability.ASK}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FidelityRow:
     """One event of one agent. `late`: its refusal is told to the model and withholds nothing."""
 
     agent: str
@@ -37,67 +37,69 @@ class Row:
     stricter: tuple[str, ...]  # becomes deny
     dropped: tuple[str, ...]
     extras: tuple[str, ...]
-    late: bool
-    heard: Mapping[str, str]  # the event's name by the dialect of the hook that hears it
+    after_the_fact: bool
+    hook_event_names: Mapping[str, str]  # the event's name by the dialect of the hook that hears it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class FidelityPair:
     """What becomes of all that a hook of one dialect can say of one agent's event."""
 
     agent: str
     event: str
     dialect: str
-    heard: str  # the event's name for the hook
+    hook_event_name: str  # the event's name for the hook
     carried: tuple[str, ...]
     stricter: tuple[str, ...]
     dropped: tuple[str, ...]
 
 
-def pairs() -> Iterator[Pair]:
+def pairs() -> Iterator[FidelityPair]:
     """Every event of every agent, for hooks of every dialect."""
     for row in rows():
-        for dialect, heard in row.heard.items():
-            said = sayable(dialect, heard)
-            yield Pair(
+        for dialect, heard in row.hook_event_names.items():
+            said = expressible(dialect, heard)
+            yield FidelityPair(
                 agent=row.agent,
                 event=row.event,
                 dialect=dialect,
-                heard=heard,
+                hook_event_name=heard,
                 carried=tuple(word for word in row.carried if word in said),
                 stricter=tuple(word for word in row.stricter if word in said),
                 dropped=tuple(word for word in row.dropped if word in said),
             )
 
 
-def sayable(dialect: str, heard: str) -> tuple[str, ...]:
+def expressible(dialect: str, hook_event: str) -> tuple[str, ...]:
     """The words that a hook of this dialect has for an event of this name."""
-    spec = DIALECTS[dialect].EVENTS.get(heard)
-    can = (spec.can if spec else DIALECTS[dialect].UNHEARD) | BESIDES.get((dialect, heard), Can.NOTHING)
-    return tuple(word for word, ability in WORDS.items() if ability in can)
+    spec = DIALECTS[dialect].EVENTS.get(hook_event)
+    can = (spec.can if spec else DIALECTS[dialect].DEFAULT_CAN) | EXTRA_CAN.get(
+        (dialect, hook_event), Capability.NOTHING
+    )
+    return tuple(word for word, ability in ABILITIES.items() if ability in can)
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[FidelityRow]:
     """Every event of every agent, in the order of the tables."""
     for agent, dialect in DIALECTS.items():
         for name, spec in dialect.EVENTS.items():
             yield _row(agent, name, spec)
 
 
-def _row(agent: str, name: str, spec: EventSpec) -> Row:
-    carried = tuple(word for word, can in WORDS.items() if can in spec.can)
-    refusing = Can.DENY in spec.can
-    stricter = tuple(word for word in WORDS if word not in carried and refusing and word in STRICTER)
+def _row(agent: str, name: str, spec: EventSpec) -> FidelityRow:
+    carried = tuple(word for word, can in ABILITIES.items() if can in spec.can)
+    refusing = Capability.DENY in spec.can
+    stricter = tuple(word for word in ABILITIES if word not in carried and refusing and word in STRICTER)
     heard = Event(id="", agent=agent, name=name, kind=spec.kind)
-    return Row(
+    return FidelityRow(
         agent=agent,
         event=name,
         kind=spec.kind.value,
         timeout=spec.timeout,
         carried=carried,
         stricter=stricter,
-        dropped=tuple(word for word in WORDS if word not in carried and word not in stricter),
+        dropped=tuple(word for word in ABILITIES if word not in carried and word not in stricter),
         extras=spec.extras,
-        late=spec.late,
-        heard={hook: dialect.told(heard) for hook, dialect in DIALECTS.items()},
+        after_the_fact=spec.after_the_fact,
+        hook_event_names={hook: dialect.hook_event_name(heard) for hook, dialect in DIALECTS.items()},
     )

@@ -5,33 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tray.model.decision import Decision, Target, Verdict
-from tray.model.event import Can
+from tray.model.event import Capability
 
 TARGETS = {
-    Target.INPUT: Can.REWRITE_INPUT,
-    Target.OUTPUT: Can.REWRITE_OUTPUT,
-    Target.PROMPT: Can.REWRITE_PROMPT,
-    Target.MESSAGE: Can.REWRITE_MESSAGE,
-    Target.ANSWER: Can.REWRITE_ANSWER,
+    Target.INPUT: Capability.REWRITE_INPUT,
+    Target.OUTPUT: Capability.REWRITE_OUTPUT,
+    Target.PROMPT: Capability.REWRITE_PROMPT,
+    Target.MESSAGE: Capability.REWRITE_MESSAGE,
+    Target.ANSWER: Capability.REWRITE_ANSWER,
 }
-THINGS = {
+TARGET_WORDS = {
     Target.INPUT: "a tool's input",
     Target.OUTPUT: "a tool's output",
     Target.PROMPT: "a prompt",
     Target.MESSAGE: "a message",
     Target.ANSWER: "an answer",
 }
-VERDICTS = {Verdict.ALLOW: Can.ALLOW, Verdict.ASK: Can.ASK, Verdict.DENY: Can.DENY}
+VERDICTS = {Verdict.ALLOW: Capability.ALLOW, Verdict.ASK: Capability.ASK, Verdict.DENY: Capability.DENY}
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     """One event's measure: who it is in a sentence, what it can carry, and why it cannot carry this rewrite."""
 
-    who: str  # "PreToolUse of x-code"
-    can: Can
-    refusal: str = ""  # "" = the rewrite itself is fine
-    late: bool = False  # it has happened already: a refusal is told and withholds nothing
+    subject: str  # "PreToolUse of x-code"
+    can: Capability
+    rewrite_problem: str = ""  # "" = the rewrite itself is fine
+    after_the_fact: bool = False  # it has happened already: a refusal is told and withholds nothing
     extras: tuple[str, ...] = ()
 
     def __call__(self, decision: Decision) -> Decision:
@@ -39,61 +39,61 @@ class Fit:
         return self._extra(self._context(self._retry(self._verdict(self._rewrite(self._stop(decision))))))
 
     def _stop(self, decision: Decision) -> Decision:
-        if decision.stop is None or Can.STOP in self.can:
+        if decision.stop is None or Capability.STOP in self.can:
             return decision
-        if Can.DENY not in self.can:
-            return self._remark(replace(decision, stop=None), "stop the agent: dropped")
+        if Capability.DENY not in self.can:
+            return self._adjusted(replace(decision, stop=None), "stop the agent: dropped")
         kept = decision.reason if decision.verdict is Verdict.DENY else ""
         denied = replace(decision, stop=None, verdict=Verdict.DENY, reason=kept or decision.stop)
-        return self._remark(denied, "stop the agent: made deny")
+        return self._adjusted(denied, "stop the agent: made deny")
 
     def _rewrite(self, decision: Decision) -> Decision:
         if decision.rewrite is None:
             return decision
-        refused = decision.verdict is Verdict.DENY and Can.DENY in self.can
-        if refused and not self.late:
+        refused = decision.verdict is Verdict.DENY and Capability.DENY in self.can
+        if refused and not self.after_the_fact:
             return replace(decision, rewrite=None)  # moot beside a refusal
-        fault = self._fault(decision.rewrite.target)
+        fault = self._rewrite_problem(decision.rewrite.target)
         if not fault:
             return decision
         bare = replace(decision, rewrite=None)
-        if Can.DENY not in self.can:
-            return self._remark(bare, f"{fault}: dropped")
-        why = f"A hook's rewrite cannot be carried: {self.who} cannot {fault}"
+        if Capability.DENY not in self.can:
+            return self._adjusted(bare, f"{fault}: dropped")
+        why = f"A hook's rewrite cannot be carried: {self.subject} cannot {fault}"
         reason = f"{decision.reason}\n{why}" if refused and decision.reason else why
-        return self._remark(replace(bare, verdict=Verdict.DENY, reason=reason), f"{fault}: made deny")
+        return self._adjusted(replace(bare, verdict=Verdict.DENY, reason=reason), f"{fault}: made deny")
 
-    def _fault(self, target: Target) -> str:
+    def _rewrite_problem(self, target: Target) -> str:
         if TARGETS[target] not in self.can:
-            return f"rewrite {THINGS[target]}"
-        return f"carry the rewrite, which {self.refusal}" if self.refusal else ""
+            return f"rewrite {TARGET_WORDS[target]}"
+        return f"carry the rewrite, which {self.rewrite_problem}" if self.rewrite_problem else ""
 
     def _verdict(self, decision: Decision) -> Decision:
         verdict = decision.verdict
         if verdict is Verdict.ABSTAIN or VERDICTS[verdict] in self.can:
             return decision
-        if verdict is Verdict.ASK and Can.DENY in self.can:
-            kept = decision.rewrite if self.late else None
-            return self._remark(replace(decision, verdict=Verdict.DENY, rewrite=kept), "ask: made deny")
+        if verdict is Verdict.ASK and Capability.DENY in self.can:
+            kept = decision.rewrite if self.after_the_fact else None
+            return self._adjusted(replace(decision, verdict=Verdict.DENY, rewrite=kept), "ask: made deny")
         silent = replace(decision, verdict=Verdict.ABSTAIN, reason="")
-        return self._remark(silent, f"{verdict.word}: nothing was said")
+        return self._adjusted(silent, f"{verdict.word}: nothing was said")
 
     def _retry(self, decision: Decision) -> Decision:
-        if not decision.retry or Can.RETRY in self.can:
+        if not decision.retry or Capability.RETRY in self.can:
             return decision
-        return self._remark(replace(decision, retry=False), "ask for a retry: dropped")
+        return self._adjusted(replace(decision, retry=False), "ask for a retry: dropped")
 
     def _context(self, decision: Decision) -> Decision:
-        if not decision.context or Can.CONTEXT in self.can:
+        if not decision.context or Capability.CONTEXT in self.can:
             return decision
-        return self._remark(replace(decision, context=""), "take context: dropped")
+        return self._adjusted(replace(decision, context=""), "take context: dropped")
 
     def _extra(self, decision: Decision) -> Decision:
         kept = tuple((name, value) for name, value in decision.extra if name in self.extras)
         lost = [name for name, _ in decision.extra if name not in self.extras]
         if not lost:
             return decision
-        return self._remark(replace(decision, extra=kept), f"take {', '.join(lost)}: dropped")
+        return self._adjusted(replace(decision, extra=kept), f"take {', '.join(lost)}: dropped")
 
-    def _remark(self, decision: Decision, lost: str) -> Decision:
-        return replace(decision, remarks=(*decision.remarks, f"{self.who} cannot {lost}"))
+    def _adjusted(self, decision: Decision, lost: str) -> Decision:
+        return replace(decision, adjustments=(*decision.adjustments, f"{self.subject} cannot {lost}"))

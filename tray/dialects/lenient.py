@@ -17,12 +17,12 @@ JAVASCRIPT = (
 )
 GO = JAVASCRIPT.replace("\ufeff", "\u0085")
 PYTHON = JAVASCRIPT + "\x1c\x1d\x1e\x1f\u0085"
-PARTS = ("decision", "hookSpecificOutput")  # objects in an answer that are read key by key
+NESTED_KEYS = ("decision", "hookSpecificOutput")  # objects in an answer that are read key by key
 LARGEST = math.nextafter(math.inf, 0)  # stands for infinity, which nobody could write again
 CONSTANTS = {"-Infinity": -LARGEST, "Infinity": LARGEST, "NaN": None}
 
 
-class UnreadError(ValueError):
+class TooDeepError(ValueError):
     """An object for the agent's own parser, and too much for ours: its hook has failed, it did not say nothing."""
 
 
@@ -31,24 +31,24 @@ def text(raw: bytes, blanks: str = JAVASCRIPT) -> str:
     return raw.decode("utf-8", "replace").strip(blanks)
 
 
-def mapping(said: str, wanted: Collection[str], *, python: bool = False) -> dict[str, Any]:
+def mapping(output: str, known_keys: Collection[str], *, python: bool = False) -> dict[str, Any]:
     """The one JSON object that `said` is, of a key said twice the last. Raises ValueError as `wire.mapping` does.
 
     Nobody looks at keys that are not `wanted`, so those may be nested as deep as they like. With `python` the words
     that Python writes for numbers without digits are read too.
     """
-    fields = wire.object_of(loads(said, python=python))
-    if said.count("{") + said.count("[") <= wire.DEPTH_LIMIT:
+    fields = wire.object_of(loads(output, python=python))
+    if output.count("{") + output.count("[") <= wire.DEPTH_LIMIT:
         return fields
-    kept = _kept(fields, wanted)
+    kept = _pruned(fields, known_keys)
     if not wire.is_shallow(kept):
-        raise UnreadError(wire.TOO_DEEP)
+        raise TooDeepError(wire.TOO_DEEP)
     return kept
 
 
-def _kept(fields: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
-    kept = {key: value for key, value in fields.items() if key in wanted or wire.is_shallow(value)}
-    deeper = {key: _kept(inner, wanted) for key in PARTS if isinstance(inner := kept.get(key), dict)}
+def _pruned(fields: Mapping[str, Any], known_keys: Collection[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in fields.items() if key in known_keys or wire.is_shallow(value)}
+    deeper = {key: _pruned(inner, known_keys) for key in NESTED_KEYS if isinstance(inner := kept.get(key), dict)}
     return kept | deeper
 
 
@@ -66,7 +66,7 @@ def is_value(output: str) -> bool:
     """Whether this is one JSON value, even one that is too deep for us."""
     try:
         loads(output, python=True)
-    except UnreadError:
+    except TooDeepError:
         return True
     except ValueError:
         return False
@@ -77,16 +77,16 @@ def is_object(output: str) -> bool:
     return output.startswith("{") and is_value(output)
 
 
-def loads(said: str, *, python: bool = False) -> Any:
+def loads(output: str, *, python: bool = False) -> Any:
     """JSON, as deep as Python can read it."""
-    if not said:
+    if not output:
         raise ValueError("empty")
     try:
-        return (_PYTHON if python else _PLAIN).decode(said)
+        return (_PYTHON if python else _PLAIN).decode(output)
     except json.JSONDecodeError as error:
-        raise wire.unread(error) from None
+        raise wire.json_error(error) from None
     except RecursionError:
-        raise (UnreadError if said.startswith("{") else ValueError)(wire.TOO_DEEP) from None
+        raise (TooDeepError if output.startswith("{") else ValueError)(wire.TOO_DEEP) from None
 
 
 def _float(digits: str) -> float:
@@ -97,5 +97,5 @@ def _int(digits: str) -> float:
     return int(digits) if len(digits) <= wire.DIGIT_LIMIT else _float(digits)
 
 
-_PLAIN = json.JSONDecoder(parse_constant=wire.constant, parse_float=_float, parse_int=_int)
+_PLAIN = json.JSONDecoder(parse_constant=wire.reject_constant, parse_float=_float, parse_int=_int)
 _PYTHON = json.JSONDecoder(parse_constant=CONSTANTS.__getitem__, parse_float=_float, parse_int=_int)

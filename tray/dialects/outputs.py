@@ -8,7 +8,7 @@ from typing import Any
 from tray.dialects import wire
 
 
-def shown(output: Any) -> str:
+def as_text(output: Any) -> str:
     """What a reader would call the output's text; JSON when it has none."""
     if output is None or isinstance(output, str):
         return output or ""
@@ -18,7 +18,7 @@ def shown(output: Any) -> str:
         return wire.dumps(output).decode("utf-8", "replace")
     if isinstance(output.get("stdout"), str):
         return "\n".join(part for part in (output["stdout"], wire.text(output, "stderr")) if part)
-    if isinstance(wire.inner(output, "file").get("content"), str):
+    if isinstance(wire.nested(output, "file").get("content"), str):
         return str(output["file"]["content"])
     content = output.get("content")
     if isinstance(content, list) and _is_blocks(content):
@@ -26,7 +26,7 @@ def shown(output: Any) -> str:
     return wire.dumps(output).decode("utf-8", "replace")
 
 
-def replaced(output: Any, text: str) -> Any:
+def with_text(output: Any, text: str) -> Any:
     """The output with this text in it, in the shape it came in; None when it has no place for a text."""
     if output is None or isinstance(output, str):
         return text
@@ -44,7 +44,7 @@ def replaced(output: Any, text: str) -> Any:
     return None
 
 
-def dressed(tool: str, input: Mapping[str, Any], text: str) -> Any:
+def from_text(tool: str, input: Mapping[str, Any], text: str) -> Any:
     """A text as Claude Code's own tool would have put it, for hooks that look into it."""
     if tool == "Bash":
         return {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
@@ -57,7 +57,7 @@ def dressed(tool: str, input: Mapping[str, Any], text: str) -> Any:
 
 def same_shape(output: Any, value: Any) -> bool:
     """Whether the agent could take `value` for `output`: another type it would ignore, and show the old one."""
-    return output is None or wire.KINDS.get(type(output), "object") == wire.KINDS.get(type(value), "object")
+    return output is None or wire.JSON_TYPES.get(type(output), "object") == wire.JSON_TYPES.get(type(value), "object")
 
 
 def _is_blocks(value: Any) -> bool:

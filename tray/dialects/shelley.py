@@ -12,45 +12,47 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import shelley_hooks, wire
-from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 AGENT = "shelley"
-REPLACED = Can.DENY | Can.REWRITE_PROMPT | Can.CONTEXT  # context is carried as a part of the text
+CAN_REWRITE = (
+    Capability.DENY | Capability.REWRITE_PROMPT | Capability.CONTEXT
+)  # context is carried as a part of the text
 EVENTS: Mapping[str, EventSpec] = {
-    "chat-message": EventSpec(kind=EventKind.PROMPT, can=REPLACED, timeout=30),
+    "chat-message": EventSpec(kind=EventKind.PROMPT, can=CAN_REWRITE, timeout=30),
     "end-of-turn": EventSpec(kind=EventKind.TURN_END, timeout=30),
     "new-conversation": EventSpec(
-        kind=EventKind.CONVERSATION_NEW, can=REPLACED, timeout=30, extras=shelley_hooks.EXTRAS
+        kind=EventKind.CONVERSATION_NEW, can=CAN_REWRITE, timeout=30, extras=shelley_hooks.EXTRAS
     ),
-    "slash/<command>": EventSpec(kind=EventKind.SLASH_COMMAND, can=REPLACED, timeout=30, subject="command"),
-    "system-prompt": EventSpec(kind=EventKind.SYSTEM_PROMPT, can=REPLACED, timeout=30, plain=True),
+    "slash/<command>": EventSpec(kind=EventKind.SLASH_COMMAND, can=CAN_REWRITE, timeout=30, subject="command"),
+    "system-prompt": EventSpec(kind=EventKind.SYSTEM_PROMPT, can=CAN_REWRITE, timeout=30, plain=True),
 }
-UNHEARD = Can.NOTHING
-TITLES = {"end_of_turn": "end-of-turn"}
+DEFAULT_CAN = Capability.NOTHING
+NAMES_BY_TYPE = {"end_of_turn": "end-of-turn"}
 
 
-def title(payload: Mapping[str, Any]) -> str:
-    return TITLES.get(wire.text(payload, "type"), "")
+def event_name(payload: Mapping[str, Any]) -> str:
+    return NAMES_BY_TYPE.get(wire.text(payload, "type"), "")
 
 
-def session(knock: Knock, payload: Mapping[str, Any]) -> str:
-    return wire.text(payload, "conversation_id") or wire.text(wire.inner(payload, "readonly"), "conversation_id")
+def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
+    return wire.text(payload, "conversation_id") or wire.text(wire.nested(payload, "readonly"), "conversation_id")
 
 
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     return None  # it tells of none
 
 
-def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
-    fixed = wire.inner(payload, "readonly")
+def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
+    fixed = wire.nested(payload, "readonly")
     return Event(
-        **wire.frame(knock, payload),
+        **wire.request_fields(request, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=session(knock, payload),
+        session=session(request, payload),
         cwd=wire.text(payload, "cwd"),
-        place=knock.cwd,  # the relay stands where Shelley's server does: that is no project
+        hook_folder=request.cwd,  # the relay stands where Shelley's server does: that is no project
         model=wire.text(payload, "model") or wire.text(fixed, "model"),
         topic=wire.text(payload, "command") or ("queued" if fixed.get("queued") is True else ""),
         title=wire.text(payload, "slug", "vm_name"),
@@ -63,15 +65,15 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
 
 def neutral(name: str, body: bytes) -> Answer:
     if not wire.spec(EVENTS, name).plain:
-        return SILENCE
+        return EMPTY_ANSWER
     return Answer(stdout=body or b"\n")  # an empty answer would abort the conversation
 
 
-def carries(event: Event, decision: Decision) -> str:
+def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
     plain = wire.spec(EVENTS, event.name).plain
-    fault = wire.unsayable(decision.rewrite.value, blank=not plain)
+    fault = wire.text_problem(decision.rewrite.value, blank=not plain)
     return fault or ("" if decision.rewrite.value else "is empty")
 
 
@@ -79,7 +81,7 @@ def render(event: Event, decision: Decision) -> Answer:
     if wire.spec(EVENTS, event.name).observe_only:
         return Answer()
     if decision.verdict is Verdict.DENY:
-        reason = decision.reason or wire.BLOCKED
+        reason = decision.reason or wire.DEFAULT_REASON
         return Answer(stderr=reason.encode("utf-8", "replace") + b"\n", code=1)
     text = _text(event, decision)
     if event.kind is EventKind.CONVERSATION_NEW:
@@ -87,7 +89,7 @@ def render(event: Event, decision: Decision) -> Answer:
     if text == event.prompt:
         return neutral(event.name, event.body)
     if event.kind is EventKind.PROMPT:
-        return Answer(stdout=wire.line({"message": text}))
+        return Answer(stdout=wire.dumps_line({"message": text}))
     return Answer(stdout=text.encode("utf-8", "replace"))
 
 
@@ -101,11 +103,11 @@ def _text(event: Event, decision: Decision) -> str:
 def _conversation(event: Event, decision: Decision, text: str) -> Answer:
     answer = {"prompt": text} if text != event.prompt else {}
     answer |= {name: value for name, value in decision.extra if isinstance(value, str) and value}
-    return Answer(stdout=wire.line(answer)) if answer else Answer()
+    return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
 
 
-def told(event: Event) -> str:
-    return shelley_hooks.told(event)
+def hook_event_name(event: Event) -> str:
+    return shelley_hooks.hook_event_name(event)
 
 
 def stdin(event: Event) -> bytes:
@@ -116,7 +118,7 @@ def environment(event: Event) -> Mapping[str, str]:
     return shelley_hooks.environment(event)
 
 
-def read(event: Event, result: Result) -> Reading:
+def read(event: Event, result: Result) -> HookOutput:
     return shelley_hooks.read(event, result)
 
 
@@ -124,7 +126,7 @@ def sample(name: str) -> bytes:
     """A payload as it comes over the wire. Raises KeyError for an event without one."""
     if name in SAMPLES:
         return SAMPLES[name]
-    if wire.family(name) not in SAMPLES:
+    if wire.event_family(name) not in SAMPLES:
         raise KeyError(name)
     command = name.partition("/")[2]
     return wire.dumps(SLASH | {"command": command, "raw_message": f"/{command} {SLASH['args']}"})

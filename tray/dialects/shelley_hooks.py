@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tray.dialects import lenient, outputs, tools, wire
-from tray.model.decision import Reading, Result, Rewrite, Target
+from tray.model.decision import HookOutput, Result, Rewrite, Target
 from tray.model.event import Event, EventKind
 
 AGENT = "shelley"
 EXTRAS = ("cwd", "model", "slug")  # of a new conversation, besides its prompt
 TYPES = {EventKind.TURN_END: "end_of_turn"}
-BEGINNINGS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
-COMMANDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
+START_KINDS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
+COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization", "set-cookie")
 
 
-NAMES: Mapping[EventKind, str] = {
+NAMES_BY_KIND: Mapping[EventKind, str] = {
     EventKind.CONVERSATION_NEW: "new-conversation",
     EventKind.PROMPT: "chat-message",
     EventKind.PROMPT_EXPANSION: "slash/<command>",
@@ -28,28 +28,28 @@ NAMES: Mapping[EventKind, str] = {
 }
 
 
-def told(event: Event) -> str:
+def hook_event_name(event: Event) -> str:
     """The hook whose form the event has for a hook of this dialect; its canonical name when there is none."""
-    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
+    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
-        return _own(event)
+        return _native(event)
     if event.kind is EventKind.SYSTEM_PROMPT:
         return event.prompt.encode("utf-8", "replace")
     if event.kind is EventKind.PROMPT:
         fixed = {"conversation_id": event.session, "model": event.model, "reasoning_level": "", "queued": False}
         return wire.dumps({"message": event.prompt, "readonly": fixed})
-    if event.kind in BEGINNINGS:
+    if event.kind in START_KINDS:
         fixed = {"conversation_id": event.session, "is_subagent": bool(event.subagent)}
         return wire.dumps({"prompt": event.prompt, "model": event.model, "cwd": event.cwd, "readonly": fixed})
-    return wire.dumps(_command(event) if event.kind in COMMANDS else _other(event))
+    return wire.dumps(_command(event) if event.kind in COMMAND_KINDS else _canonical(event))
 
 
-def _own(event: Event) -> bytes:
+def _native(event: Event) -> bytes:
     """The agent's exact bytes, unless they hold headers that no hook shall see."""
-    fixed = wire.inner(event.payload, "readonly")
+    fixed = wire.nested(event.payload, "readonly")
     headers = fixed.get("headers")
     if not isinstance(headers, list) or not any(map(_secret, headers)):
         return event.body
@@ -64,7 +64,7 @@ def _secret(pair: Any) -> bool:
 def _command(event: Event) -> dict[str, Any]:
     said = {"command": event.topic, "args": _args(event), "raw_message": event.prompt}
     fixed = {"conversation_id": event.session, "is_new_conversation": False}
-    return said | fixed | wire.filled(cwd=event.cwd, model=event.model)
+    return said | fixed | wire.non_empty(cwd=event.cwd, model=event.model)
 
 
 def _args(event: Event) -> str:
@@ -73,9 +73,9 @@ def _args(event: Event) -> str:
     return given or event.prompt.removeprefix(f"/{event.topic}").lstrip(" \t\n")
 
 
-def _other(event: Event) -> dict[str, Any]:
+def _canonical(event: Event) -> dict[str, Any]:
     fields = {"type": TYPES.get(event.kind, event.kind.value), "conversation_id": event.session}
-    fields |= wire.filled(
+    fields |= wire.non_empty(
         cwd=event.cwd,
         model=event.model,
         slug=event.title or event.project,
@@ -95,12 +95,12 @@ def _tool(event: Event) -> dict[str, Any]:
         "tool_name": tools.canonical(event.agent, event.tool.name),
         "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
     }
-    return call | ({} if event.tool.output is None else {"tool_result": outputs.shown(event.tool.output)})
+    return call | ({} if event.tool.output is None else {"tool_result": outputs.as_text(event.tool.output)})
 
 
 def environment(event: Event) -> Mapping[str, str]:
     """The six variables of a slash command are always there, if need be empty."""
-    if event.kind not in COMMANDS:
+    if event.kind not in COMMAND_KINDS:
         return {}
     values = {
         "SHELLEY_SLASH_COMMAND": event.topic,
@@ -113,41 +113,41 @@ def environment(event: Event) -> Mapping[str, str]:
     return dict.fromkeys(values, "") | wire.variables(**values)
 
 
-def read(event: Event, result: Result) -> Reading:
+def read(event: Event, result: Result) -> HookOutput:
     """Failing is the veto: the failure policy of a Shelley source makes it a refusal."""
-    if problem := wire.not_run(result):
-        return Reading(problem=problem)
+    if problem := wire.run_problem(result):
+        return HookOutput(problem=problem)
     if result.code != 0:
-        return Reading(problem=f"exit {result.code}")
+        return HookOutput(problem=f"exit {result.code}")
     reader = READERS.get(event.kind)
-    return reader(event, result.stdout) if reader else Reading()  # elsewhere stdout is ignored
+    return reader(event, result.stdout) if reader else HookOutput()  # elsewhere stdout is ignored
 
 
-def _prompt(event: Event, stdout: bytes) -> Reading:
-    return _replaced(event, stdout) if stdout.strip() else Reading(problem="printed no system prompt")
+def _prompt(event: Event, stdout: bytes) -> HookOutput:
+    return _replacement(event, stdout) if stdout.strip() else HookOutput(problem="printed no system prompt")
 
 
-def _replaced(event: Event, stdout: bytes) -> Reading:
+def _replacement(event: Event, stdout: bytes) -> HookOutput:
     """The bare text, not trimmed, in the place of what it was."""
     try:
         text = stdout.decode()
     except UnicodeDecodeError:
-        return Reading(problem="output is not UTF-8")
-    return Reading(rewrite=_rewrite(event, text), plain=True)
+        return HookOutput(problem="output is not UTF-8")
+    return HookOutput(rewrite=_rewrite(event, text), plain=True)
 
 
-def _message(event: Event, stdout: bytes) -> Reading:
+def _message(event: Event, stdout: bytes) -> HookOutput:
     fields, problem = _fields(stdout, ("message",))
-    return Reading(problem=problem) if problem else Reading(rewrite=_rewrite(event, fields.get("message", "")))
+    return HookOutput(problem=problem) if problem else HookOutput(rewrite=_rewrite(event, fields.get("message", "")))
 
 
-def _conversation(event: Event, stdout: bytes) -> Reading:
+def _conversation(event: Event, stdout: bytes) -> HookOutput:
     fields, problem = _fields(stdout, ("prompt", *EXTRAS))
     if problem:
-        return Reading(problem=problem)
+        return HookOutput(problem=problem)
     now = {"cwd": event.cwd, "model": event.model}
     extra = tuple((name, fields[name]) for name in EXTRAS if fields.get(name, "") not in ("", now.get(name)))
-    return Reading(rewrite=_rewrite(event, fields.get("prompt", "")), extra=extra)
+    return HookOutput(rewrite=_rewrite(event, fields.get("prompt", "")), extra=extra)
 
 
 def _rewrite(event: Event, text: str) -> Rewrite | None:
@@ -166,17 +166,17 @@ def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]
     if value is None:
         return {}, ""
     if not isinstance(value, dict):
-        return {}, f"output is a JSON {wire.KINDS[type(value)]}, not an object"
+        return {}, f"output is a JSON {wire.JSON_TYPES[type(value)]}, not an object"
     fields = {key.lower(): each for key, each in value.items() if each is not None}
     wrong = [name for name in names if not isinstance(fields.get(name, ""), str)]
     return fields, f"output has a {wrong[0]} that is no string" if wrong else ""
 
 
-READERS: Mapping[EventKind, Callable[[Event, bytes], Reading]] = {
+READERS: Mapping[EventKind, Callable[[Event, bytes], HookOutput]] = {
     EventKind.CONVERSATION_NEW: _conversation,
     EventKind.PROMPT: _message,
-    EventKind.PROMPT_EXPANSION: _replaced,
+    EventKind.PROMPT_EXPANSION: _replacement,
     EventKind.SESSION_START: _conversation,
-    EventKind.SLASH_COMMAND: _replaced,
+    EventKind.SLASH_COMMAND: _replacement,
     EventKind.SYSTEM_PROMPT: _prompt,
 }

@@ -11,31 +11,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import starchild_answers, starchild_hooks, wire
-from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 AGENT = "starchild"
-REFUSED = Can.DENY | Can.NOTE
+CAN_REFUSE = Capability.DENY | Capability.NOTE
 # 20 s is the agent's default for a hook; it allows at most 120.
 EVENTS: Mapping[str, EventSpec] = {
-    "on_completion_claim": EventSpec(kind=EventKind.COMPLETION_CLAIM, can=REFUSED, timeout=20),
-    "on_outbound_message": EventSpec(kind=EventKind.OUTBOUND_MESSAGE, can=REFUSED | Can.REWRITE_MESSAGE, timeout=20),
+    "on_completion_claim": EventSpec(kind=EventKind.COMPLETION_CLAIM, can=CAN_REFUSE, timeout=20),
+    "on_outbound_message": EventSpec(
+        kind=EventKind.OUTBOUND_MESSAGE, can=CAN_REFUSE | Capability.REWRITE_MESSAGE, timeout=20
+    ),
     # It stands already: it may be masked, and nobody can be made to write it again.
-    "on_response_end": EventSpec(kind=EventKind.RESPONSE_END, can=Can.REWRITE_MESSAGE | Can.NOTE, timeout=20),
+    "on_response_end": EventSpec(
+        kind=EventKind.RESPONSE_END, can=Capability.REWRITE_MESSAGE | Capability.NOTE, timeout=20
+    ),
     "on_session_end": EventSpec(kind=EventKind.SESSION_END, timeout=20),
-    "on_session_start": EventSpec(kind=EventKind.SESSION_START, can=Can.CONTEXT, timeout=20),
-    "on_stop": EventSpec(kind=EventKind.TURN_END, can=REFUSED, timeout=20),
-    "on_user_message": EventSpec(kind=EventKind.PROMPT, can=REFUSED | Can.REWRITE_PROMPT, timeout=20),
+    "on_session_start": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=20),
+    "on_stop": EventSpec(kind=EventKind.TURN_END, can=CAN_REFUSE, timeout=20),
+    "on_user_message": EventSpec(kind=EventKind.PROMPT, can=CAN_REFUSE | Capability.REWRITE_PROMPT, timeout=20),
     "post_llm_call": EventSpec(kind=EventKind.MODEL_AFTER, timeout=20),
     "post_tool_call": EventSpec(kind=EventKind.TOOL_AFTER, timeout=20),
-    "pre_llm_call": EventSpec(kind=EventKind.MODEL_BEFORE, can=REFUSED | Can.CONTEXT, timeout=20),
-    "pre_tool_call": EventSpec(kind=EventKind.TOOL_BEFORE, can=REFUSED | Can.REWRITE_INPUT, timeout=20),
+    "pre_llm_call": EventSpec(kind=EventKind.MODEL_BEFORE, can=CAN_REFUSE | Capability.CONTEXT, timeout=20),
+    "pre_tool_call": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_REFUSE | Capability.REWRITE_INPUT, timeout=20),
     # The note behind a result is all that it takes.
-    "transform_tool_result": EventSpec(kind=EventKind.TOOL_RESULT, can=Can.NOTE, timeout=20),
+    "transform_tool_result": EventSpec(kind=EventKind.TOOL_RESULT, can=Capability.NOTE, timeout=20),
 }
 # Each text is replaced under the name that it came in.
-UNHEARD = Can.DENY | Can.NOTE
-REWRITTEN: Mapping[str, str] = {
+DEFAULT_CAN = Capability.DENY | Capability.NOTE
+REWRITE_KEYS: Mapping[str, str] = {
     "on_outbound_message": "notification",
     "on_response_end": "response",
     "on_user_message": "message",
@@ -43,11 +47,11 @@ REWRITTEN: Mapping[str, str] = {
 }
 
 
-def title(payload: Mapping[str, Any]) -> str:
-    return wire.name(payload, "event")
+def event_name(payload: Mapping[str, Any]) -> str:
+    return wire.event_name(payload, "event")
 
 
-def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
     return wire.text(payload, "session_id")
 
 
@@ -55,14 +59,14 @@ def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     return wire.tool(payload, name="tool_name", input="tool_input", call="", output="tool_result")
 
 
-def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
+def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
     system = wire.text(payload, "system") if name == "pre_llm_call" else ""
     return Event(
-        **wire.frame(knock, payload),
+        **wire.request_fields(request, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=session(knock, payload),
-        cwd=wire.text(payload, "cwd") or knock.cwd,
+        session=session(request, payload),
+        cwd=wire.text(payload, "cwd") or request.cwd,
         model=wire.text(payload, "model"),
         topic=wire.text(payload, "status", "channel", "type"),
         title=wire.text(payload, "goal"),
@@ -70,43 +74,43 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
         prompt=wire.text(payload, "message", "last_user_message") or system,
         message=wire.text(payload, "summary", "response", "notification"),
         repeated=payload.get("stop_hook_active") is True,
-        tools=wire.names(payload, "tool_names"),
+        tools=wire.text_list(payload, "tool_names"),
     )
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    return SILENCE
+    return EMPTY_ANSWER
 
 
-def carries(event: Event, decision: Decision) -> str:
+def rewrite_problem(event: Event, decision: Decision) -> str:
     """Of a tool's input the agent replaces values of keys that are there; it neither adds nor removes any."""
     if decision.rewrite is None:
         return ""
     value = decision.rewrite.value
     if decision.rewrite.target is not Target.INPUT:
-        return wire.unsayable(value, blank=False)
+        return wire.text_problem(value, blank=False)
     if not isinstance(value, Mapping):
         return "is no JSON object"
     now = event.tool.input if event.tool else {}
     if value.keys() - now.keys():
         return "adds a key"
-    return "removes a key" if now.keys() - value.keys() else wire.unwritable(value)
+    return "removes a key" if now.keys() - value.keys() else wire.json_problem(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
     if decision.verdict is Verdict.DENY:
-        return Answer(stdout=wire.line({"decision": "block", "reason": decision.reason or wire.BLOCKED}))
+        return Answer(stdout=wire.dumps_line({"decision": "block", "reason": decision.reason or wire.DEFAULT_REASON}))
     answer: dict[str, Any] = {}
-    if decision.rewrite is not None and event.name in REWRITTEN:
-        answer[REWRITTEN[event.name]] = decision.rewrite.value
-    answer |= wire.filled(context=decision.context)
-    if Can.NOTE in wire.spec(EVENTS, event.name).can:
-        answer |= wire.filled(systemMessage=wire.joined(decision.notes))
-    return Answer(stdout=wire.line(answer)) if answer else Answer()
+    if decision.rewrite is not None and event.name in REWRITE_KEYS:
+        answer[REWRITE_KEYS[event.name]] = decision.rewrite.value
+    answer |= wire.non_empty(context=decision.context)
+    if Capability.NOTE in wire.spec(EVENTS, event.name).can:
+        answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
+    return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
 
 
-def told(event: Event) -> str:
-    return starchild_hooks.told(event)
+def hook_event_name(event: Event) -> str:
+    return starchild_hooks.hook_event_name(event)
 
 
 def stdin(event: Event) -> bytes:
@@ -117,7 +121,7 @@ def environment(event: Event) -> Mapping[str, str]:
     return {}
 
 
-def read(event: Event, result: Result) -> Reading:
+def read(event: Event, result: Result) -> HookOutput:
     return starchild_answers.read(event, result)
 
 
@@ -128,7 +132,7 @@ def sample(name: str) -> bytes:
 
 
 MODEL = {"model": "claude-sonnet-5-5"}
-RAN = {"tool_name": "bash", "tool_result": "README.md"}
+TOOL_RESULT = {"tool_name": "bash", "tool_result": "README.md"}
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "on_completion_claim": {
         "goal": "publish the page",
@@ -149,8 +153,8 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "on_stop": {"response": "All tests pass.", "tool_names": ["bash"], "stop_hook_active": False, **MODEL},
     "on_user_message": {"message": "Fix the parser.", "channel": "web"},
     "post_llm_call": MODEL,
-    "post_tool_call": RAN,
+    "post_tool_call": TOOL_RESULT,
     "pre_llm_call": {"system": "You are a careful agent.", "last_user_message": "Fix the parser.", **MODEL},
     "pre_tool_call": {"tool_name": "bash", "tool_input": {"command": "ls -la"}},
-    "transform_tool_result": RAN,
+    "transform_tool_result": TOOL_RESULT,
 }

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import lenient, tools, wire
-from tray.dialects.starchild_hooks import AGENT, told
-from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
+from tray.dialects.starchild_hooks import AGENT, hook_event_name
+from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
 
 IGNORED = "The hook's output is {}; ignored."
@@ -32,45 +32,45 @@ TEXTS = (
     "systemMessage",
 )
 # What an answer may put in the place of a text, by the event's name as the hook heard it.
-REPLACED: Mapping[str, tuple[str, Target]] = {
+REWRITE_KEYS: Mapping[str, tuple[str, Target]] = {
     "on_outbound_message": ("notification", Target.MESSAGE),
     "on_response_end": ("response", Target.MESSAGE),
     "on_user_message": ("message", Target.PROMPT),
 }
 OBJECTS = ("hookSpecificOutput", "tool_input", "updatedInput")
-WANTED = frozenset((*TEXTS, *OBJECTS, *(key for key, _ in REPLACED.values()), "continue"))
+KNOWN_KEYS = frozenset((*TEXTS, *OBJECTS, *(key for key, _ in REWRITE_KEYS.values()), "continue"))
 
 
-def read(event: Event, result: Result) -> Reading:
-    if problem := wire.not_run(result):
-        return Reading(problem=problem)
+def read(event: Event, result: Result) -> HookOutput:
+    if problem := wire.run_problem(result):
+        return HookOutput(problem=problem)
     said = lenient.text(result.stdout, lenient.PYTHON)
     if result.code == 2 and not said and wire.stderr(result):
-        return Reading(verdict=Verdict.DENY, reason=wire.stderr(result))
+        return HookOutput(verdict=Verdict.DENY, reason=wire.stderr(result))
     if result.code not in (0, 2):
-        return Reading(problem=f"exit {result.code}")
+        return HookOutput(problem=f"exit {result.code}")
     reading = _output(event, said)
     if result.code == 2 and reading.verdict is not Verdict.DENY:
-        return Reading(problem="exit 2 without a refusal on either stream")
+        return HookOutput(problem="exit 2 without a refusal on either stream")
     return reading
 
 
-def _output(event: Event, said: str) -> Reading:
+def _output(event: Event, said: str) -> HookOutput:
     if not said:
-        return Reading()
+        return HookOutput()
     try:
-        answer = lenient.mapping(said, WANTED, python=True)
-    except lenient.UnreadError as error:
-        return Reading(problem=f"output is {error}")
+        answer = lenient.mapping(said, KNOWN_KEYS, python=True)
+    except lenient.TooDeepError as error:
+        return HookOutput(problem=f"output is {error}")
     except ValueError as error:
-        return Reading(warning=IGNORED.format(error))
-    if fault := _fault(answer) or _text_fault(event, answer):
-        return Reading(problem=f"output {fault}")
+        return HookOutput(warning=IGNORED.format(error))
+    if fault := _problem(answer) or _text_problem(event, answer):
+        return HookOutput(problem=f"output {fault}")
     return _reading(event, answer)
 
 
-def _fault(answer: Mapping[str, Any]) -> str:
-    for fields in (answer, wire.inner(answer, "hookSpecificOutput")):
+def _problem(answer: Mapping[str, Any]) -> str:
+    for fields in (answer, wire.nested(answer, "hookSpecificOutput")):
         for keys, kind, word in ((TEXTS, str, "text"), (OBJECTS, dict, "object")):
             wrong = [key for key in keys if fields.get(key) is not None and not isinstance(fields[key], kind)]
             if wrong:
@@ -82,17 +82,17 @@ def _fault(answer: Mapping[str, Any]) -> str:
     return ""
 
 
-def _text_fault(event: Event, answer: Mapping[str, Any]) -> str:
-    key, _ = REPLACED.get(told(event), ("", Target.MESSAGE))
+def _text_problem(event: Event, answer: Mapping[str, Any]) -> str:
+    key, _ = REWRITE_KEYS.get(hook_event_name(event), ("", Target.MESSAGE))
     return f"has a {key} that is no text" if not isinstance(answer.get(key) or "", str) else ""
 
 
-def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
+def _reading(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     # Older Claude hooks say at the top what today stands inside hookSpecificOutput.
-    specific = {**answer, **wire.inner(answer, "hookSpecificOutput")}
+    specific = {**answer, **wire.nested(answer, "hookSpecificOutput")}
     verdict, reason = _verdict(event, answer, specific)
-    notes = wire.filled(told=wire.text(answer, "systemMessage"), warned=wire.text(answer, "add_warning"))
-    return Reading(
+    notes = wire.non_empty(told=wire.text(answer, "systemMessage"), warned=wire.text(answer, "add_warning"))
+    return HookOutput(
         verdict=verdict,
         reason=reason,
         rewrite=_rewrite(event, answer, specific),
@@ -118,7 +118,7 @@ def _verdict(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
 
 def _rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
     """The given keys are put over the tool's input, in the agent's own spelling; a text replaces the whole one."""
-    if told(event) in REPLACED:
+    if hook_event_name(event) in REWRITE_KEYS:
         return _text(event, answer)
     given = answer.get("tool_input") or specific.get("updatedInput")
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not given:
@@ -129,7 +129,7 @@ def _rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
 
 
 def _text(event: Event, answer: Mapping[str, Any]) -> Rewrite | None:
-    key, target = REPLACED[told(event)]
+    key, target = REWRITE_KEYS[hook_event_name(event)]
     value = wire.text(answer, key)
     now = event.prompt if target is Target.PROMPT else event.message
     return None if value in ("", now) else Rewrite(target=target, value=value)

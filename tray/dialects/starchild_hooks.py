@@ -10,7 +10,7 @@ from tray.model.event import Event, EventKind
 
 AGENT = "starchild"
 # Other agents' events under the name whose answers are taken there; the rest have their canonical name.
-NAMES: Mapping[EventKind, str] = {
+NAMES_BY_KIND: Mapping[EventKind, str] = {
     EventKind.COMPLETION_CLAIM: "on_completion_claim",
     EventKind.CONVERSATION_NEW: "on_user_message",
     EventKind.MESSAGE_DISPLAY: "on_response_end",
@@ -29,29 +29,29 @@ NAMES: Mapping[EventKind, str] = {
     EventKind.TOOL_RESULT: "transform_tool_result",
     EventKind.TURN_END: "on_stop",
 }
-ENDS = (EventKind.TURN_END, EventKind.SUBAGENT_END, EventKind.ROUND_END)
+END_EVENTS = (EventKind.TURN_END, EventKind.SUBAGENT_END, EventKind.ROUND_END)
 
 
-def told(event: Event) -> str:
+def hook_event_name(event: Event) -> str:
     """The event's name as a hook of this dialect hears it."""
-    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
+    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
         return event.body
     fields = {
-        "event": told(event),
+        "event": hook_event_name(event),
         "session_id": event.session,
         "agent_id": event.agent,
         "cwd": event.cwd,
     }
-    return wire.dumps(fields | _known(event) | _extras(event))
+    return wire.dumps(fields | _common_fields(event) | _extras(event))
 
 
-def _known(event: Event) -> dict[str, Any]:
+def _common_fields(event: Event) -> dict[str, Any]:
     """What the agent does not send with every event is there under our own words, when it says something."""
-    return wire.filled(
+    return wire.non_empty(
         model=event.model,
         topic=event.topic,
         title=event.title,
@@ -65,10 +65,10 @@ def _known(event: Event) -> dict[str, Any]:
 
 def _extras(event: Event) -> dict[str, Any]:
     used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools]
-    if event.kind in ENDS:
+    if event.kind in END_EVENTS:
         going = {"stop_hook_active": event.repeated, "model": event.model}
         return {"response": event.message, "tool_names": used} | going
-    match told(event):
+    match hook_event_name(event):
         case "on_completion_claim":
             return {"goal": "", "summary": event.message, "response": event.message, "tool_names": used}
         case "on_outbound_message":
@@ -83,7 +83,7 @@ def _extras(event: Event) -> dict[str, Any]:
             return {"message": event.prompt, "channel": event.agent}
         case "pre_llm_call":
             return {"system": "", "last_user_message": event.prompt, "model": event.model}
-    return _tool(event) | wire.filled(tool_names=tuple(used))
+    return _tool(event) | wire.non_empty(tool_names=tuple(used))
 
 
 def _tool(event: Event) -> dict[str, Any]:
@@ -93,5 +93,5 @@ def _tool(event: Event) -> dict[str, Any]:
         "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
         "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
     }
-    ended = told(event) in ("post_tool_call", "transform_tool_result")
-    return call | ({"tool_result": outputs.shown(event.tool.output)} if ended else {})
+    ended = hook_event_name(event) in ("post_tool_call", "transform_tool_result")
+    return call | ({"tool_result": outputs.as_text(event.tool.output)} if ended else {})

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class NativeTool:
     """A tool as one agent knows it: its name, and its spellings of the canonical argument keys that differ."""
 
     name: str
@@ -33,23 +33,26 @@ X_CODE_GREP: dict[str, tuple[str, ...]] = {
 }
 
 # Shelley tells of no tool, so it has no column. What has no row (MCP tools, an agent's own) keeps its name.
-TOOLS: Mapping[str, Mapping[str, Native]] = {
-    "AskUserQuestion": {"x-code": Native("askUser")},
-    "Bash": {"starchild": Native("bash"), "x-code": Native("shell")},
-    "Edit": {"starchild": Native("edit_file", STARCHILD_FILE), "x-code": Native("edit", X_CODE_FILE | X_CODE_EDIT)},
-    "EnterPlanMode": {"x-code": Native("enterPlanMode")},
-    "ExitPlanMode": {"x-code": Native("exitPlanMode")},
-    "Glob": {"x-code": Native("glob", {"path": ("cwd",)})},
-    "Grep": {"x-code": Native("grep", X_CODE_GREP)},
-    "LS": {"x-code": Native("listDir", {"path": ("dirPath",)})},
-    "Read": {"starchild": Native("read_file", STARCHILD_FILE), "x-code": Native("readFile", X_CODE_FILE)},
-    "Skill": {"x-code": Native("activateSkill", {"skill": ("name",)})},
-    "Task": {"claude-code": Native("Agent"), "x-code": Native("task")},  # `Task` stays an alias of `Agent`
-    "TodoWrite": {"x-code": Native("todoWrite")},
-    "ToolSearch": {"x-code": Native("toolSearch")},
-    "WebFetch": {"x-code": Native("webFetch")},
-    "WebSearch": {"x-code": Native("webSearch")},
-    "Write": {"starchild": Native("write_file", STARCHILD_FILE), "x-code": Native("writeFile", X_CODE_FILE)},
+TOOLS: Mapping[str, Mapping[str, NativeTool]] = {
+    "AskUserQuestion": {"x-code": NativeTool("askUser")},
+    "Bash": {"starchild": NativeTool("bash"), "x-code": NativeTool("shell")},
+    "Edit": {
+        "starchild": NativeTool("edit_file", STARCHILD_FILE),
+        "x-code": NativeTool("edit", X_CODE_FILE | X_CODE_EDIT),
+    },
+    "EnterPlanMode": {"x-code": NativeTool("enterPlanMode")},
+    "ExitPlanMode": {"x-code": NativeTool("exitPlanMode")},
+    "Glob": {"x-code": NativeTool("glob", {"path": ("cwd",)})},
+    "Grep": {"x-code": NativeTool("grep", X_CODE_GREP)},
+    "LS": {"x-code": NativeTool("listDir", {"path": ("dirPath",)})},
+    "Read": {"starchild": NativeTool("read_file", STARCHILD_FILE), "x-code": NativeTool("readFile", X_CODE_FILE)},
+    "Skill": {"x-code": NativeTool("activateSkill", {"skill": ("name",)})},
+    "Task": {"claude-code": NativeTool("Agent"), "x-code": NativeTool("task")},  # `Task` stays an alias of `Agent`
+    "TodoWrite": {"x-code": NativeTool("todoWrite")},
+    "ToolSearch": {"x-code": NativeTool("toolSearch")},
+    "WebFetch": {"x-code": NativeTool("webFetch")},
+    "WebSearch": {"x-code": NativeTool("webSearch")},
+    "Write": {"starchild": NativeTool("write_file", STARCHILD_FILE), "x-code": NativeTool("writeFile", X_CODE_FILE)},
 }
 # Older names of Claude Code's own tools, which its matchers still take.
 ALIASES: Mapping[str, str] = {"KillBash": "TaskStop", "KillShell": "TaskStop"}

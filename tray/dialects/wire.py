@@ -9,28 +9,30 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from tray.model.decision import Result
-from tray.model.event import EventKind, EventSpec, Knock, Tool
+from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
 
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
 TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"
 DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
-HUGE = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
-STEP = 29  # bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves
+LARGE_PAYLOAD = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
+SAMPLE_STEP = (
+    29  # bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves
+)
 NESTED = (dict, list)  # the decoder gives just these: to ask for a subclass takes ten times as long
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
-BLOCKED = "Blocked by a hook"  # agents want a reason with every refusal
-UNKNOWN = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
-NOT_RUN = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
+DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
+UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
+START_FAILURES = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
 BOM = b"\xef\xbb\xbf"
-KINDS = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+JSON_TYPES = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
 
 
 def spec(events: Mapping[str, EventSpec], name: str) -> EventSpec:
     """The event of this name; `slash/files` is one of the family that the table calls `slash/<command>`."""
-    return events.get(name) or events.get(family(name)) or UNKNOWN
+    return events.get(name) or events.get(event_family(name)) or UNKNOWN_EVENT
 
 
-def family(name: str) -> str:
+def event_family(name: str) -> str:
     """`slash/<command>` for `slash/files`; "" for what is no member of a family."""
     group, _, word = name.partition("/")
     signs = (sign in "_-" or (sign.isascii() and sign.isalnum()) for sign in word)
@@ -41,27 +43,27 @@ def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
         text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
-        value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < HUGE else (None, -1)
+        value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < LARGE_PAYLOAD else (None, -1)
         if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
-            value = (_HUGE if _is_huge(raw) else _STRICT).decode(text)
+            value = (_LARGE if _is_large(raw) else _STRICT).decode(text)
         if raw.count(b"{") + raw.count(b"[") > DEPTH_LIMIT and not is_shallow(value):
             raise ValueError(TOO_DEEP)
         return value
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
     except StopIteration as error:  # the short way's word for it
-        raise unread(json.JSONDecodeError("Expecting value", text, error.value)) from None
+        raise json_error(json.JSONDecodeError("Expecting value", text, error.value)) from None
     except json.JSONDecodeError as error:
-        raise unread(error) from None
+        raise json_error(error) from None
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
 
 
-def unread(error: json.JSONDecodeError) -> ValueError:
+def json_error(error: json.JSONDecodeError) -> ValueError:
     return ValueError(f"not JSON: {error.msg.rstrip(':')} at line {error.lineno}, column {error.colno}")
 
 
-def constant(word: str) -> Any:
+def reject_constant(word: str) -> Any:
     raise ValueError(f"not JSON: {word} is no number")
 
 
@@ -86,16 +88,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _STRICT = json.JSONDecoder(
-    parse_constant=constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
+    parse_constant=reject_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )  # made once: that takes as long as to read an event
-_HUGE = json.JSONDecoder(parse_constant=constant, parse_float=_float, object_pairs_hook=_object)
-_DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // STEP))
+_LARGE = json.JSONDecoder(parse_constant=reject_constant, parse_float=_float, object_pairs_hook=_object)
+_DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // SAMPLE_STEP))
 _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
 
-def _is_huge(raw: bytes) -> bool:
+def _is_large(raw: bytes) -> bool:
     """Whether it is worth reading without a look at each integer: none of them can be too long."""
-    return len(raw) >= HUGE and not _DIGITS.search(raw[::STEP])
+    return len(raw) >= LARGE_PAYLOAD and not _DIGITS.search(raw[::SAMPLE_STEP])
 
 
 def is_shallow(value: Any) -> bool:
@@ -121,7 +123,7 @@ def mapping(raw: bytes) -> dict[str, Any]:
 
 def object_of(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"a JSON {KINDS[type(value)]}, not an object")
+        raise ValueError(f"a JSON {JSON_TYPES[type(value)]}, not an object")
     return value
 
 
@@ -137,11 +139,11 @@ def dumps(value: Any) -> bytes:
         return _ASCII.encode(value).encode()
 
 
-def line(value: Any) -> bytes:
+def dumps_line(value: Any) -> bytes:
     return dumps(value) + b"\n"
 
 
-def unsayable(value: Any, *, blank: bool = True) -> str:
+def text_problem(value: Any, *, blank: bool = True) -> str:
     """Why `value` cannot be told as text; "" when it can. Without `blank` there must be something in it."""
     if not isinstance(value, str):
         return "is not text"
@@ -150,7 +152,7 @@ def unsayable(value: Any, *, blank: bool = True) -> str:
     return "" if _encodes(value) else "is not Unicode text"
 
 
-def unwritable(value: Any) -> str:
+def json_problem(value: Any) -> str:
     """Why `value` cannot be written as JSON; "" when it can."""
     try:
         loads(dumps(value))
@@ -177,7 +179,7 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
     }
 
 
-def name(fields: Mapping[str, Any], key: str) -> str:
+def event_name(fields: Mapping[str, Any], key: str) -> str:
     """An event's name as the payload says it; "" when that is missing or no name at all."""
     word = fields.get(key)
     if not isinstance(word, str) or len(word) > NAME_LIMIT:
@@ -185,12 +187,12 @@ def name(fields: Mapping[str, Any], key: str) -> str:
     return word if word.isascii() else text(fields, key)
 
 
-def inner(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def nested(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = fields.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def text_list(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = fields.get(key)
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
@@ -203,23 +205,23 @@ def tool(
     if not title:
         return None
     return Tool(
-        name=title, input=inner(fields, input), call=text(fields, call), output=fields.get(output), failed=failed
+        name=title, input=nested(fields, input), call=text(fields, call), output=fields.get(output), failed=failed
     )
 
 
-def frame(knock: Knock, payload: Mapping[str, Any]) -> dict[str, Any]:
+def request_fields(request: RelayRequest, payload: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an Event that come with the knock, whatever the dialect."""
     return {
-        "id": knock.id,
-        "agent": knock.agent,
+        "id": request.id,
+        "agent": request.agent,
         "payload": payload,
-        "body": knock.body,
-        "environment": knock.environment,
-        "pid": knock.pid,
+        "body": request.body,
+        "environment": request.environment,
+        "pid": request.pid,
     }
 
 
-def filled(**fields: Any) -> dict[str, Any]:
+def non_empty(**fields: Any) -> dict[str, Any]:
     """Those fields that say something."""
     return {key: value for key, value in fields.items() if value not in ("", None, ())}
 
@@ -237,26 +239,26 @@ def _encodes(value: str) -> bool:
     return True
 
 
-def not_run(result: Result) -> str:
+def run_problem(result: Result) -> str:
     """Why nothing the process said counts; "" when it came to an ordinary end. Claude Code alone reads on."""
-    return cut_off(result) or unstarted(result)
+    return exit_problem(result) or start_problem(result)
 
 
-def cut_off(result: Result) -> str:
+def exit_problem(result: Result) -> str:
     """Why nothing it said can count, in every dialect; "" when it ended by itself."""
     if result.cause or result.code is None:
         return result.cause or "ended without an exit code"
     return f"killed by signal {-result.code}" if result.code < 0 else ""
 
 
-def unstarted(result: Result) -> str:
+def start_problem(result: Result) -> str:
     """What a shell's exit code says of a command that it could not start; "" for any other code."""
-    return NOT_RUN.get(result.code or 0, "")
+    return START_FAILURES.get(result.code or 0, "")
 
 
 def stderr(result: Result) -> str:
     return result.stderr.decode("utf-8", "replace").strip()
 
 
-def joined(notes: Iterable[str]) -> str:
+def join_notes(notes: Iterable[str]) -> str:
     return "\n".join(note for note in notes if note)

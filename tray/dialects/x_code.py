@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import outputs, wire, x_code_hooks
-from tray.model.decision import SILENCE, Answer, Decision, Reading, Result, Target, Verdict
-from tray.model.event import Can, Event, EventKind, EventSpec, Knock, Tool
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 AGENT = "x-code"
 # 30 s is the most the agent allows (it refuses a plugin's hooks altogether above that): connect writes it.
@@ -21,47 +21,47 @@ EVENTS: Mapping[str, EventSpec] = {
     "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, timeout=30),
     # A deny comes too late there: the agent heeds nothing but another output.
     "PostToolUse": EventSpec(
-        kind=EventKind.TOOL_AFTER, can=Can.REWRITE_OUTPUT, timeout=30, subject="tool.name", late=True
+        kind=EventKind.TOOL_AFTER, can=Capability.REWRITE_OUTPUT, timeout=30, subject="tool.name", after_the_fact=True
     ),
     "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, timeout=30),
     "PreToolUse": EventSpec(
-        kind=EventKind.TOOL_BEFORE, can=Can.DENY | Can.REWRITE_INPUT, timeout=30, subject="tool.name"
+        kind=EventKind.TOOL_BEFORE, can=Capability.DENY | Capability.REWRITE_INPUT, timeout=30, subject="tool.name"
     ),
     "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=30),
     "SessionStart": EventSpec(kind=EventKind.SESSION_START, timeout=30),
     "SubagentStart": EventSpec(kind=EventKind.SUBAGENT_START, timeout=30),
     "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, timeout=30),
     "TurnComplete": EventSpec(kind=EventKind.ROUND_END, timeout=30),  # after every model round
-    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Can.DENY | Can.CONTEXT, timeout=30),
+    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY | Capability.CONTEXT, timeout=30),
 }
-UNHEARD = Can.NOTHING
+DEFAULT_CAN = Capability.NOTHING
 
 
-def title(payload: Mapping[str, Any]) -> str:
-    return wire.name(payload, "event")
+def event_name(payload: Mapping[str, Any]) -> str:
+    return wire.event_name(payload, "event")
 
 
-def session(knock: Knock, payload: Mapping[str, Any]) -> str:
+def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
     """The agent's types know a session id, the agent sends none."""
-    fields = wire.inner(payload, "session")
-    return wire.text(fields, "sessionId") or f"{knock.parent}:{wire.text(fields, 'cwd') or knock.cwd}"
+    fields = wire.nested(payload, "session")
+    return wire.text(fields, "sessionId") or f"{request.parent}:{wire.text(fields, 'cwd') or request.cwd}"
 
 
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
-    call = wire.inner(payload, "tool")
+    call = wire.nested(payload, "tool")
     failed = call.get("isError") is True
     return wire.tool(call, name="name", input="args", call="callId", output="output", failed=failed)
 
 
-def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
-    fields = wire.inner(payload, "session")
-    agent = wire.inner(payload, "agent")
+def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
+    fields = wire.nested(payload, "session")
+    agent = wire.nested(payload, "agent")
     return Event(
-        **wire.frame(knock, payload),
+        **wire.request_fields(request, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=session(knock, payload),
-        cwd=wire.text(fields, "cwd") or knock.cwd,
+        session=session(request, payload),
+        cwd=wire.text(fields, "cwd") or request.cwd,
         model=wire.text(fields, "modelId"),
         topic=wire.text(payload, "trigger", "outcome"),
         title=wire.text(agent, "description"),
@@ -73,33 +73,33 @@ def parse(knock: Knock, name: str, payload: Mapping[str, Any]) -> Event:
 
 
 def neutral(name: str, body: bytes) -> Answer:
-    return SILENCE
+    return EMPTY_ANSWER
 
 
-def carries(event: Event, decision: Decision) -> str:
+def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
     value = decision.rewrite.value
     if decision.rewrite.target is Target.OUTPUT:
-        return wire.unwritable(value)
-    return "is no JSON object" if not isinstance(value, Mapping) else wire.unwritable(value)
+        return wire.json_problem(value)
+    return "is no JSON object" if not isinstance(value, Mapping) else wire.json_problem(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
     said: dict[str, Any] = {}
     if decision.verdict is Verdict.DENY:
-        said = {"decision": "deny", "reason": decision.reason or wire.BLOCKED}
+        said = {"decision": "deny", "reason": decision.reason or wire.DEFAULT_REASON}
     elif decision.rewrite is not None and decision.rewrite.target is Target.INPUT:
         said = {"decision": "modify", "args": decision.rewrite.value}
     elif decision.rewrite is not None:
-        said = {"decision": "modify", "output": outputs.shown(decision.rewrite.value)}
+        said = {"decision": "modify", "output": outputs.as_text(decision.rewrite.value)}
     elif decision.context:
         said = {"decision": "allow", "context": decision.context}
-    return Answer(stdout=wire.line(said)) if said else Answer()
+    return Answer(stdout=wire.dumps_line(said)) if said else Answer()
 
 
-def told(event: Event) -> str:
-    return x_code_hooks.told(event)
+def hook_event_name(event: Event) -> str:
+    return x_code_hooks.hook_event_name(event)
 
 
 def stdin(event: Event) -> bytes:
@@ -110,7 +110,7 @@ def environment(event: Event) -> Mapping[str, str]:
     return {}
 
 
-def read(event: Event, result: Result) -> Reading:
+def read(event: Event, result: Result) -> HookOutput:
     return x_code_hooks.read(event, result)
 
 
@@ -121,7 +121,7 @@ def sample(name: str) -> bytes:
         "session": {"cwd": "/home/dev/project", "modelId": "anthropic:claude-sonnet-4-6"},
         "plugin": {"id": "hooktray@local", "dir": "/home/dev/.x-code/plugins/cache/local/hooktray/1.0.0"},
     }
-    return wire.line({**common, **SAMPLES[name]})
+    return wire.dumps_line({**common, **SAMPLES[name]})
 
 
 USAGE = {"inputTokens": 4321, "outputTokens": 567, "totalTokens": 4888}

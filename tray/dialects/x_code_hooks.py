@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.dialects import lenient, outputs, tools, wire
-from tray.model.decision import Reading, Result, Rewrite, Target, Verdict
+from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 
 AGENT = "x-code"
 # Every agent's events under the name whose answers are taken there; the rest have their canonical name.
-NAMES: Mapping[EventKind, str] = {
+NAMES_BY_KIND: Mapping[EventKind, str] = {
     EventKind.COMPACT_AFTER: "PostCompact",
     EventKind.COMPACT_BEFORE: "PreCompact",
     EventKind.CONVERSATION_NEW: "UserPromptSubmit",
@@ -30,8 +30,8 @@ NAMES: Mapping[EventKind, str] = {
     EventKind.TOOL_RESULT: "PostToolUse",
     EventKind.TURN_END: "TurnComplete",
 }
-DECIDING = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
-WANTED = frozenset({"args", "context", "decision", "output", "reason"})
+DECIDING_EVENTS = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
+KNOWN_KEYS = frozenset({"args", "context", "decision", "output", "reason"})
 IGNORED = "The hook's output {}; ignored."
 # Nobody counted: hooks read these fields without asking whether they are there.
 USAGE = {"tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
@@ -39,37 +39,37 @@ OUTCOMES = ("aborted", "completed", "failed")
 TRIGGERS = ("proactive", "reactive")
 
 
-def told(event: Event) -> str:
+def hook_event_name(event: Event) -> str:
     """The event's name as a hook of this dialect hears it."""
-    return event.name if event.agent == AGENT else NAMES.get(event.kind, event.kind.value)
+    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
         return event.body if event.body.endswith(b"\n") else event.body + b"\n"
     fields: dict[str, Any] = {
-        "event": told(event),
+        "event": hook_event_name(event),
         "session": {"cwd": event.cwd, "modelId": event.model},
         "plugin": {"id": "hooktray", "dir": ""},
     }
-    said = wire.filled(
+    said = wire.non_empty(
         topic=event.topic, title=event.title, prompt=event.prompt, message=event.message, path=event.path
     )
-    return wire.line(fields | said | _extras(event))
+    return wire.dumps_line(fields | said | _extras(event))
 
 
-def of_plugin(stdin: bytes, id: str, folder: str) -> bytes:
+def with_plugin(stdin: bytes, id: str, folder: str) -> bytes:
     """The same input as the hook of this plugin gets it: the agent's own names the plugin that brought the event."""
     try:
         fields = wire.mapping(stdin)
     except ValueError:
         return stdin
-    return wire.line(fields | {"plugin": {"id": id, "dir": folder}})
+    return wire.dumps_line(fields | {"plugin": {"id": id, "dir": folder}})
 
 
 def _extras(event: Event) -> dict[str, Any]:
     agent = {"name": event.subagent, "description": event.title}
-    match told(event):
+    match hook_event_name(event):
         case "TurnComplete":
             return {"turn": 0} | USAGE
         case "UserPromptSubmit":
@@ -94,52 +94,52 @@ def _tool(event: Event, tool: Tool) -> dict[str, Any]:
     name = tools.native(AGENT, tools.canonical(event.agent, tool.name))
     args = tools.translate_input(event.agent, AGENT, tool.name, tool.input)
     call = {"name": name, "args": args, "callId": tool.call}
-    ended = {"output": outputs.shown(tool.output), "isError": tool.failed}
-    return {"tool": call | (ended if told(event) == "PostToolUse" else {})}
+    ended = {"output": outputs.as_text(tool.output), "isError": tool.failed}
+    return {"tool": call | (ended if hook_event_name(event) == "PostToolUse" else {})}
 
 
-def read(event: Event, result: Result) -> Reading:
-    if problem := wire.not_run(result):
-        return Reading(problem=problem)
+def read(event: Event, result: Result) -> HookOutput:
+    if problem := wire.run_problem(result):
+        return HookOutput(problem=problem)
     if result.code != 0:
-        return Reading(problem=f"exit {result.code}")
+        return HookOutput(problem=f"exit {result.code}")
     said = lenient.text(result.stdout)
-    if told(event) not in DECIDING or not said:
-        return Reading()
+    if hook_event_name(event) not in DECIDING_EVENTS or not said:
+        return HookOutput()
     try:
-        answer = lenient.mapping(said, WANTED)
-    except lenient.UnreadError as error:
-        return Reading(problem=f"output is {error}")
+        answer = lenient.mapping(said, KNOWN_KEYS)
+    except lenient.TooDeepError as error:
+        return HookOutput(problem=f"output is {error}")
     except ValueError as error:
-        return Reading(warning=IGNORED.format(f"is {error}"))
+        return HookOutput(warning=IGNORED.format(f"is {error}"))
     return _reading(event, answer)
 
 
-def _reading(event: Event, answer: Mapping[str, Any]) -> Reading:
+def _reading(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     """An allow only goes on: it does not skip the agent's own question."""
     decision = answer.get("decision")
     if decision == "deny":
-        return Reading(verdict=Verdict.DENY, reason=wire.text(answer, "reason"))
+        return HookOutput(verdict=Verdict.DENY, reason=wire.text(answer, "reason"))
     if decision not in ("allow", "modify"):
-        return Reading(warning=IGNORED.format("has a decision that is none of allow, deny, modify"))
-    if told(event) == "UserPromptSubmit":
-        return Reading(context=wire.text(answer, "context"))
-    return Reading() if decision == "allow" else _modified(event, answer)
+        return HookOutput(warning=IGNORED.format("has a decision that is none of allow, deny, modify"))
+    if hook_event_name(event) == "UserPromptSubmit":
+        return HookOutput(context=wire.text(answer, "context"))
+    return HookOutput() if decision == "allow" else _modified(event, answer)
 
 
-def _modified(event: Event, answer: Mapping[str, Any]) -> Reading:
-    if told(event) == "PostToolUse":
+def _modified(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+    if hook_event_name(event) == "PostToolUse":
         return _output(event, answer.get("output"))
     args = answer.get("args")
     if event.tool is None or not isinstance(args, dict):
-        return Reading(warning=IGNORED.format("modifies nothing: its args are no object"))
+        return HookOutput(warning=IGNORED.format("modifies nothing: its args are no object"))
     value = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, args)
-    return Reading(rewrite=Rewrite(target=Target.INPUT, value=value))
+    return HookOutput(rewrite=Rewrite(target=Target.INPUT, value=value))
 
 
-def _output(event: Event, text: Any) -> Reading:
+def _output(event: Event, text: Any) -> HookOutput:
     """The text in the shape of the tool's own output, where that has a place for one."""
     if event.tool is None or not isinstance(text, str):
-        return Reading(warning=IGNORED.format("modifies nothing: its output is no text"))
-    value = outputs.replaced(event.tool.output, text)
-    return Reading(rewrite=Rewrite(target=Target.OUTPUT, value=text if value is None else value))
+        return HookOutput(warning=IGNORED.format("modifies nothing: its output is no text"))
+    value = outputs.with_text(event.tool.output, text)
+    return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=text if value is None else value))

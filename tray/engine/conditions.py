@@ -9,13 +9,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tray.dialects import claude_rules
-from tray.dialects.claude_rules import FILES, SHELLS, Rule
+from tray.dialects.claude_rules import FILES, SHELLS, PermissionRule
 from tray.dialects.tools import translate_input
 from tray.engine import subjects
-from tray.engine.shell_line import Word, commands, inner, words
 from tray.model.event import Event
 from tray.model.hook import Match
-from tray.paths import real
+from tray.paths import real_path
+from tray.shell.split import ShellWord, commands, substitutions, words
 
 AGENT = "claude-code"
 PATHS = ("file_path", "notebook_path", "path")
@@ -37,66 +37,66 @@ WRAPPERS = frozenset(
         "xargs",
     }
 )
-DEPTH = 8
+MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
 
-Found = Callable[[str, str], bool]  # whether a pattern is in a text, within the event's time for patterns
+PatternSearch = Callable[[str, str], bool]  # whether a pattern is in a text, within the event's time for patterns
 
 
-def met(match: Match, event: Event, found: Found) -> bool:
+def is_met(match: Match, event: Event, search: PatternSearch) -> bool:
     rule = claude_rules.parse(match.condition)
     if rule is None or event.tool is None:
         return True
-    if not any(rule.names(name) for name in subjects.names(match, event)):
+    if not any(rule.matches_tool(name) for name in subjects.candidates(match, event)):
         return False
-    if not rule.asks or claude_rules.problem(match.condition):
+    if not rule.argument or claude_rules.problem(match.condition):
         return True
     given = translate_input(event.agent, AGENT, event.tool.name, event.tool.input)
     if rule.tool in SHELLS:
-        return _command(rule, given.get("command"), found)
+        return _command(rule, given.get("command"), search)
     if rule.tool in FILES:
-        return _path(rule, event, match, given, found)
-    return _domain(rule, given.get("url"), found)
+        return _path(rule, event, match, given, search)
+    return _domain(rule, given.get("url"), search)
 
 
-def _command(rule: Rule, line: Any, found: Found) -> bool:
+def _command(rule: PermissionRule, line: Any, search: PatternSearch) -> bool:
     """Whether any of the commands in this line is meant. A line that we cannot take apart is met."""
     if not isinstance(line, str):
         return True
-    pattern = claude_rules.command_pattern(rule.asks)
+    pattern = claude_rules.command_pattern(rule.argument)
     try:
-        return found(pattern, line.strip()) or any(found(pattern, one) for one in _spoken(line, DEPTH))
+        return search(pattern, line.strip()) or any(search(pattern, one) for one in _commands(line, MAX_DEPTH))
     except ValueError:
         return True
 
 
-def _spoken(line: str, depth: int) -> Iterator[str]:
+def _commands(line: str, depth: int) -> Iterator[str]:
     """Every command that the line would run, as written and without its quotes. ValueError when that is unclear."""
     if "<<" in line or not depth or len(line) > SIZE:
         raise ValueError("cannot be taken apart")
-    for one in inner(line):
-        yield from _spoken(one, depth - 1)
+    for one in substitutions(line):
+        yield from _commands(one, depth - 1)
     for command in commands(words(line, {})):
-        if not command[0].plain:
+        if not command[0].is_literal:
             raise ValueError("a command whose name is not known")
-        for part in _wrapped(command):
+        for part in _unwrapped(command):
             yield " ".join(word.raw for word in part)
             yield " ".join(word.text for word in part)
 
 
-def _wrapped(command: list[Word]) -> Iterator[list[Word]]:
+def _unwrapped(command: list[ShellWord]) -> Iterator[list[ShellWord]]:
     """The command, and what it may run when it only wraps another."""
     yield command
     if PurePath(command[0].text).name in WRAPPERS:
         yield from (command[start:] for start in range(1, len(command)))
 
 
-def _path(rule: Rule, event: Event, match: Match, given: Mapping[str, Any], found: Found) -> bool:
+def _path(rule: PermissionRule, event: Event, match: Match, given: Mapping[str, Any], search: PatternSearch) -> bool:
     named = next((given[key] for key in PATHS if isinstance(given.get(key), str)), "")
     if not named:
         return True
     full = os.path.normpath(os.path.join(event.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118 - foreign
-    asks = rule.asks
+    asks = rule.argument
     if asks.startswith("//"):
         folders, asks = {"/"}, asks[1:]
     elif asks.startswith("~/"):
@@ -104,14 +104,14 @@ def _path(rule: Rule, event: Event, match: Match, given: Mapping[str, Any], foun
     else:
         folders = {event.cwd, match.project, event.environment.get("CLAUDE_PROJECT_DIR", "")} - {""}
     pattern = claude_rules.path_pattern(asks)
-    return any(found(pattern, path) for path in _below(full, folders))
+    return any(search(pattern, path) for path in _below(full, folders))
 
 
 def _below(path: str, folders: set[str]) -> Iterator[str]:
     """The path as each of the folders sees it, also where links lead; a file outside of all by its name alone."""
     outside = True
     for folder in folders:
-        for one, base in ((path, folder), (real(path), real(folder))):
+        for one, base in ((path, folder), (real_path(path), real_path(folder))):
             if PurePath(one).is_relative_to(base):
                 outside = False
                 yield str(PurePath(one).relative_to(base))
@@ -119,12 +119,12 @@ def _below(path: str, folders: set[str]) -> Iterator[str]:
         yield PurePath(path).name
 
 
-def _domain(rule: Rule, url: Any, found: Found) -> bool:
+def _domain(rule: PermissionRule, url: Any, search: PatternSearch) -> bool:
     if not isinstance(url, str):
         return True
     try:
         host = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
         return True
-    domain = rule.asks.removeprefix("domain:").strip().lower()
-    return found(rf"(?s)\A(?:.*\.)?{claude_rules.wildcard(domain)}\Z", host)
+    domain = rule.argument.removeprefix("domain:").strip().lower()
+    return search(rf"(?s)\A(?:.*\.)?{claude_rules.wildcard(domain)}\Z", host)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tray.model.hook import Aside, Failure, Hook
-from tray.store.ledger import Approved
+from tray.model.hook import AsyncMode, Failure, Hook
+from tray.store.ledger import ApprovedHook
 
 AGENT = "claude-code"
 PLUGIN = "hooks.json"  # a plugin's handlers are its own
 
 
-def duplicates(hooks: Sequence[Approved]) -> dict[int, int]:
+def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The places of those that are not asked, each with the place of the same hook that is."""
     claude = [index for index, one in enumerate(hooks) if one.hook.source.kind == AGENT]
     spared: dict[int, int] = {}
@@ -25,10 +25,12 @@ def duplicates(hooks: Sequence[Approved]) -> dict[int, int]:
     return spared
 
 
-def beside(hooks: Sequence[Approved]) -> tuple[tuple[Approved, ...], tuple[Approved, ...]]:
+def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...], tuple[ApprovedHook, ...]]:
     """The hooks that the answer waits for, and those that run beside it; a spared one stays with the one asked."""
     spared = duplicates(hooks)
-    apart = {index for index in range(len(hooks)) if hooks[spared.get(index, index)].hook.aside is not Aside.NO}
+    apart = {
+        index for index in range(len(hooks)) if hooks[spared.get(index, index)].hook.async_mode is not AsyncMode.NO
+    }
     waited = tuple(one for index, one in enumerate(hooks) if index not in apart)
     return waited, tuple(hooks[index] for index in sorted(apart))
 
@@ -42,7 +44,7 @@ def _scope(hook: Hook) -> str:
     return str(path) if path.name == PLUGIN else ""
 
 
-def _weight(one: Approved) -> tuple[bool, bool, bool, bool, float]:
+def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, bool, float]:
     """The one that guards most comes first: on, waited for, each time, blocking when it fails, approved last."""
     hook = one.hook
-    return hook.enabled, hook.aside is Aside.NO, not hook.once, hook.failure is Failure.BLOCK, one.at
+    return hook.enabled, hook.async_mode is AsyncMode.NO, not hook.once, hook.failure is Failure.BLOCK, one.at

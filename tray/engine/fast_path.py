@@ -11,29 +11,29 @@ import time
 from functools import lru_cache
 from typing import NamedTuple
 
-from tray.dialects import DIALECTS, NAMES, Payload
+from tray.dialects import DIALECTS, SPEC_CACHE_SIZE, Payload
 from tray.dialects.tools import canonical
-from tray.engine import scopes, typed
-from tray.engine.ears import OFTEN, Ears
-from tray.engine.late import Late
-from tray.engine.protection.rule import Protection
-from tray.engine.questions import Questions
+from tray.engine import scopes, slash_command
+from tray.engine.async_output import AsyncOutput
+from tray.engine.ports import FREQUENT_KINDS, EngineListener
+from tray.engine.user_questions import UserQuestions
 from tray.model.decision import Gate
-from tray.model.event import TEST, EventKind, Knock
-from tray.store.ledger import Book
+from tray.model.event import TEST_VARIABLE, EventKind, RelayRequest
+from tray.protection.self_protection import Protection
+from tray.store.ledger import LedgerState
 from tray.store.switch import Switch
 
-KINDS = OFTEN - typed.KINDS
+FAST_KINDS = FREQUENT_KINDS - slash_command.KINDS
 
 
-class Seen(NamedTuple):
+class FastPathResult(NamedTuple):
     """What a look at a knock found. `fast`: no hook, rule, question or note of ours has anything to say to it."""
 
     fast: bool = False
     gate: Gate | None = None  # what keeps all those from running that would be asked
 
 
-UNSEEN = Seen()
+NOT_FAST = FastPathResult()
 
 log = logging.getLogger(__name__)
 
@@ -42,50 +42,61 @@ class FastPath:
     """Looks at knocks: is this one's answer silence, whatever else is in it?"""
 
     def __init__(
-        self, *, switch: Switch, protection: Protection, late: Late, questions: Questions, ears: Ears
+        self,
+        *,
+        switch: Switch,
+        protection: Protection,
+        async_output: AsyncOutput,
+        questions: UserQuestions,
+        listener: EngineListener,
     ) -> None:
-        self._ears = ears
+        self._listener = listener
         self._switch = switch
         self._protection = protection
-        self._late = late
+        self._async_output = async_output
         self._questions = questions
 
-    def look(self, knock: Knock, book: Book, payload: Payload | None) -> Seen:
+    def check(self, request: RelayRequest, ledger: LedgerState, payload: Payload | None) -> FastPathResult:
         """UNSEEN after a fault, or for a payload that cannot be read: the whole way handles both."""
         try:
-            return UNSEEN if payload is None else self._look(knock, book, payload)
+            return NOT_FAST if payload is None else self._check(request, ledger, payload)
         except Exception:
-            log.exception("whether %s of %s may take the fast path", knock.event, knock.agent)
-            return UNSEEN
+            log.exception("whether %s of %s may take the fast path", request.event, request.agent)
+            return NOT_FAST
 
-    def _look(self, knock: Knock, book: Book, payload: Payload) -> Seen:
-        kind = _kind(knock.agent, knock.event)
-        if kind is None or self._questions.pending or self._ears.awaits or TEST in knock.environment:
-            return UNSEEN
+    def _check(self, request: RelayRequest, ledger: LedgerState, payload: Payload) -> FastPathResult:
+        kind = _kind(request.agent, request.event)
+        if (
+            kind is None
+            or self._questions.pending
+            or self._listener.awaits_turn_end
+            or TEST_VARIABLE in request.environment
+        ):
+            return NOT_FAST
         gate = None
-        if book.asked(knock.agent, kind, knock.event):
+        if ledger.candidates(request.agent, kind, request.event):
             gate = self._switch.gate(time.time())  # for everybody: whose session it is nobody knows yet
             if gate is None:
-                return UNSEEN
-        dialect = DIALECTS[knock.agent]
-        if dialect.title(payload) not in ("", knock.event) or self._late.may_wait(
-            knock.agent, dialect.session(knock, payload)
+                return NOT_FAST
+        dialect = DIALECTS[request.agent]
+        if dialect.event_name(payload) not in ("", request.event) or self._async_output.may_have(
+            request.agent, dialect.session(request, payload)
         ):
-            return UNSEEN
+            return NOT_FAST
         if kind is EventKind.TOOL_BEFORE:
-            tool = dialect.tool(knock.event, payload)
+            tool = dialect.tool(request.event, payload)
             if tool is not None and (
-                canonical(knock.agent, tool.name) == scopes.TOOL or self._protection.concerned(knock.agent, tool)
+                canonical(request.agent, tool.name) == scopes.TOOL or self._protection.applies(request.agent, tool)
             ):
-                return UNSEEN
-        return Seen(fast=True, gate=gate)
+                return NOT_FAST
+        return FastPathResult(fast=True, gate=gate)
 
 
-@lru_cache(NAMES)
+@lru_cache(SPEC_CACHE_SIZE)
 def _kind(agent: str, name: str) -> EventKind | None:
     """The kind of an event that may take the fast path; None for any other."""
     dialect = DIALECTS.get(agent)
     if dialect is None or name not in dialect.EVENTS:
         return None
     found = dialect.EVENTS[name]
-    return found.kind if found.kind in KINDS and not found.plain else None
+    return found.kind if found.kind in FAST_KINDS and not found.plain else None

@@ -6,13 +6,17 @@ from dataclasses import replace
 
 from tray.model.decision import Gate
 from tray.model.hook import Hook, Rule
-from tray.store.ledger import Approved
+from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
 
 
-def switched(one: Approved, switch: Switch) -> Approved:
+def apply_switch(approved: ApprovedHook, switch: Switch) -> ApprovedHook:
     """A hook that the menu switched off is one whose file says `enabled: false`."""
-    return replace(one, hook=replace(one.hook, enabled=False)) if switch.is_off(one.hook.key) else one
+    return (
+        replace(approved, hook=replace(approved.hook, enabled=False))
+        if switch.is_off(approved.hook.key)
+        else approved
+    )
 
 
 def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
@@ -27,6 +31,6 @@ def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
     return Gate.NESTED if nested else None
 
 
-def takes_time(hook: Hook, switch: Gate | None) -> bool:
+def may_block(hook: Hook, switch: Gate | None) -> bool:
     """Whether its turn may be more than a look: nobody who answers others does that by the way."""
     return switch is None and hook.enabled and not isinstance(hook.action, Rule)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tray.text import Redacted, masked, redact, sanitise
+from tray.text import Redacted, mask_text, redact, sanitise
 
 LIMIT = 200  # masks that are listed; all of them are masked
 PLACE = 200  # characters
-MARK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
-A_KEY = " (a key)"
+MASK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
+KEY_STEP = " (a key)"
 
 Steps = tuple["Steps", str | int] | None  # the last one first, so that a step down copies nothing
 
@@ -23,15 +23,15 @@ class Masks:
     def __init__(self) -> None:
         self.found: list[Mapping[str, Any]] = []
 
-    def redact(self, text: str, place: str, *, keep: int | None = None, inside: bool = False) -> str:
+    def redact(self, text: str, place: str, *, keep: int | None = None, is_json: bool = False) -> str:
         """The text without its secrets. With `inside` it may be JSON, and its keys then say where they were."""
         if not text:
             return ""
         redacted = redact(text, keep)
         if redacted.masks:
-            places = _places(redacted, place) if inside else {}
+            places = _places(redacted, place) if is_json else {}
             for kind, fingerprint in zip(redacted.masks, redacted.fingerprints, strict=True):
-                at = places.get(masked(kind, fingerprint)) or [place]
+                at = places.get(mask_text(kind, fingerprint)) or [place]
                 self._note(at.pop(0) if len(at) > 1 else at[0], kind, fingerprint)
         return redacted.text
 
@@ -39,7 +39,7 @@ class Masks:
         self.found.append({"place": sanitise(place, PLACE), "kind": kind, "fingerprint": fingerprint})
 
 
-def listed(masks: list[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+def limit_masks(masks: list[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """As many as a row holds."""
     return tuple(masks[:LIMIT])
 
@@ -50,10 +50,10 @@ def _places(redacted: Redacted, place: str) -> dict[str, list[str]]:
         value = json.loads(redacted.text)
     except (ValueError, RecursionError):
         return {}
-    marks = {masked(*pair) for pair in zip(redacted.masks, redacted.fingerprints, strict=True)}
+    marks = {mask_text(*pair) for pair in zip(redacted.masks, redacted.fingerprints, strict=True)}
     places: dict[str, list[str]] = {}
     for steps, text in _texts(value):
-        found = [mark for mark in MARK.findall(text) if mark in marks] if "[masked " in text else []
+        found = [mark for mark in MASK.findall(text) if mark in marks] if "[masked " in text else []
         path = _path(place, steps) if found else ""
         for mark in found:
             places.setdefault(mark, []).append(path)
@@ -69,7 +69,7 @@ def _texts(value: object) -> Iterator[tuple[Steps, str]]:
             yield steps, one
         elif isinstance(one, dict):
             waiting += [((steps, key), inner) for key, inner in reversed(one.items())]
-            waiting += [((steps, A_KEY), key) for key in one]
+            waiting += [((steps, KEY_STEP), key) for key in one]
         elif isinstance(one, list):
             waiting += [((steps, n), inner) for n, inner in reversed(list(enumerate(one)))]
 
@@ -79,5 +79,7 @@ def _path(place: str, steps: Steps) -> str:
     parts: list[str] = []
     while steps is not None:
         steps, step = steps
-        parts.append(f"[{step}]" if isinstance(step, int) else A_KEY if step is A_KEY else f".{redact(step).text}")
+        parts.append(
+            f"[{step}]" if isinstance(step, int) else KEY_STEP if step is KEY_STEP else f".{redact(step).text}"
+        )
     return place + "".join(reversed(parts))

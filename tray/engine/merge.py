@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.model.decision import SILENT, Decision, Gate, Outcome, Reading, Status, Verdict
+from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
 from tray.model.hook import Failure, Hook
 
 
-def settle(hook: Hook, reading: Reading, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
+def make_outcome(hook: Hook, reading: HookOutput, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
     """One hook's Outcome. A hook that failed said nothing; its failure policy may speak for it (law 4)."""
     if not reading.problem:
         return Outcome(
             hook=hook.name,
             status=Status.OK,
-            reading=reading,
+            output=reading,
             cause=reading.warning,
             ms=ms,
             limit=hook.timeout,
@@ -29,7 +29,7 @@ def failed(hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, 
     return Outcome(
         hook=hook.name,
         status=Status.TIMED_OUT if timed_out else Status.FAILED,
-        reading=Reading(verdict=verdict, reason=reason, problem=cause),
+        output=HookOutput(verdict=verdict, reason=reason, problem=cause),
         cause=cause,
         ms=ms,
         stderr=stderr,
@@ -41,29 +41,29 @@ def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
 
 
 def merge(outcomes: Sequence[Outcome]) -> Decision:
-    readings = [outcome.reading for outcome in outcomes]
-    if all(reading is SILENT for reading in readings):
+    readings = [outcome.output for outcome in outcomes]
+    if all(reading is NO_OUTPUT for reading in readings):
         return Decision(outcomes=tuple(outcomes))
     verdict = max((reading.verdict for reading in readings), default=Verdict.ABSTAIN)
     reasons = [reading.reason for reading in readings if reading.verdict is verdict and reading.reason]
-    rewriting = [outcome for outcome in outcomes if outcome.reading.rewrite is not None]
+    rewriting = [outcome for outcome in outcomes if outcome.output.rewrite is not None]
     stops = [reading.stop for reading in readings if reading.stop is not None]
     return Decision(
         verdict=verdict,
         reason="\n".join(reasons) if verdict is not Verdict.ABSTAIN else "",
-        rewrite=rewriting[-1].reading.rewrite if rewriting else None,
+        rewrite=rewriting[-1].output.rewrite if rewriting else None,
         context="\n\n".join(reading.context for reading in readings if reading.context),
         notes=tuple(note for reading in readings for note in reading.notes),
         stop="\n".join(filter(None, stops)) if stops else None,
         retry=any(reading.retry for reading in readings),
         extra=tuple({name: value for reading in readings for name, value in reading.extra}.items()),
         outcomes=tuple(outcomes),
-        remarks=(*_conflict(rewriting), *_remarks(outcomes)),
+        adjustments=(*_conflict(rewriting), *_adjustments(outcomes)),
     )
 
 
-def _remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    return tuple(f"{outcome.hook}: {outcome.reading.remark}" for outcome in outcomes if outcome.reading.remark)
+def _adjustments(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    return tuple(f"{outcome.hook}: {outcome.output.adjustment}" for outcome in outcomes if outcome.output.adjustment)
 
 
 def _conflict(rewriting: Sequence[Outcome]) -> tuple[str, ...]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tray.dialects import DIALECTS, lenient, spec
-from tray.model.decision import Reading, Result, Verdict
-from tray.model.event import Can, Event
+from tray.model.decision import HookOutput, Result, Verdict
+from tray.model.event import Capability, Event
 from tray.model.hook import Failure, Hook
 from tray.text import redact, sanitise
 
 QUOTED = 60  # characters of the output that a reason quotes
-LOOKED_AT = 2000  # characters from which they are taken: a secret at their end is known by what follows
-OURS = "hooktray"  # the source whose hooks have to answer, whatever text means in their dialect
-TEXT_COUNTS = frozenset({"claude-code", "shelley"})  # formats whose own hooks may print text (decision 16)
+REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
+OWN_SOURCE = "hooktray"  # the source whose hooks have to answer, whatever text means in their dialect
+TEXT_FORMATS = frozenset({"claude-code", "shelley"})  # formats whose own hooks may print text (decision 16)
 IGNORED = "its answer is the last line of its output; the lines before it were ignored"
 
 
-def read(event: Event, hook: Hook, result: Result) -> Reading:
+def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     """The hook's answer in its dialect; a refusal or question on the last line counts after any other text.
 
     An allow or a rewrite there does not count: some other program may have printed it.
@@ -29,28 +29,28 @@ def read(event: Event, hook: Hook, result: Result) -> Reading:
         found = DIALECTS[hook.dialect].read(event, replace(result, stdout=last.encode()))
         if found.verdict > max(reading.verdict, Verdict.ALLOW) or found.stop is not None:
             return _refusal(found)
-    refusable = Can.DENY in spec(event.agent, event.name).can  # else there is nothing to block
+    refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
     if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not reading.problem:
-        return _answer_due(hook, result, reading)
+        return _require_answer(hook, result, reading)
     return reading
 
 
-def _refusal(found: Reading) -> Reading:
+def _refusal(found: HookOutput) -> HookOutput:
     """Only what is strict in it."""
     verdict = found.verdict if found.verdict > Verdict.ALLOW else Verdict.ABSTAIN
-    return Reading(verdict=verdict, reason=found.reason, stop=found.stop, notes=found.notes, remark=IGNORED)
+    return HookOutput(verdict=verdict, reason=found.reason, stop=found.stop, notes=found.notes, adjustment=IGNORED)
 
 
-def _answer_due(hook: Hook, result: Result, reading: Reading) -> Reading:
+def _require_answer(hook: Hook, result: Result, reading: HookOutput) -> HookOutput:
     """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
     output = lenient.text(result.stdout, lenient.PYTHON)
-    is_ours, is_object = hook.source.kind == OURS, lenient.is_object(output)
+    is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(output)
     if not output or reading.plain or (is_object and not (is_ours and reading.warning)):
         return reading
-    if not is_ours and (hook.dialect in TEXT_COUNTS or not reading.warning):
+    if not is_ours and (hook.dialect in TEXT_FORMATS or not reading.warning):
         return reading
-    quoted = sanitise(redact(sanitise(output[:LOOKED_AT], LOOKED_AT)).text, QUOTED)
-    return Reading(
+    quoted = sanitise(redact(sanitise(output[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
+    return HookOutput(
         problem=f'it printed "{quoted}" and no answer: have it print one JSON object, or nothing for no opinion,'
         " and everything else to stderr"
     )

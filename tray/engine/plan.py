@@ -14,12 +14,12 @@ import regex
 from tray.engine import conditions, scopes, subjects
 from tray.model.event import Event
 from tray.model.hook import Match
-from tray.store.ledger import Approved, Book
+from tray.store.ledger import ApprovedHook, LedgerState
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
-MOMENT = 0.01  # of these, until whoever waits is told so
-FRAME = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
+SLOW_AFTER = 0.01  # of these, until whoever waits is told so
+ENVELOPE = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
     {
         "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
         "message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp",
@@ -29,27 +29,27 @@ FRAME = frozenset(  # what an agent says of itself with every event; a matcher i
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 # Where Claude Code takes fewer signs for a list of names, and all else for a pattern.
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
-_WORDS_ALONE = frozenset({("claude-code", "FileChanged"), ("claude-code", "StopFailure")})
+_WORDS_ONLY = frozenset({("claude-code", "FileChanged"), ("claude-code", "StopFailure")})
 
 log = logging.getLogger(__name__)
 
 
 def plan(
-    event: Event, book: Book, skills: Callable[[Event], frozenset[str] | None], slow: Callable[[], object]
-) -> tuple[Approved, ...]:
+    event: Event, ledger: LedgerState, skills: Callable[[Event], frozenset[str] | None], on_slow: Callable[[], object]
+) -> tuple[ApprovedHook, ...]:
     """The hooks in force that this event asks, in their order. One we could not read asks by agent and event alone.
 
     `skills` says which skills are in force in the event's session; `slow` is called when patterns take long.
     """
-    asked = book.asked(event.agent, event.kind, event.name)
+    asked = ledger.candidates(event.agent, event.kind, event.name)
     if not asked:
         return ()
-    search = Search(event, skills, slow)
-    places = [place for match, them in asked if _asked(match, event, search) for place in them]
-    return tuple(book.order[place] for place in sorted(places))
+    search = EventSearch(event, skills, on_slow)
+    places = [place for match, them in asked if _may_match(match, event, search) for place in them]
+    return tuple(ledger.ordered[place] for place in sorted(places))
 
 
-def _asked(match: Match, event: Event, search: Search) -> bool:
+def _may_match(match: Match, event: Event, search: EventSearch) -> bool:
     """A hook whose matcher cannot tell is asked: no event talks its way past a guard."""
     try:
         return matches(match, event, search)
@@ -58,18 +58,18 @@ def _asked(match: Match, event: Event, search: Search) -> bool:
         return True
 
 
-class Search:
+class EventSearch:
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
     def __init__(
         self,
         event: Event,
-        skills: Callable[[Event], frozenset[str] | None] = scopes.none,
-        slow: Callable[[], object] = lambda: None,
+        skills: Callable[[Event], frozenset[str] | None] = scopes.no_skills,
+        on_slow: Callable[[], object] = lambda: None,
     ) -> None:
         self._event = event
         self._skills = skills
-        self._slow = slow
+        self._on_slow = on_slow
         self._left = BUDGET
         self._known: dict[str, bool] = {}
 
@@ -81,17 +81,17 @@ class Search:
     def skills(self) -> frozenset[str] | None:
         return self._skills(self._event)
 
-    def holds(self, pattern: str) -> bool:
+    def in_event(self, pattern: str) -> bool:
         """Whether the event's text has it; what many hooks look for is looked for once."""
         known = self._known.get(pattern)
         if known is None:
-            known = self._known[pattern] = any(self.found(pattern, text) for text in self.texts)
+            known = self._known[pattern] = any(self.in_text(pattern, text) for text in self.texts)
         return known
 
-    def found(self, pattern: str, text: str) -> bool:
+    def in_text(self, pattern: str, text: str) -> bool:
         """Whether the pattern is in the text; one that runs out of time counts as found."""
-        if self._left < BUDGET - MOMENT:
-            self._slow()
+        if self._left < BUDGET - SLOW_AFTER:
+            self._on_slow()
         started = time.perf_counter()
         try:
             return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self._left, 0.001))) is not None
@@ -101,35 +101,35 @@ class Search:
             self._left -= time.perf_counter() - started
 
 
-def matches(match: Match, event: Event, search: Search) -> bool:
+def matches(match: Match, event: Event, search: EventSearch) -> bool:
     if match.agents and event.agent not in match.agents:
         return False
     if match.event != event.kind and not (match.agents and match.event == event.name):
         return False
-    if (match.format or match.project) and not subjects.native(match, event):
+    if (match.format or match.project) and not subjects.is_native(match, event):
         return False
     if event.problem:
         return True
-    if match.subagent and not scopes.inside(match.subagent, event):
+    if match.subagent and not scopes.in_subagent(match.subagent, event):
         return False
-    if match.skill and not scopes.in_force(match.skill, search.skills):
+    if match.skill and not scopes.is_active(match.skill, search.skills):
         return False
     if match.tool and not _tool_fits(match, event, search):
         return False
-    if match.condition and not conditions.met(match, event, search.found):
+    if match.condition and not conditions.is_met(match, event, search.in_text):
         return False
-    return not match.pattern or search.holds(match.pattern)
+    return not match.pattern or search.in_event(match.pattern)
 
 
-def _tool_fits(match: Match, event: Event, search: Search) -> bool:
+def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     wanted = match.tool
     if wanted in ("", "*"):
         return True
-    names = subjects.names(match, event)
-    exact = _LIST_OF_WORDS if (match.format, match.native) in _WORDS_ALONE else _LIST_OF_NAMES
+    names = subjects.candidates(match, event)
+    exact = _LIST_OF_WORDS if (match.format, match.native) in _WORDS_ONLY else _LIST_OF_NAMES
     if match.format != "x-code" and exact.fullmatch(wanted):  # X-Code knows patterns alone
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
-    return any(search.found(wanted, name) for name in names)
+    return any(search.in_text(wanted, name) for name in names)
 
 
 def texts_of(event: Event) -> tuple[str, ...]:
@@ -142,17 +142,17 @@ def texts_of(event: Event) -> tuple[str, ...]:
     if event.tool:
         own += [*_texts(event.tool.input), *_texts(event.tool.output)]
     said = "\n".join(filter(None, own))
-    rest = "" if event.tool else "\n".join(text for text in _others(event) if text and text not in own)
+    rest = "" if event.tool else "\n".join(text for text in _other_texts(event) if text and text not in own)
     if said and rest:
         return said, f"{said}\n{rest}"
     return (said or rest or "\n".join(_texts(event.payload)),)
 
 
-def _others(event: Event) -> Iterator[str]:
+def _other_texts(event: Event) -> Iterator[str]:
     """Every text of the payload but its frame and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
     for key, value in event.payload.items():
-        if key not in FRAME and value not in names:
+        if key not in ENVELOPE and value not in names:
             yield from _texts(value)
 
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.dialects import parse, render
-from tray.engine.account import account
 from tray.engine.pipeline import Engine
+from tray.engine.record import make_record
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.model.decision import Answer, Decision, Outcome, Record, Status
-from tray.model.event import Event, Knock
+from tray.model.event import Event, RelayRequest
 from tray.model.hook import Command, Hook, Http, Prompt
-from tray.store.copies import Copies, Unit
-from tray.store.ledger import Approved
+from tray.store.copies import Bundle, Copies
+from tray.store.ledger import ApprovedHook
 
-SILENT = "not asked: a replay sends nothing over the network"
+NOT_SENT = "not asked: a replay sends nothing over the network"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Twice:
+class ReplayComparison:
     """One event: the row of what came out then, and a row, which nobody keeps, of what comes out now."""
 
     then: Record
@@ -42,14 +42,14 @@ class Twice:
     inexact: tuple[str, ...]
 
 
-def recorded(record: Record, environment: Mapping[str, str]) -> Event:
+def recorded_event(record: Record, environment: Mapping[str, str]) -> Event:
     """The event of a row. Raises HooktrayError when the row does not hold the whole of it (law 5)."""
-    if record.unasked:
-        raise HooktrayError(f"no hook could be asked about it: {record.unasked}", hint="choose another decision")
+    if record.skip_reason:
+        raise HooktrayError(f"no hook could be asked about it: {record.skip_reason}", hint="choose another decision")
     if record.problem:
         raise HooktrayError(f"no hook could be asked about it: {record.problem}", hint="choose another decision")
     body = record.payload.encode()
-    knock = Knock(
+    knock = RelayRequest(
         agent=record.agent, event=record.event, id=record.id, body=body, cwd=record.cwd, environment=environment
     )
     event = parse(knock)
@@ -72,12 +72,12 @@ def run(engine: Engine, event: Event, record: Record) -> Replay:
     quiet: list[str] = []
 
     def may(hook: Hook) -> bool:
-        if sends(hook):
+        if uses_network(hook):
             quiet.append(hook.name)
-        return not sends(hook)
+        return not uses_network(hook)
 
     decision = engine.rehearse(event, may)
-    unasked = (Outcome(hook=name, status=Status.SKIPPED, cause=SILENT) for name in quiet)
+    unasked = (Outcome(hook=name, status=Status.SKIPPED, cause=NOT_SENT) for name in quiet)
     decision = replace(decision, outcomes=(*decision.outcomes, *unasked))
     reasons = inexact(record)
     if quiet:
@@ -85,22 +85,22 @@ def run(engine: Engine, event: Event, record: Record) -> Replay:
     return Replay(decision=decision, answer=render(event, decision), inexact=reasons)
 
 
-def twice(engine: Engine, record: Record, environment: Mapping[str, str]) -> Twice:
+def compare(engine: Engine, record: Record, environment: Mapping[str, str]) -> ReplayComparison:
     """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded` does."""
-    event = recorded(record, environment)
+    event = recorded_event(record, environment)
     started, at = time.monotonic(), time.time()
     found = run(engine, event, record)
     ms = (time.monotonic() - started) * 1000
-    now = account(event, found.decision, found.answer, at=at, ms=ms, offline=False)
-    return Twice(then=record, now=now, inexact=found.inexact)
+    now = make_record(event, found.decision, found.answer, at=at, ms=ms, offline=False)
+    return ReplayComparison(then=record, now=now, inexact=found.inexact)
 
 
-def sends(hook: Hook) -> bool:
+def uses_network(hook: Hook) -> bool:
     return isinstance(hook.action, Http | Prompt)
 
 
 @contextmanager
-def swapped(approved: Approved, copies: Copies, file: Path) -> Iterator[tuple[Approved, Copies]]:
+def replaced_file(approved: ApprovedHook, copies: Copies, file: Path) -> Iterator[tuple[ApprovedHook, Copies]]:
     """The hook with `file` in the place of its approved copy, in a folder of its own that goes away again.
 
     The ledger knows nothing of it. Raises HooktrayError when it is unclear which of the hook's files is meant.
@@ -113,10 +113,12 @@ def swapped(approved: Approved, copies: Copies, file: Path) -> Iterator[tuple[Ap
     except OSError as error:
         raise HooktrayError(f"--against {file}: {error.strerror}", hint="name a file that you can read") from error
     runs = {path for path in manifest.files if os.access(copies.path(approved.digest, path), os.X_OK)}
-    unit = Unit(hook=approved.hook, contents=contents, executable=frozenset(runs | {target}), pinned=manifest.pinned)
+    unit = Bundle(
+        hook=approved.hook, contents=contents, executable=frozenset(runs | {target}), pinned=manifest.pinned
+    )
     with tempfile.TemporaryDirectory(prefix="hooktray-replay-") as folder:
         drafts = Copies(Path(folder))
-        name = drafts.keep(unit)
+        name = drafts.save(unit)
         yield replace(approved, digest=name), drafts
 
 

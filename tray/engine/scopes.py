@@ -20,14 +20,14 @@ MARK = "skill:"
 TOOL = "Skill"
 KEYS = ("skill", "command")  # of the tool's input; the older name comes second
 SLASH = re.compile(r"/([^\s/]{1,128})(?:\s|\Z)")
-COMMANDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
-PROMPTS = (EventKind.PROMPT, EventKind.CONVERSATION_NEW)
-ENDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED)
+COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
+PROMPT_KINDS = (EventKind.PROMPT, EventKind.CONVERSATION_NEW)
+END_KINDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED)
 
 log = logging.getLogger(__name__)
 
 
-class Scopes:
+class SkillScopes:
     """Which skills are in force in which session, remembered where the one-shot engine finds it too."""
 
     def __init__(self, sessions: Sessions) -> None:
@@ -42,37 +42,37 @@ class Scopes:
             return None
         return frozenset(mark.removeprefix(MARK) for mark in marks if mark.startswith(MARK))
 
-    def heard(self, event: Event, decision: Decision) -> None:
+    def update(self, event: Event, decision: Decision) -> None:
         """What a decided event changes for those that follow it."""
-        if event.told or event.test:  # heard when it was decided; a test did not happen
+        if event.answered or event.test:  # heard when it was decided; a test did not happen
             return
         if event.kind is EventKind.TOOL_BEFORE and not _is_skill(event):
             return  # most events by far
         try:
-            self._heard(event, decision)
+            self._update(event, decision)
         except StoreError:
             log.exception("the skills in force in a session cannot be written down")
 
-    def _heard(self, event: Event, decision: Decision) -> None:
+    def _update(self, event: Event, decision: Decision) -> None:
         refused = decision.verdict is Verdict.DENY
         goes_on = refused and decision.stop is None  # a refused end goes on with the turn
-        if event.kind in ENDS and not goes_on:
+        if event.kind in END_KINDS and not goes_on:
             for skill in self.skills(event) or ():
                 self._sessions.unmark(event.agent, event.session, MARK + skill)
-        elif event.session and not refused and (skill := invoked(event)):
+        elif event.session and not refused and (skill := invoked_skill(event)):
             self._sessions.mark(event.agent, event.session, MARK + skill)
 
 
-def none(event: Event) -> frozenset[str]:
+def no_skills(event: Event) -> frozenset[str]:
     """Nowhere is a skill in force."""
     return frozenset()
 
 
-def invoked(event: Event) -> str:
+def invoked_skill(event: Event) -> str:
     """The skill that this event brings into force; "" for most events."""
-    if event.kind in COMMANDS:
+    if event.kind in COMMAND_KINDS:
         return event.topic
-    if event.kind in PROMPTS:
+    if event.kind in PROMPT_KINDS:
         found = SLASH.match(event.prompt)
         return found[1] if found else ""
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not _is_skill(event):
@@ -86,12 +86,12 @@ def _is_skill(event: Event) -> bool:
     return event.tool is not None and tools.canonical(event.agent, event.tool.name) == TOOL
 
 
-def in_force(names: Iterable[str], skills: Collection[str] | None) -> bool:
+def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:
     """Whether one of these may be in force. `lint:check` is the skill `check` of the plugin `lint`."""
     return skills is None or any(_same(name, skill) for name in names for skill in skills)
 
 
-def inside(agent: str, event: Event) -> bool:
+def in_subagent(agent: str, event: Event) -> bool:
     """Whether this happens in the agent of that name: a subagent's event, or a session that was begun as it."""
     # Claude Code with `--agent` names it in every event, without the id that only a subagent has.
     whole = event.payload.get("agent_type") if event.agent == "claude-code" else None

@@ -10,17 +10,17 @@ from tray.dialects.tools import canonical, spellings
 from tray.dialects.tools import native as native_tool
 from tray.model.event import Event, EventKind
 from tray.model.hook import Match
-from tray.paths import real
+from tray.paths import real_path
 
 
-def native(match: Match, event: Event) -> bool:
+def is_native(match: Match, event: Event) -> bool:
     """Whether this is the very event it was declared for, on its own agent, and happened in its project."""
     if match.format and event.agent == match.format and event.name != match.native:
         return False
     return not match.project or _below(event.cwd, match.project)
 
 
-def names(match: Match, event: Event) -> set[str]:
+def candidates(match: Match, event: Event) -> set[str]:
     """What the matcher is held against: the tool's names, or what the format's own event has in that place."""
     if event.tool is None:
         return _subject(match, event)
@@ -56,4 +56,4 @@ def _below(folder: str, project: str) -> bool:
     if not folder:
         return False
     found = PurePath(folder).is_relative_to(project)
-    return found or PurePath(real(folder)).is_relative_to(real(project))
+    return found or PurePath(real_path(folder)).is_relative_to(real_path(project))

@@ -9,13 +9,13 @@ from typing import Any
 from tray.dialects import DIALECTS, fit, parse, render, wire
 from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
-from tray.engine.plan import Search, matches
+from tray.engine.plan import EventSearch, matches
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdict
-from tray.model.event import Event, Knock
-from tray.store.ledger import Approved
+from tray.model.event import Event, RelayRequest
+from tray.store.ledger import ApprovedHook
 
-WORDS = (*(verdict.word for verdict in Verdict), "failed")  # what a trial can be expected to come to
+RESULTS = (*(verdict.word for verdict in Verdict), "failed")  # what a trial can be expected to come to
 FAILED = (Status.FAILED, Status.TIMED_OUT)
 
 
@@ -29,62 +29,64 @@ class Trial:
     answer: Answer
 
     @property
-    def word(self) -> str:
+    def result(self) -> str:
         """The verdict, or why there is none: a hook that failed said nothing, whatever its policy makes of that."""
         if self.outcome.status in FAILED:
             return "failed"
-        return "skipped" if self.outcome.gate else self.outcome.reading.verdict.word
+        return "skipped" if self.outcome.gate else self.outcome.output.verdict.word
 
 
-class Nobody:
+class NullListener:
     """Who hears of a trial, and where it is written down: nowhere, for it did not happen."""
 
-    awaits = False
+    awaits_turn_end = False
 
     def arrived(self, event: Event, *, answered: bool) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
-    def running(self, turn: str, text: str) -> None: ...
-    def ended(self, turn: str) -> None: ...
+    def status_shown(self, turn: str, text: str) -> None: ...
+    def status_hidden(self, turn: str) -> None: ...
     def append(self, record: Record, *, commit: bool) -> object: ...
 
-    def later(self, work: Callable[[], object]) -> bool:
+    def spawn(self, work: Callable[[], object]) -> bool:
         return False
 
 
 def sample(agent: str, name: str, cwd: str) -> bytes:
     """The dialect's own sample, of the caller's folder: hooks start where an event is, and that has to be there."""
     body = DIALECTS[agent].sample(name)
-    there = parse(Knock(agent=agent, event=name, id="test", body=body)).cwd
+    there = parse(RelayRequest(agent=agent, event=name, id="test", body=body)).cwd
     if not there or not cwd:
         return body
-    moved = _moved(wire.mapping(body), there, cwd)
-    return wire.line(moved) if body.endswith(b"\n") else wire.dumps(moved)
+    moved = _relocated(wire.mapping(body), there, cwd)
+    return wire.dumps_line(moved) if body.endswith(b"\n") else wire.dumps(moved)
 
 
-def _moved(value: Any, there: str, here: str) -> Any:
+def _relocated(value: Any, there: str, here: str) -> Any:
     """The value with the folder, and what is named below it, in another place."""
     if isinstance(value, dict):
-        return {key: _moved(inner, there, here) for key, inner in value.items()}
+        return {key: _relocated(inner, there, here) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_moved(inner, there, here) for inner in value]
+        return [_relocated(inner, there, here) for inner in value]
     if value == there:
         return here
     below = isinstance(value, str) and value.startswith(f"{there}/")
     return here.rstrip("/") + value.removeprefix(there) if below else value
 
 
-def synthetic(agent: str, name: str, body: bytes | None = None, *, environment: Mapping[str, str], cwd: str) -> Event:
+def synthetic_event(
+    agent: str, name: str, body: bytes | None = None, *, environment: Mapping[str, str], cwd: str
+) -> Event:
     """An event that did not happen, with this payload or a sample. Raises HooktrayError."""
     body = sample(agent, name, cwd) if body is None else body
-    event = parse(Knock(agent=agent, event=name, id="test", body=body, cwd=cwd, environment=environment))
+    event = parse(RelayRequest(agent=agent, event=name, id="test", body=body, cwd=cwd, environment=environment))
     if event.name != name:
         raise HooktrayError(f"the payload is of `{event.name}`, not of `{name}`", hint=f"test `{event.name}`")
     return replace(event, test=True)
 
 
-def asked(approved: Approved, event: Event) -> bool:
+def is_matched(approved: ApprovedHook, event: Event) -> bool:
     """Whether the hook's `tool:` and `matcher:` let it be asked. Raises HooktrayError when its event is another."""
-    match, search = approved.hook.match, Search(event)
+    match, search = approved.hook.match, EventSearch(event)
     if not matches(replace(match, tool="", pattern=""), event, search):
         whose = f" of {', '.join(match.agents)}" if match.agents else ""
         raise HooktrayError(
@@ -94,13 +96,13 @@ def asked(approved: Approved, event: Event) -> bool:
     return matches(match, event, search)
 
 
-def unasked(approved: Approved, event: Event) -> Trial:
+def unmatched(approved: ApprovedHook, event: Event) -> Trial:
     """A hook whose matchers keep it out: it has no opinion, and does not run."""
     cause = "not asked: its `tool:` or `matcher:` does not fit this payload"
     return _trial(event, Outcome(hook=approved.hook.name, status=Status.SKIPPED, cause=cause))
 
 
-def run(engine: Engine, approved: Approved, event: Event) -> Trial:
+def run(engine: Engine, approved: ApprovedHook, event: Event) -> Trial:
     """Ask this one hook by its approved copy, whatever its matchers say."""
     return _trial(event, engine.trial(event, approved))
 

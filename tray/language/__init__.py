@@ -21,13 +21,13 @@ TRADITIONAL = ("zh_tw", "zh_hk", "zh_mo", "zh_hant")  # there is no catalogue fo
 
 def say(text: str, **values: object) -> str:
     """The sentence in the reader's language; what it names goes in as values, never into the text itself."""
-    said = _catalogue(language()).gettext(text)
+    said = _catalogue(pick_language()).gettext(text)
     return said.format(**values) if values else said
 
 
 def count(one: str, many: str, n: int, **values: object) -> str:
     """The sentence for so many things; `{n}` is their number."""
-    return _catalogue(language()).ngettext(one, many, n).format(n=n, **values)
+    return _catalogue(pick_language()).ngettext(one, many, n).format(n=n, **values)
 
 
 def phrase(text: str) -> str:
@@ -40,7 +40,7 @@ def plural(one: str, many: str) -> tuple[str, str]:
     return one, many
 
 
-def language(environment: Mapping[str, str] = os.environ) -> str:
+def pick_language(environment: Mapping[str, str] = os.environ) -> str:
     """Which catalogue the reader wants: `en` or `zh_CN`."""
     wanted = next((environment[name] for name in VARIABLES if environment.get(name)), "") or _desktop()
     return next((found for word in wanted.split(":") if (found := _known(word))), "en")

@@ -21,49 +21,49 @@ ARGUMENTS = {"say": 1, "phrase": 1, "count": 2, "plural": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogEntry:
     """One sentence, its form for many, and what a catalogue says instead."""
 
     one: str
     many: str = ""
-    said: tuple[str, ...] = ()
+    translations: tuple[str, ...] = ()
 
 
-Entries = Mapping[str, Entry]
+Entries = Mapping[str, CatalogEntry]
 
 
-def collect(folder: Path = FOLDER.parent) -> dict[str, Entry]:
+def collect(folder: Path = FOLDER.parent) -> dict[str, CatalogEntry]:
     """Every sentence in the code and the templates below `folder`, in order of file and line."""
-    found: dict[str, Entry] = {}
+    found: dict[str, CatalogEntry] = {}
     for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.html"))):
         text = path.read_text(encoding="utf-8")
-        for entry in _sentences(ast.parse(text)) if path.suffix == ".py" else _written(text):
+        for entry in _sentences(ast.parse(text)) if path.suffix == ".py" else _template_entries(text):
             known = found.get(entry.one)
             found[entry.one] = entry if known is None or not known.many else known
     return found
 
 
-def _written(template: str) -> Iterator[Entry]:
-    yield from map(Entry, sentences(template))
-    yield from (Entry(one, many) for one, many in counts(template))
+def _template_entries(template: str) -> Iterator[CatalogEntry]:
+    yield from map(CatalogEntry, sentences(template))
+    yield from (CatalogEntry(one, many) for one, many in counts(template))
 
 
-def _sentences(tree: ast.AST) -> Iterator[Entry]:
+def _sentences(tree: ast.AST) -> Iterator[CatalogEntry]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ARGUMENTS:
             texts = [str(arg.value) for arg in node.args[: ARGUMENTS[node.func.id]] if isinstance(arg, ast.Constant)]
             if texts and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-                yield Entry(texts[0], "".join(texts[1:]))
+                yield CatalogEntry(texts[0], "".join(texts[1:]))
 
 
-def read(path: Path) -> dict[str, Entry]:
+def parse_po(path: Path) -> dict[str, CatalogEntry]:
     """The entries of a .po file, without its head."""
-    found: dict[str, Entry] = {}
+    found: dict[str, CatalogEntry] = {}
     for block in path.read_text(encoding="utf-8").split("\n\n"):
         fields = dict(_fields(block))
         if one := fields.pop("msgid", ""):
             many = fields.pop("msgid_plural", "")
-            found[one] = Entry(one, many, tuple(fields.values()))
+            found[one] = CatalogEntry(one, many, tuple(fields.values()))
     return found
 
 
@@ -81,7 +81,7 @@ def _fields(block: str) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def written(language: str, entries: Entries) -> str:
+def render_po(language: str, entries: Entries) -> str:
     """The text of a .po file."""
     blocks = [_head(language), *(_block(entry) for entry in entries.values())]
     return "\n\n".join(blocks) + "\n"
@@ -92,10 +92,10 @@ def _head(language: str) -> str:
     return "\n".join(['msgid ""', 'msgstr ""', *(f'"{line}\\n"' for line in lines)])
 
 
-def _block(entry: Entry) -> str:
+def _block(entry: CatalogEntry) -> str:
     if not entry.many:
-        return f"msgid {_quoted(entry.one)}\nmsgstr {_quoted(''.join(entry.said))}"
-    forms = "\n".join(f"msgstr[{number}] {_quoted(text)}" for number, text in enumerate(entry.said))
+        return f"msgid {_quoted(entry.one)}\nmsgstr {_quoted(''.join(entry.translations))}"
+    forms = "\n".join(f"msgstr[{number}] {_quoted(text)}" for number, text in enumerate(entry.translations))
     return f"msgid {_quoted(entry.one)}\nmsgid_plural {_quoted(entry.many)}\n{forms}"
 
 
@@ -104,10 +104,12 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def compiled(language: str, entries: Entries) -> bytes:
+def render_mo(language: str, entries: Entries) -> bytes:
     """The .mo file: sorted originals, their translations, and no hash table."""
     head = ast.literal_eval("".join(_head(language).splitlines()[2:]).replace('""', ""))
-    pairs = {"": head} | {_original(entry): "\0".join(entry.said) for entry in entries.values() if all(entry.said)}
+    pairs = {"": head} | {
+        _original(entry): "\0".join(entry.translations) for entry in entries.values() if all(entry.translations)
+    }
     texts = sorted((one.encode(), other.encode()) for one, other in pairs.items())
     size = len(texts)
     tables, heap = [b"", b""], b""
@@ -118,30 +120,33 @@ def compiled(language: str, entries: Entries) -> bytes:
     return struct.pack("<7I", MAGIC, 0, size, 28, 28 + 8 * size, 0, 28 + 16 * size) + tables[0] + tables[1] + heap
 
 
-def _original(entry: Entry) -> str:
+def _original(entry: CatalogEntry) -> str:
     return f"{entry.one}\0{entry.many}" if entry.many else entry.one
 
 
-def merged(entries: Entries, before: Entries) -> dict[str, Entry]:
+def merge(entries: Entries, before: Entries) -> dict[str, CatalogEntry]:
     """The sentences of now with the translations of before."""
     return {
-        one: Entry(one, entry.many, before[one].said if one in before else ("",)) for one, entry in entries.items()
+        one: CatalogEntry(one, entry.many, before[one].translations if one in before else ("",))
+        for one, entry in entries.items()
     }
 
 
-def english(entries: Entries) -> dict[str, Entry]:
+def english(entries: Entries) -> dict[str, CatalogEntry]:
     """What the code says is what English says."""
-    return {one: replace(entry, said=tuple(filter(None, (one, entry.many)))) for one, entry in entries.items()}
+    return {
+        one: replace(entry, translations=tuple(filter(None, (one, entry.many)))) for one, entry in entries.items()
+    }
 
 
 def main() -> None:
     entries = collect()
-    (FOLDER / "en.po").write_text(written("en", english(entries)), encoding="utf-8")
+    (FOLDER / "en.po").write_text(render_po("en", english(entries)), encoding="utf-8")
     path = FOLDER / "zh_CN.po"
-    chinese = merged(entries, read(path) if path.exists() else {})
-    path.write_text(written("zh_CN", chinese), encoding="utf-8")
-    (FOLDER / "zh_CN.mo").write_bytes(compiled("zh_CN", chinese))
-    for one in (one for one, entry in chinese.items() if not all(entry.said)):
+    chinese = merge(entries, parse_po(path) if path.exists() else {})
+    path.write_text(render_po("zh_CN", chinese), encoding="utf-8")
+    (FOLDER / "zh_CN.mo").write_bytes(render_mo("zh_CN", chinese))
+    for one in (one for one, entry in chinese.items() if not all(entry.translations)):
         print(f"zh_CN.po: {one!r} has no translation yet")
 
 

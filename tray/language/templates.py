@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 INLINE = frozenset({"a", "b", "bdi", "code", "em", "kbd", "strong"})
 VERBATIM = frozenset({"pre", "script", "style"})
-READ = re.compile(r'(\b(?:aria-label|data-(?:cure|lost|many|one|used)|placeholder|title)=")([^"]*)(")')
+ATTRIBUTES = re.compile(r'(\b(?:aria-label|data-(?:cure|lost|many|one|used)|placeholder|title)=")([^"]*)(")')
 JINJA = r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"
 TOKEN = re.compile(rf"<code>[^<]*</code>|{JINJA}|<(?:{JINJA}|[^<>])*>", re.DOTALL)
 TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)")
@@ -30,22 +30,22 @@ class Sentence:
 
     parts: list[tuple[bool, str]] = field(default_factory=list)  # (whether it is text, source)
 
-    def said(self, say: Say) -> str:
+    def translated(self, say: Say) -> str:
         """The source, with the sentence in it said; what only surrounds it stays where it is."""
         parts, before, after = list(self.parts), "", ""
-        while len(parts) > 1 and (_blank(parts[0]) or 0 in _loose(parts)):
+        while len(parts) > 1 and (_blank(parts[0]) or 0 in _unpaired(parts)):
             before += parts.pop(0)[1]
-        while len(parts) > 1 and (_blank(parts[-1]) or len(parts) - 1 in _loose(parts)):
+        while len(parts) > 1 and (_blank(parts[-1]) or len(parts) - 1 in _unpaired(parts)):
             after = parts.pop()[1] + after
         if len(parts) > 2 and _pairs(parts):
-            inner = Sentence(parts[1:-1]).said(say)
+            inner = Sentence(parts[1:-1]).translated(say)
             return f"{before}{parts[0][1]}{inner}{parts[-1][1]}{after}"
-        return f"{before}{_said(parts, say)}{after}"
+        return f"{before}{_translate_parts(parts, say)}{after}"
 
 
-def spoken(source: str, say: Say) -> str:
+def translate_template(source: str, say: Say) -> str:
     """The template in the language that `say` speaks."""
-    return "".join(_spoken(source, say))
+    return "".join(_translated(source, say))
 
 
 def sentences(source: str) -> list[str]:
@@ -56,7 +56,7 @@ def sentences(source: str) -> list[str]:
         found.append(text)
         return text
 
-    spoken(source, note)
+    translate_template(source, note)
     return [*dict.fromkeys((*found, *CALL.findall(source)))]
 
 
@@ -65,7 +65,7 @@ def counts(source: str) -> list[tuple[str, str]]:
     return COUNT.findall(source)
 
 
-def _spoken(source: str, say: Say) -> Iterator[str]:
+def _translated(source: str, say: Say) -> Iterator[str]:
     sentence, at, verbatim, button = Sentence(), 0, "", False
     for token in TOKEN.finditer(source):
         text, word = source[at : token.start()], token[0]
@@ -77,24 +77,24 @@ def _spoken(source: str, say: Say) -> Iterator[str]:
         *lines, text = text.split("\n")
         for line in lines:  # a sentence stands on one line
             sentence.parts.append((True, f"{line}\n"))
-            yield sentence.said(say)
+            yield sentence.translated(say)
             sentence = Sentence()
         sentence.parts.append((True, text))
         button = (word.startswith("<a ") and "class=" in word) or (button and not word.startswith("<a "))
-        if _inside(word) and not (button and TAG.match(word)):
-            sentence.parts.append((False, _read(word, say)))
+        if _is_inline(word) and not (button and TAG.match(word)):
+            sentence.parts.append((False, _translate_tag(word, say)))
             continue
-        yield sentence.said(say)
-        yield _read(word, say)
+        yield sentence.translated(say)
+        yield _translate_tag(word, say)
         sentence = Sentence()
         button = button and word != "</a>"
         tag = TAG.match(word)
         verbatim = tag[2] if tag and not tag[1] and tag[2] in VERBATIM else ""
     sentence.parts.append((True, source[at:]))
-    yield sentence.said(say)
+    yield sentence.translated(say)
 
 
-def _inside(word: str) -> bool:
+def _is_inline(word: str) -> bool:
     """Whether it may stand in the middle of a sentence."""
     if word.startswith("{"):
         return word.startswith("{{")
@@ -102,19 +102,19 @@ def _inside(word: str) -> bool:
     return tag is not None and tag[2] in INLINE
 
 
-def _read(word: str, say: Say) -> str:
+def _translate_tag(word: str, say: Say) -> str:
     """A tag with what its attributes say to a reader."""
     if not word.startswith("<") or word.startswith("<code>"):
         return word
-    return READ.sub(lambda found: found[1] + _attribute(found[2], say) + found[3], word)
+    return ATTRIBUTES.sub(lambda found: found[1] + _attribute(found[2], say) + found[3], word)
 
 
 def _attribute(value: str, say: Say) -> str:
     parts = [(n % 2 == 0, part) for n, part in enumerate(re.split(f"({JINJA})", value))]
-    return _said(parts, say)
+    return _translate_parts(parts, say)
 
 
-def _said(parts: list[tuple[bool, str]], say: Say) -> str:
+def _translate_parts(parts: list[tuple[bool, str]], say: Say) -> str:
     source = "".join(part for _, part in parts)
     words = " ".join(part for is_text, part in parts if is_text)
     if not {word for word in WORD.findall(words) if "_" not in word} - NAMES:
@@ -140,7 +140,7 @@ def _pairs(parts: list[tuple[bool, str]]) -> bool:
     return (0, len(parts) - 1) in _matched(parts)[0]
 
 
-def _loose(parts: list[tuple[bool, str]]) -> set[int]:
+def _unpaired(parts: list[tuple[bool, str]]) -> set[int]:
     """The tags whose other half stands outside."""
     return _matched(parts)[1]
 

@@ -43,7 +43,7 @@ class Gate(enum.StrEnum):
     BUSY = "busy"
 
 
-class Unasked(enum.StrEnum):
+class SkipReason(enum.StrEnum):
     """Why no hook was asked about an event that another agent sent by this line; the value is its row's reason."""
 
     NOT_SUPPORTED = "not supported yet"
@@ -91,7 +91,7 @@ class Result:
 
 
 @value(frozen=True, slots=True, kw_only=True)
-class Reading:
+class HookOutput:
     """What one hook said, read in its own dialect. `problem` set = the hook failed and said nothing."""
 
     verdict: Verdict = Verdict.ABSTAIN
@@ -103,12 +103,12 @@ class Reading:
     retry: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; told to the human
-    remark: str = ""  # what of its output did not count, beside an answer that does
+    adjustment: str = ""  # what of its output did not count, beside an answer that does
     plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
     problem: str = ""
 
 
-SILENT = Reading()  # nothing was said
+NO_OUTPUT = HookOutput()  # nothing was said
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Outcome:
 
     hook: str
     status: Status
-    reading: Reading = SILENT
+    output: HookOutput = NO_OUTPUT
     cause: str = ""  # why it failed, timed out or was skipped
     gate: Gate | None = None
     ms: float = 0.0
@@ -127,7 +127,7 @@ class Outcome:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The one merged answer for an event. `remarks` says what became stricter, was dropped or conflicted."""
+    """The one merged answer for an event. `adjustments` says what became stricter, was dropped or conflicted."""
 
     verdict: Verdict = Verdict.ABSTAIN
     reason: str = ""
@@ -138,9 +138,9 @@ class Decision:
     retry: bool = False
     extra: tuple[tuple[str, Any], ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    remarks: tuple[str, ...] = ()
-    span: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
-    open: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
+    adjustments: tuple[str, ...] = ()
+    hook_times: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
+    ask_user: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
 
     @property
     def silent(self) -> bool:
@@ -150,7 +150,7 @@ class Decision:
         )
 
 
-NOTHING = Decision()  # nobody had an opinion
+NO_OPINION = Decision()  # nobody had an opinion
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class Answer:
     code: int = 0
 
 
-SILENCE = Answer()
+EMPTY_ANSWER = Answer()
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ class Record:
     hooks: tuple[Mapping[str, Any], ...] = ()  # name status verdict reason ms
     rewrites: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
     problem: str = ""
     payload: str = ""
     digest: str = ""  # SHA-256 of the exact payload
@@ -193,23 +193,25 @@ class Record:
     test: bool = False  # of `hooktray test`
     cwd: str = ""
     ledger: int = 0  # the last row of the ledger when its hooks were chosen
-    queued: float = 0.0  # of `ms`, until the first hook could start
-    asked: float = 0.0  # of `ms`, while hooks ran
+    wait_ms: float = 0.0  # of `ms`, until the first hook could start
+    hooks_ms: float = 0.0  # of `ms`, while hooks ran
     masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload
 
     @property
-    def unasked(self) -> Unasked | None:
+    def skip_reason(self) -> SkipReason | None:
         """Why no hook was asked, where the caller is the reason."""
-        is_ours = self.verdict is Verdict.ABSTAIN and not self.hooks and self.reason in Unasked.__members__.values()
-        return Unasked(self.reason) if is_ours else None
+        is_ours = (
+            self.verdict is Verdict.ABSTAIN and not self.hooks and self.reason in SkipReason.__members__.values()
+        )
+        return SkipReason(self.reason) if is_ours else None
 
     @property
-    def line(self) -> str:
+    def via_agent(self) -> str:
         """The agent whose line was run, where another one ran it."""
         return str(self.answer.get("line", ""))
 
     @property
-    def mark(self) -> str:
+    def label(self) -> str:
         """What it is shown as, everywhere: deny, ask, trouble (a hook failed), rewrite, allow or abstain."""
         if self.verdict in {Verdict.DENY, Verdict.ASK}:
             return self.verdict.word

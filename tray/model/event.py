@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from pathlib import PurePath
 from typing import Any
 
-from tray.model.decision import Unasked
+from tray.model.decision import SkipReason
 from tray.model.value import value
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
-PROBE = "hooktray-probe-"  # how the sessions of our own events begin
-TEST = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of what did not happen
+PROBE_PREFIX = "hooktray-probe-"  # how the sessions of our own events begin
+TEST_VARIABLE = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of what did not happen
 
 
 class EventKind(enum.StrEnum):
@@ -65,7 +65,7 @@ class EventKind(enum.StrEnum):
     OTHER = "other"
 
 
-class Can(enum.Flag):
+class Capability(enum.Flag):
     """What an event can carry back to its agent. Nothing at all = observe-only."""
 
     NOTHING = 0
@@ -88,16 +88,18 @@ class EventSpec:
     """One native event of one agent: its kind, its abilities and the agent's own time limit."""
 
     kind: EventKind
-    can: Can = Can.NOTHING
+    can: Capability = Capability.NOTHING
     timeout: float = 600.0  # seconds until the agent gives up
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
-    late: bool = False  # it has happened already: a refusal is only told, and a rewrite still counts beside it
+    after_the_fact: bool = (
+        False  # it has happened already: a refusal is only told, and a rewrite still counts beside it
+    )
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
 
     @property
     def observe_only(self) -> bool:
-        return self.can is Can.NOTHING
+        return self.can is Capability.NOTHING
 
     @property
     def deadline(self) -> float:
@@ -106,7 +108,7 @@ class EventSpec:
 
 
 @value(frozen=True, slots=True, kw_only=True)
-class Knock:
+class RelayRequest:
     """What a relay brings through the door: the address, where it stands, and the payload's exact bytes."""
 
     agent: str
@@ -118,6 +120,15 @@ class Knock:
     pid: int = 0  # of the relay, as the kernel says
     parent: int = 0  # of the relay's parent: the agent, or its shell
     problem: str = ""  # why `body` is not the whole payload; "" when it is
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class AgentEvents:
+    """The events of one agent, for the readers of its hooks."""
+
+    agent: str
+    names: Collection[str]
+    spec: Callable[[str], EventSpec | None]  # None: the agent has no such event
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -141,7 +152,7 @@ class Event:
     kind: EventKind
     session: str = ""
     cwd: str = ""
-    place: str = ""  # where the agent starts its own hooks, when that is not `cwd`
+    hook_folder: str = ""  # where the agent starts its own hooks, when that is not `cwd`
     model: str = ""
     topic: str = ""  # the kind's own sort: a notification's type, a session's source or reason or status
     title: str = ""  # what the agent calls the session or the notification: slug, title, host
@@ -158,11 +169,13 @@ class Event:
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
     nested: bool = False  # its relay descends from a hook
-    told: bool = False  # answered and told of already; what comes now is only what its hooks did beside the answer
+    answered: bool = (
+        False  # answered and told of already; what comes now is only what its hooks did beside the answer
+    )
     test: bool = False  # of `hooktray test`: it did not happen
     problem: str = ""  # what was wrong with the input; hooks never see such an event
-    unasked: Unasked | None = None  # why no hook is asked about it at all
-    line: str = ""  # the agent whose line it came by, when that is another one
+    skip_reason: SkipReason | None = None  # why no hook is asked about it at all
+    via_agent: str = ""  # the agent whose line it came by, when that is another one
     ledger: int = 0  # the last row of the ledger when it came in
 
     @property

@@ -19,7 +19,7 @@ class Failure(enum.StrEnum):
     BLOCK = "block"
 
 
-class Aside(enum.StrEnum):
+class AsyncMode(enum.StrEnum):
     """Whether a hook runs beside the answer, which then neither waits for it nor heeds its verdict."""
 
     NO = "no"
@@ -27,7 +27,7 @@ class Aside(enum.StrEnum):
     REWAKE = "rewake"  # with exit 2 it wants the agent to go on because of what it says
 
 
-class State(enum.StrEnum):
+class ApprovalState(enum.StrEnum):
     """Where a hook stands with the ledger."""
 
     PENDING = "pending"
@@ -35,7 +35,7 @@ class State(enum.StrEnum):
     CHANGED = "changed"
     REVOKED = "revoked"
     DENIED = "denied"
-    INERT = "inert"
+    INACTIVE = "inert"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +93,12 @@ class Rule:
     reason: str = ""
 
 
+# Fields under the names that definitions in ledgers have: another name would be another digest.
+STORED_NAMES = {"async_mode": "aside", "background_seconds": "background"}
 # What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
-LATER = frozenset({"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"})
+OMITTED_WHEN_EMPTY = frozenset(
+    {"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +137,11 @@ class Hook:
     enabled: bool = True
     env: tuple[str, ...] = ()  # withheld variables that this hook shall have
     files: tuple[str, ...] = ()  # globs of further files that belong to it
-    background: float = 600.0  # seconds that its background children may live on
+    background_seconds: float = 600.0  # seconds that its background children may live on
     once: bool = False  # it has one turn in a session
-    aside: Aside = Aside.NO
+    async_mode: AsyncMode = AsyncMode.NO
     status: str = ""  # what the menu says while it runs
-    inert: str = ""  # why it is listed and never proposed; "" when it is
+    inactive: str = ""  # why it is listed and never proposed; "" when it is
 
     @property
     def key(self) -> str:
@@ -148,11 +152,13 @@ class Hook:
     def definition(self) -> str:
         """What is approved besides the bytes, as canonical JSON; line number and inertness are not part of it."""
         fields = asdict(self) | {"kind": type(self.action).__name__}
-        del fields["inert"]
+        del fields["inactive"]
+        for name, stored in STORED_NAMES.items():
+            fields[stored] = fields.pop(name)
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
         for part in (fields, fields["match"], fields["action"]):
-            for name in LATER & part.keys():
-                if part[name] in ("", (), False, Aside.NO):
+            for name in OMITTED_WHEN_EMPTY & part.keys():
+                if part[name] in ("", (), False, AsyncMode.NO):
                     del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
@@ -168,7 +174,8 @@ def restore(definition: str) -> Hook:
             match=Match(**match | {"agents": tuple(match["agents"]), "skill": tuple(match.get("skill", ()))}),
             action=_typed(action),
             failure=Failure(fields.pop("failure")),
-            aside=Aside(fields.pop("aside", Aside.NO)),
+            async_mode=AsyncMode(fields.pop("aside", AsyncMode.NO)),
+            background_seconds=fields.pop("background"),
             env=tuple(fields.pop("env")),
             files=tuple(fields.pop("files")),
             **fields,

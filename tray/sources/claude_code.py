@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.dialects import DIALECTS, claude_rules
+from tray.dialects import DIALECTS, agent_events, claude_rules
 from tray.errors import ConfigError
-from tray.model.hook import Action, Aside, Command, Failure
-from tray.settings import wrong
-from tray.sources import claude_web
-from tray.sources.entries import Found, Place, Sheet, pattern_problem
+from tray.model.hook import Action, AsyncMode, Command, Failure
+from tray.reading.entries import Place, SourceHooks, SourceReader, pattern_problem
+from tray.settings import invalid_value
+from tray.sources import claude_http
 from tray.strict import Document, load_json
 
 AGENT = "claude-code"
@@ -29,47 +29,52 @@ TIMEOUTS = {"MessageDisplay": 10.0, "UserPromptSubmit": 30.0}
 MILLISECONDS = 1000  # a larger number of seconds was meant as milliseconds, as the first versions had it
 TYPES = ("command", "agent", "http", "mcp_tool", "prompt")
 NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure means nothing there
-CONDITIONAL = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
+IF_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
-def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> Found:
+def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> SourceHooks:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
     return parse(path.read_bytes(), path, agents, plugin)
 
 
-def parse(text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> Found:
+def parse(text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> SourceHooks:
     """The hooks of a text that stands, or shall stand, at this path."""
     document = load_json(text, str(path), limit=SIZE)
     project = _project(path)
-    sheet = Sheet(
-        document, AGENT, agents=agents, project=project, inert=_off(document), plugin=plugin or _plugin(path)
+    sheet = SourceReader(
+        document,
+        agent_events(AGENT),
+        agents=agents,
+        project=project,
+        inactive=_disabled_reason(document),
+        plugin=plugin or _plugin(path),
     )
     with sheet.entry():
-        declared(sheet, (), document.value)
-    return sheet.found()
+        read_mapping(sheet, (), document.value)
+    return sheet.result()
 
 
-def switched_off(path: Path) -> str:
+def disabled_reason(path: Path) -> str:
     """Why all hooks beside this settings file are inert; "" when they are not, or it cannot be read."""
     try:
-        return _off(load_json(path.read_bytes(), str(path), limit=SIZE))
+        return _disabled_reason(load_json(path.read_bytes(), str(path), limit=SIZE))
     except (OSError, ConfigError):
         return ""
 
 
-def _off(document: Document) -> str:
+def _disabled_reason(document: Document) -> str:
     off = isinstance(document.value, dict) and document.value.get("disableAllHooks") is True
     return f"`disableAllHooks: true` in {document.path}" if off else ""
 
 
-def declared(sheet: Sheet, at: Place, value: Any) -> None:
+def read_mapping(sheet: SourceReader, at: Place, value: Any) -> None:
     """The hooks of the mapping at this place, which holds them under `hooks`."""
     hint = 'write {"hooks": {"PreToolUse": […]}}'
-    events(sheet, (*at, "hooks"), sheet.mapping(at, value, hint).get("hooks") or {})
+    read_events(sheet, (*at, "hooks"), sheet.mapping(at, value, hint).get("hooks") or {})
 
 
-def events(sheet: Sheet, at: Place, value: Any) -> None:
+def read_events(sheet: SourceReader, at: Place, value: Any) -> None:
     for event, groups in sheet.mapping(at, value, 'write {"PreToolUse": […]}').items():
         with sheet.entry():
             # The end of a subagent is an event of its own: what its agent calls its Stop.
@@ -77,7 +82,7 @@ def events(sheet: Sheet, at: Place, value: Any) -> None:
             _event(sheet, told, (*at, event), groups)
 
 
-def _event(sheet: Sheet, event: str, at: Place, groups: Any) -> None:
+def _event(sheet: SourceReader, event: str, at: Place, groups: Any) -> None:
     sheet.match(at, event)  # an unknown event is told once, not for each of its hooks
     hint = 'write [{"matcher": "Bash", "hooks": […]}]'
     for index, group in enumerate(sheet.items(at, groups, hint)):
@@ -91,11 +96,11 @@ def _event(sheet: Sheet, event: str, at: Place, groups: Any) -> None:
                     _handler(sheet, event, matcher, (*place, "hooks", number), handler)
 
 
-def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> None:
+def _handler(sheet: SourceReader, event: str, matcher: str, at: Place, value: Any) -> None:
     fields = sheet.mapping(at, value, 'write {"type": "command", "command": "…"}')
     kind = sheet.text(at, fields, "type")
     if kind not in TYPES:
-        raise wrong(sheet.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(TYPES)}")
+        raise invalid_value(sheet.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(TYPES)}")
     subject = bool(DIALECTS[AGENT].EVENTS[event].subject)
     condition = _condition(sheet, at, fields)
     match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
@@ -107,24 +112,24 @@ def _handler(sheet: Sheet, event: str, matcher: str, at: Place, value: Any) -> N
     action, lacking = _action(sheet, at, fields, kind)
     if problem:
         lacking = "its matcher matches nothing"
-    elif condition and event not in CONDITIONAL:
-        lacking = f"its `if` can be met on {', '.join(CONDITIONAL)} alone"
-    aside = _aside(sheet, at, fields) if kind == "command" else Aside.NO
+    elif condition and event not in IF_EVENTS:
+        lacking = f"its `if` can be met on {', '.join(IF_EVENTS)} alone"
+    aside = _async_mode(sheet, at, fields) if kind == "command" else AsyncMode.NO
     sheet.add(
         at,
         match,
         action,
         timeout=_timeout(sheet, at, fields, event, kind),
-        failure=Failure.ALLOW if aside is not Aside.NO else _failure(sheet, at, fields, event),
-        env=claude_web.variables(sheet, at, fields) if kind == "http" else (),
+        failure=Failure.ALLOW if aside is not AsyncMode.NO else _failure(sheet, at, fields, event),
+        env=claude_http.variables(sheet, at, fields) if kind == "http" else (),
         once=sheet.flag(at, fields, "once"),
-        aside=aside,
-        status=sheet.text(at, fields, "statusMessage"),
-        inert=lacking,
+        async_mode=aside,
+        status_message=sheet.text(at, fields, "statusMessage"),
+        inactive=lacking,
     )
 
 
-def _condition(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> str:
+def _condition(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> str:
     """The permission rule under `if`. One that we cannot understand is told, and its hook runs each time."""
     rule = sheet.text(at, fields, "if").strip()
     if rule and (problem := claude_rules.problem(rule)):
@@ -132,13 +137,13 @@ def _condition(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> str:
     return rule
 
 
-def _aside(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> Aside:
+def _async_mode(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> AsyncMode:
     if sheet.flag(at, fields, "asyncRewake"):
-        return Aside.REWAKE
-    return Aside.ASYNC if sheet.flag(at, fields, "async") else Aside.NO
+        return AsyncMode.REWAKE
+    return AsyncMode.ASYNC if sheet.flag(at, fields, "async") else AsyncMode.NO
 
 
-def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+def _action(sheet: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it runs, and what this version lacks to run it."""
     folder = _project(sheet.path) or str(sheet.path.parent)  # Claude Code runs a project's hooks in the project
     if kind == "mcp_tool":
@@ -146,10 +151,10 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
         reason = "hooks of the type `mcp_tool` are not in this version: Hooktray has no MCP servers"
         return Command(line=f"mcp_tool: {said}", folder=folder), reason
     if kind != "command":
-        action, lacking = claude_web.action(sheet, at, fields, kind)
-        return action, lacking or _lacking(fields)
+        action, lacking = claude_http.action(sheet, at, fields, kind)
+        return action, lacking or _unsupported(fields)
     line = sheet.command(at, fields)
-    lacking = _lacking(fields)
+    lacking = _unsupported(fields)
     root = sheet.plugin
     plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
     storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
@@ -157,9 +162,9 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
     if not shell:
         args = sheet.items((*at, "args"), fields["args"], "write a list of texts")
         if not all(isinstance(arg, str) for arg in args):
-            raise wrong(sheet.document, (*at, "args"), "expected texts", "put each of them in quotes")
+            raise invalid_value(sheet.document, (*at, "args"), "expected texts", "put each of them in quotes")
         line = shlex.join((line, *args))
-    program = _shell(fields) if shell else _found(line)
+    program = _shell(fields) if shell else _which(line)
     return (
         Command(
             line=line, folder=folder, interpreter=program, shell=shell, format=AGENT, plugin=plugin, storage=storage
@@ -168,7 +173,7 @@ def _action(sheet: Sheet, at: Place, fields: Mapping[str, Any], kind: str) -> tu
     )
 
 
-def _lacking(fields: Mapping[str, Any]) -> str:
+def _unsupported(fields: Mapping[str, Any]) -> str:
     return "`shell: powershell` is not in this version" if fields.get("shell") == "powershell" else ""
 
 
@@ -176,15 +181,15 @@ def _shell(fields: Mapping[str, Any]) -> str:
     return (shutil.which("bash") if fields.get("shell") == "bash" else "") or "/bin/sh"
 
 
-def _found(line: str) -> str:
+def _which(line: str) -> str:
     first = shlex.split(line)[0]
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
 
 
-def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
+def _timeout(sheet: SourceReader, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
     seconds = sheet.number(at, fields, "timeout")
     if seconds is None:
-        return claude_web.TIMEOUTS.get(kind) or TIMEOUTS.get(event, TIMEOUT)
+        return claude_http.TIMEOUTS.get(kind) or TIMEOUTS.get(event, TIMEOUT)
     if seconds < MILLISECONDS:
         return seconds
     what = f"{seconds:g} is read as milliseconds: {seconds / 1000:g} s"
@@ -192,10 +197,12 @@ def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str, kin
     return seconds / 1000
 
 
-def _failure(sheet: Sheet, at: Place, fields: Mapping[str, Any], event: str) -> Failure:
+def _failure(sheet: SourceReader, at: Place, fields: Mapping[str, Any], event: str) -> Failure:
     word = sheet.text(at, fields, "onFailure")
     if word not in ("", "block", "continue"):
-        raise wrong(sheet.document, (*at, "onFailure"), f"unknown word `{word}`", "write `block` or `continue`")
+        raise invalid_value(
+            sheet.document, (*at, "onFailure"), f"unknown word `{word}`", "write `block` or `continue`"
+        )
     return Failure.BLOCK if word == "block" and event not in NEVER_FAILS else Failure.ALLOW
 
 

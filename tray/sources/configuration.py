@@ -13,11 +13,11 @@ from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.settings import Settings
 from tray.settings import read as read_settings
-from tray.sources.foreign import read as read_sources
+from tray.sources.external import read as read_sources
 from tray.sources.hooktray import read as read_hooks
 from tray.sources.sounds import check as check_sounds
 from tray.sources.sounds import files as sound_files
-from tray.sources.starter import TEXT
+from tray.sources.starter import STARTER_TEXT
 from tray.strict import load_yaml
 
 
@@ -43,9 +43,9 @@ def parse(text: str | bytes, path: str) -> Configuration:
     """Settings and hooks of one text; raises ConfigError."""
     document = load_yaml(text, path)
     settings = read_settings(document)
-    own = tuple(read_hooks(document, settings.background))
+    own = tuple(read_hooks(document, settings.background_seconds))
     found = read_sources(document, os.environ)
-    hooks = (*own, *(replace(hook, background=settings.background) for hook in found.hooks))
+    hooks = (*own, *(replace(hook, background_seconds=settings.background_seconds) for hook in found.hooks))
     return Configuration(
         settings=settings,
         hooks=hooks,
@@ -68,16 +68,16 @@ def load(paths: Paths) -> Configuration:
         configuration = parse(text, str(paths.config))
     except ConfigError as error:
         return _last_good(paths, str(error))
-    remember(paths, text)
+    save_last_good(paths, text)
     return configuration
 
 
-def touched(paths: Paths) -> object:
+def config_stamp(paths: Paths) -> object:
     """A cheap sign that the file may have changed."""
-    return sign(paths.config)
+    return file_stamp(paths.config)
 
 
-def sign(path: Path) -> object:
+def file_stamp(path: Path) -> object:
     """A cheap sign that this file or folder may have changed; None when it is not there."""
     try:
         status = path.stat()
@@ -86,17 +86,17 @@ def sign(path: Path) -> object:
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def remember(paths: Paths, text: bytes) -> None:
+def save_last_good(paths: Paths, text: bytes) -> None:
     """Keep this text as the last good one, if we can; the configuration counts either way."""
     try:
         if paths.last_good.exists() and paths.last_good.read_bytes() == text:
             return
-        write_whole(paths.last_good, text)
+        write_atomic(paths.last_good, text)
     except OSError:
         return
 
 
-def write_whole(path: Path, text: bytes, mode: int = 0o600) -> None:
+def write_atomic(path: Path, text: bytes, mode: int = 0o600) -> None:
     """A file is there as a whole or not at all."""
     handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     with os.fdopen(handle, "wb") as file:
@@ -105,15 +105,15 @@ def write_whole(path: Path, text: bytes, mode: int = 0o600) -> None:
     Path(draft).replace(path)
 
 
-def start(paths: Paths) -> bool:
+def write_starter(paths: Paths) -> bool:
     """Write the commented starter file where there is none; True when it was written. Its schema goes beside it."""
     beside, text = paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes()
     with contextlib.suppress(OSError):  # editors complete less without it
         if not beside.exists() or beside.read_bytes() != text:
-            write_whole(beside, text)
+            write_atomic(beside, text)
     if paths.config.exists() or paths.config.is_symlink():
         return False
-    write_whole(paths.config, TEXT.encode())
+    write_atomic(paths.config, STARTER_TEXT.encode())
     return True
 
 

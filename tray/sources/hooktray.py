@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,20 +11,21 @@ import msgspec
 import regex
 
 from tray.addresses import endpoint
-from tray.dialects import DIALECTS, known
+from tray.dialects import DIALECTS, is_known_event
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
-from tray.settings import convert, wrong
-from tray.sources.web import http, refused
-from tray.strict import Document, meant
+from tray.reading.entries import script_name, unique_names
+from tray.reading.http_hooks import http_action, local_url_problem
+from tray.settings import convert, invalid_value
+from tray.strict import Document, suggest
 
 KINDS = tuple(kind.value for kind in EventKind)
 VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY, "block": Verdict.DENY}
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HookEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One item of `hooks:` as it is written."""
 
     event: str
@@ -49,39 +48,41 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     enabled: bool = True
     env: list[str] = []
     files: list[str] = []
-    background: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 600.0
+    background_seconds: Annotated[float, msgspec.Meta(ge=0, le=86400)] = 600.0
     once: bool = False
 
 
-KEYS = tuple(field.name for field in msgspec.structs.fields(Entry))
+KEYS = tuple(field.name for field in msgspec.structs.fields(HookEntry))
 
 
-def read(document: Document, background: float = 600.0) -> list[Hook]:
+def read(document: Document, background_seconds: float = 600.0) -> list[Hook]:
     """The hooks of a loaded hooktray.yaml, in order; one ConfigError that lists all that is wrong."""
     value = document.value.get("hooks") if isinstance(document.value, dict) else None
     if value is None:
         return []
     if not isinstance(value, list):
-        raise wrong(document, ("hooks",), "expected a list of hooks", "begin each hook with `- event: …`")
+        raise invalid_value(document, ("hooks",), "expected a list of hooks", "begin each hook with `- event: …`")
     hooks: list[Hook] = []
     errors: list[ConfigError] = []
     for index, entry in enumerate(value):
         try:
-            hooks.append(_hook(document, index, entry, background))
+            hooks.append(_hook(document, index, entry, background_seconds))
         except ConfigError as error:
             errors.append(error)
     if errors:
         raise errors[0] if len(errors) == 1 else ConfigError("\n".join(str(error) for error in errors))
-    return unique(hooks)
+    return unique_names(hooks)
 
 
-def _hook(document: Document, index: int, value: Any, background: float) -> Hook:
+def _hook(document: Document, index: int, value: Any, background_seconds: float) -> Hook:
     at = ("hooks", index)
     if isinstance(value, dict) and "background" not in value:
-        value = {**value, "background": background}
-    entry = convert(document, at, value, Entry)
+        value = {**value, "background": background_seconds}
+    entry = convert(document, at, value, HookEntry)
     if entry.dialect not in DIALECTS:
-        raise wrong(document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", meant(entry.dialect, DIALECTS))
+        raise invalid_value(
+            document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", suggest(entry.dialect, DIALECTS)
+        )
     action = _action(document, at, entry)
     return Hook(
         name=entry.name or _name(entry, action),
@@ -94,23 +95,23 @@ def _hook(document: Document, index: int, value: Any, background: float) -> Hook
         enabled=entry.enabled,
         env=tuple(entry.env),
         files=tuple(entry.files),
-        background=entry.background,
+        background_seconds=entry.background_seconds,
         once=entry.once,
     )
 
 
-def _match(document: Document, at: tuple[Any, ...], entry: Entry) -> Match:
+def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
     agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
     for agent in agents:
         if agent not in DIALECTS:
-            raise wrong(document, (*at, "agent"), f"unknown agent `{agent}`", meant(agent, DIALECTS))
+            raise invalid_value(document, (*at, "agent"), f"unknown agent `{agent}`", suggest(agent, DIALECTS))
     native = [name for agent in agents for name in DIALECTS[agent].EVENTS]
-    if entry.event not in KINDS and not any(known(agent, entry.event) for agent in agents):
+    if entry.event not in KINDS and not any(is_known_event(agent, entry.event) for agent in agents):
         words = [*KINDS, *(native or [name for dialect in DIALECTS.values() for name in dialect.EVENTS])]
-        hint = meant(entry.event, words)
+        hint = suggest(entry.event, words)
         if not agents and entry.event in words:
             hint = "a native event name needs `agent:` beside it"
-        raise wrong(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
+        raise invalid_value(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
     if entry.tool != "*":  # every tool, as Claude writes it
         _pattern(document, (*at, "tool"), entry.tool)
     _pattern(document, (*at, "matcher"), entry.matcher)
@@ -122,66 +123,49 @@ def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
         regex.compile(pattern)
     except (regex.error, RecursionError) as error:
         hint = "escape a sign that is meant as such with `\\`"
-        raise wrong(document, at, f"`{pattern}` is not a pattern: {error}", hint) from None
+        raise invalid_value(document, at, f"`{pattern}` is not a pattern: {error}", hint) from None
 
 
-def _action(document: Document, at: tuple[Any, ...], entry: Entry) -> Action:
+def _action(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Action:
     if entry.type == "http":
         return _http(document, at, entry)
     if entry.type in ("prompt", "agent"):
         if not entry.prompt.strip():
-            raise wrong(document, at, f"a hook of the type `{entry.type}` needs a prompt", "add `prompt: …`")
+            raise invalid_value(document, at, f"a hook of the type `{entry.type}` needs a prompt", "add `prompt: …`")
         return Prompt(text=entry.prompt, model=entry.model, agent=entry.type == "agent")
     if entry.type == "rule":
         if entry.decision is None:
-            raise wrong(document, at, "a rule needs a decision", "add `decision: deny`, `ask` or `allow`")
+            raise invalid_value(document, at, "a rule needs a decision", "add `decision: deny`, `ask` or `allow`")
         return Rule(verdict=VERDICTS[entry.decision], reason=entry.reason)
     if not entry.command.strip():
-        raise wrong(document, at, "a command hook needs a command", "add `command: ./guard.py`, or `type: rule`")
+        raise invalid_value(
+            document, at, "a command hook needs a command", "add `command: ./guard.py`, or `type: rule`"
+        )
     try:
         first = shlex.split(entry.command)[0]
     except ValueError as error:
-        raise wrong(document, (*at, "command"), f"cannot be split into words: {error}", "close the quotes") from None
+        raise invalid_value(
+            document, (*at, "command"), f"cannot be split into words: {error}", "close the quotes"
+        ) from None
     folder = str(Path(document.path).absolute().parent)
     bare = "/" not in first and "\\" not in first
     return Command(line=entry.command, folder=folder, interpreter=(shutil.which(first) or "") if bare else "")
 
 
-def _http(document: Document, at: tuple[Any, ...], entry: Entry) -> Http:
-    action = http(document, at, entry.url, entry.headers, entry.allow_local)
-    if why := refused(action):
-        place = endpoint(entry.url).place
-        raise wrong(document, (*at, "url"), why, f'if that is meant, add `allow_local: ["{place}"]`')
+def _http(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Http:
+    action = http_action(document, at, entry.url, entry.headers, entry.allow_local)
+    if why := local_url_problem(action):
+        place = endpoint(entry.url).host_port
+        raise invalid_value(document, (*at, "url"), why, f'if that is meant, add `allow_local: ["{place}"]`')
     return action
 
 
-def _name(entry: Entry, action: Action) -> str:
+def _name(entry: HookEntry, action: Action) -> str:
     if isinstance(action, Rule | Prompt):
         return f"{entry.event} {entry.type}"
     if isinstance(action, Http):
         return endpoint(action.url).host
     return script_name(entry.command)
-
-
-def script_name(line: str) -> str:
-    """The name of the script that a command line runs, without its folder and ending."""
-    words = [word for word in shlex.split(line) if not word.startswith("-")]
-    script = next((word for word in words if "/" in word or "." in word), words[0] if words else line)
-    return Path(script.replace("\\", "/")).stem or script
-
-
-def unique(hooks: Sequence[Hook]) -> list[Hook]:
-    """Names are unique per source: the second `guard` is `guard-2`."""
-    taken: set[str] = set()
-    unique = []
-    for hook in hooks:
-        name, count = hook.name, 1
-        while name in taken:
-            count += 1
-            name = f"{hook.name}-{count}"
-        taken.add(name)
-        unique.append(replace(hook, name=name))
-    return unique
 
 
 def _line(document: Document, at: tuple[Any, ...]) -> int:

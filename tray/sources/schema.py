@@ -10,17 +10,17 @@ import msgspec
 
 from tray.dialects import DIALECTS
 from tray.settings import CLASSES, Settings
-from tray.sources.foreign import READERS
-from tray.sources.hooktray import KINDS, Entry
+from tray.sources.external import READERS
+from tray.sources.hooktray import KINDS, HookEntry
 
 FILE = Path(__file__).parents[1] / "hooktray.schema.json"  # as it is shipped; a test holds it to `schema()`
 NAME = FILE.name
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-NEEDS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "decision"}  # by type; else `command`
+REQUIRED_KEYS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "decision"}  # by type; else `command`
 
 
 def schema() -> dict[str, Any]:
-    (top, entry), parts = msgspec.json.schema_components([Settings, Entry], ref_template="#/$defs/{name}")
+    (top, entry), parts = msgspec.json.schema_components([Settings, HookEntry], ref_template="#/$defs/{name}")
     whole, hook = (dict(parts[one["$ref"].rpartition("/")[2]]) for one in (top, entry))
     defs = {name: part for name, part in parts.items() if name not in ("Settings", "Entry")}
     properties = dict(whole["properties"])
@@ -74,7 +74,7 @@ def _hook(entry: dict[str, Any]) -> dict[str, Any]:
                 "properties": {key: {"pattern": "\\S"} if key != "decision" else {"type": "string"}},
             },
         }
-        for kind, key in NEEDS.items()
+        for kind, key in REQUIRED_KEYS.items()
     ]
     other = {
         "if": {"properties": {"type": {"const": "command"}}},

@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tray.dialects import agent_events
 from tray.model.hook import Command, Failure
-from tray.sources.entries import RELAY, Found, Sheet
+from tray.reading.entries import RELAY_COMMAND, SourceHooks, SourceReader
 from tray.strict import Document
 
 AGENT = "shelley"
@@ -19,14 +20,14 @@ SLASH = "slash"
 COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
-def read(folder: Path, agents: Sequence[str]) -> Found:
+def read(folder: Path, agents: Sequence[str]) -> SourceHooks:
     """The hooks of one folder. Raises OSError when it cannot be looked into."""
     there = set(os.listdir(folder))  # noqa: PTH208 - names are all we want
-    hooks: list[Found] = []
+    hooks: list[SourceHooks] = []
     for name in [*(name for name in NAMES if name in there), *_slashes(folder)]:
         hooks.append(_hook(folder / name, name, agents))
     watched = (str(folder), str(folder / SLASH))
-    return Found(
+    return SourceHooks(
         hooks=tuple(hook for found in hooks for hook in found.hooks),
         warnings=tuple(warning for found in hooks for warning in found.warnings),
         watched=watched + tuple(path for found in hooks for path in found.watched),
@@ -39,21 +40,21 @@ def _slashes(folder: Path) -> Iterator[str]:
         yield from (f"{SLASH}/{name}" for name in names if COMMAND.fullmatch(name))
 
 
-def _hook(path: Path, name: str, agents: Sequence[str]) -> Found:
+def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
     """One executable is one source of one hook: the file itself declares it."""
-    sheet = Sheet(Document(value={}, path=str(path)), AGENT, agents=agents)
+    sheet = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents)
     if path.is_dir():
-        return sheet.found()
+        return sheet.result()
     if not _executable(path):
         sheet.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
-        return sheet.found()
+        return sheet.result()
     action = Command(line=shlex.quote(str(path)), folder=str(path.parent))
     # Another agent's slash commands are one event: there it goes by the command's name.
     match = sheet.match((), name, tool=path.name if path.parent.name == SLASH else "")
     failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
     inert = "it is Hooktray's own relay" if _is_relay(path) else ""
-    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inert=inert)
-    return sheet.found()
+    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inactive=inert)
+    return sheet.result()
 
 
 def _is_relay(path: Path) -> bool:
@@ -63,7 +64,7 @@ def _is_relay(path: Path) -> bool:
             head = file.read(4096)
     except OSError:
         return False
-    return head.startswith(b"#!/bin/sh") and bool(RELAY.search(head.decode("utf-8", "replace")))
+    return head.startswith(b"#!/bin/sh") and bool(RELAY_COMMAND.search(head.decode("utf-8", "replace")))
 
 
 def _executable(path: Path) -> bool:

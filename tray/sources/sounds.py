@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tray.settings import SOUNDS, AlertRule, Settings, wrong
+from tray.settings import SOUNDS, AlertRule, Settings, invalid_value
 from tray.strict import Document, nearest
 
 Place = tuple[Any, ...]
@@ -20,9 +20,12 @@ ENDINGS = ("oga", "ogg", "wav", "disabled")
 def check(document: Document, settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
     """One warning for each name that nothing would be heard of."""
     return tuple(
-        str(wrong(document, (*at, key), what, cure))
+        str(invalid_value(document, (*at, key), what, cure))
         for at, rule in _rules(settings)
-        for key, (what, cure) in (("sound", _own(rule.sound)), ("sound_name", _theirs(rule.sound_name, environment)))
+        for key, (what, cure) in (
+            ("sound", _sound_problem(rule.sound)),
+            ("sound_name", _theme_sound_problem(rule.sound_name, environment)),
+        )
         if what
     )
 
@@ -41,7 +44,7 @@ def _rules(settings: Settings) -> Iterator[tuple[Place, AlertRule]]:
             yield ("projects", project, name), rule
 
 
-def _own(sound: str | None) -> tuple[str, str]:
+def _sound_problem(sound: str | None) -> tuple[str, str]:
     if sound is None or sound in (*NONE, *SOUNDS):
         return "", ""
     path = Path(sound).expanduser() if sound.startswith("~") else Path(sound)
@@ -52,11 +55,11 @@ def _own(sound: str | None) -> tuple[str, str]:
     return f"no sound is called {sound!r}", hint
 
 
-def _theirs(name: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
+def _theme_sound_problem(name: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
     """Only Linux has notification servers that play a theme's sounds by name."""
     if not name or sys.platform != "linux":
         return "", ""
-    known = _themed(environment)
+    known = _theme_sounds(environment)
     if not known:
         return "no sound theme is installed here", "install sound-theme-freedesktop, or write `sound:` instead"
     if name in known:
@@ -66,7 +69,7 @@ def _theirs(name: str | None, environment: Mapping[str, str]) -> tuple[str, str]
     return f"no installed sound theme has {name!r}", hint
 
 
-def _themed(environment: Mapping[str, str]) -> set[str]:
+def _theme_sounds(environment: Mapping[str, str]) -> set[str]:
     """The names of all sounds of all themes."""
     home = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
     folders = (home, *(environment.get("XDG_DATA_DIRS") or THEMES).split(":"))

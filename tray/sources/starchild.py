@@ -12,32 +12,35 @@ from pathlib import Path
 from typing import Any
 
 from tray.addresses import endpoint
+from tray.dialects import agent_events
 from tray.errors import ConfigError
 from tray.model.hook import Command, Http
-from tray.settings import wrong
-from tray.sources.entries import Found, Place, Sheet, pattern_problem
-from tray.sources.web import http, refused
+from tray.reading.entries import Place, SourceHooks, SourceReader, pattern_problem
+from tray.reading.http_hooks import http_action, local_url_problem
+from tray.settings import invalid_value
 from tray.strict import load_yaml
 
 AGENT = "starchild"
 TIMEOUT = 20.0  # seconds
-LONGEST = 120.0
-SWITCH = "agent.yaml"
-FORCED = "STARCHILD_SHELL_HOOKS"
-LOCAL = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
+TIMEOUT_LIMIT = 120.0
+SWITCH_FILE = "agent.yaml"
+FORCE_VARIABLE = "STARCHILD_SHELL_HOOKS"
+LOCAL_VARIABLE = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
 
 
-def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> Found:
+def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    off = environment.get(FORCED) != "1" and _off(path.parent / SWITCH)
-    allow = environment.get(LOCAL) == "1"
-    inert = f"`shell_hooks.enabled: false` in {path.parent / SWITCH}" if off else ""
-    return parse(path.read_bytes(), path, agents, inert=inert, allow=allow)
+    off = environment.get(FORCE_VARIABLE) != "1" and _is_disabled(path.parent / SWITCH_FILE)
+    allow = environment.get(LOCAL_VARIABLE) == "1"
+    inert = f"`shell_hooks.enabled: false` in {path.parent / SWITCH_FILE}" if off else ""
+    return parse(path.read_bytes(), path, agents, inactive=inert, allow=allow)
 
 
-def parse(text: bytes, path: Path, agents: Sequence[str] = (), *, inert: str = "", allow: bool = False) -> Found:
+def parse(
+    text: bytes, path: Path, agents: Sequence[str] = (), *, inactive: str = "", allow: bool = False
+) -> SourceHooks:
     """The hooks of a text, as if it stood at this path."""
-    sheet = Sheet(load_yaml(text, str(path)), AGENT, agents=agents, inert=inert)
+    sheet = SourceReader(load_yaml(text, str(path)), agent_events(AGENT), agents=agents, inactive=inactive)
     hint = "write `hooks:` and a list below it"
     with sheet.entry():
         entries = sheet.mapping((), sheet.document.value, hint).get("hooks") or []
@@ -45,10 +48,10 @@ def parse(text: bytes, path: Path, agents: Sequence[str] = (), *, inert: str = "
             with sheet.entry():
                 at = ("hooks", index)
                 _hook(sheet, at, sheet.mapping(at, entry, "begin each hook with `- event: …`"), allow=allow)
-    return sheet.found(path.parent / SWITCH)
+    return sheet.result(path.parent / SWITCH_FILE)
 
 
-def _off(path: Path) -> bool:
+def _is_disabled(path: Path) -> bool:
     """Whether the host's own switch is off. One that cannot be read, or is not there, switches nothing off."""
     try:
         value = load_yaml(path.read_bytes(), str(path)).value
@@ -58,12 +61,12 @@ def _off(path: Path) -> bool:
     return isinstance(switch, dict) and switch.get("enabled") is False
 
 
-def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any], *, allow: bool) -> None:
+def _hook(sheet: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> None:
     event = sheet.text(at, fields, "event")
     pattern = sheet.text(at, fields, "matcher")
     match = sheet.match(at, event, pattern=pattern)
     if problem := pattern_problem(pattern, script=False):
-        raise wrong(sheet.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
+        raise invalid_value(sheet.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
     workspace = sheet.path.parent.parent if sheet.path.parent.name == "config" else sheet.path.parent
     kind = sheet.text(at, fields, "type") or "command"
     timeout = _timeout(sheet, at, fields)
@@ -71,7 +74,7 @@ def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any], *, allow: bool) ->
         sheet.add(at, match, _http(sheet, at, fields, allow=allow), timeout=timeout)
         return
     if kind != "command":
-        raise wrong(sheet.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
+        raise invalid_value(sheet.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
     line = sheet.command(at, fields)
     first = sheet.words((*at, "command"), line)[0]
     bare = "/" not in first and "\\" not in first
@@ -79,19 +82,19 @@ def _hook(sheet: Sheet, at: Place, fields: Mapping[str, Any], *, allow: bool) ->
     sheet.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
 
 
-def _http(sheet: Sheet, at: Place, fields: Mapping[str, Any], *, allow: bool) -> Http:
+def _http(sheet: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> Http:
     """The host's variable allows local places; here that one place, and it becomes part of what is approved."""
-    action = http(sheet.document, at, sheet.text(at, fields, "url"))
+    action = http_action(sheet.document, at, sheet.text(at, fields, "url"))
     if allow:
-        return replace(action, allow_local=(endpoint(action.url).place,))
-    if why := refused(action):
-        hint = f"if that is meant, start the tray with {LOCAL}=1"
-        raise wrong(sheet.document, (*at, "url"), why, hint)
+        return replace(action, allow_local=(endpoint(action.url).host_port,))
+    if why := local_url_problem(action):
+        hint = f"if that is meant, start the tray with {LOCAL_VARIABLE}=1"
+        raise invalid_value(sheet.document, (*at, "url"), why, hint)
     return action
 
 
-def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> float:
+def _timeout(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
     seconds = sheet.number(at, fields, "timeout") or TIMEOUT
-    if seconds > LONGEST:
-        sheet.warn((*at, "timeout"), f"{seconds:g} s is cut to {LONGEST:g}", f"write at most {LONGEST:g}")
-    return min(seconds, LONGEST)
+    if seconds > TIMEOUT_LIMIT:
+        sheet.warn((*at, "timeout"), f"{seconds:g} s is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}")
+    return min(seconds, TIMEOUT_LIMIT)

@@ -1,6 +1,6 @@
 """What a new hooktray.yaml says: nothing yet, and every key with its default, commented out."""
 
-TEXT = """\
+STARTER_TEXT = """\
 # yaml-language-server: $schema=./hooktray.schema.json
 ##
 ## What your hooks are. Each one waits for your approval in the tray's menu before it runs.

@@ -12,50 +12,50 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.dialects import DIALECTS
+from tray.dialects import DIALECTS, agent_events
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
-from tray.settings import wrong
-from tray.sources.entries import Found, Place, Sheet, pattern_problem
+from tray.reading.entries import Place, SourceHooks, SourceReader, pattern_problem
+from tray.settings import invalid_value
 from tray.strict import Document, load_json
 
 AGENT = "x-code"
 SIZE = 4 * 1024 * 1024  # bytes of a manifest
 TIMEOUT = 5000.0  # milliseconds
-LONGEST = 30000.0
+TIMEOUT_LIMIT = 30000.0
 MANIFESTS = (".x-code-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json")
-USUAL = "hooks/hooks.json"
-MATCHED = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER)
-SYSTEMS = {"darwin": "commandDarwin", "linux": "commandLinux", "win32": "commandWindows"}
+DEFAULT_FILE = "hooks/hooks.json"
+MATCHER_KINDS = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER)
+COMMAND_KEYS = {"darwin": "commandDarwin", "linux": "commandLinux", "win32": "commandWindows"}
 
 
-def read(path: Path, agents: Sequence[str]) -> Found:
+def read(path: Path, agents: Sequence[str]) -> SourceHooks:
     """The hooks of one plugin. Raises OSError and ConfigError when it cannot be read at all."""
     root = _root(path)
     passed: list[Path] = []
-    document, at = _declared(path, root, passed)
-    sheet = Sheet(document, AGENT, agents=agents, project=_project(root))
+    document, at = _find_hooks(path, root, passed)
+    sheet = SourceReader(document, agent_events(AGENT), agents=agents, project=_project(root))
     hint = 'write {"PreToolUse": [{"command": "…"}]}'
     with sheet.entry():
-        events = sheet.mapping(at, _inside(document.value, at), hint)
+        events = sheet.mapping(at, _hooks_value(document.value, at), hint)
         for event, hooks in events.items():
             with sheet.entry():
                 _event(sheet, root, (*at, event), hooks)
-    return sheet.found(*passed)
+    return sheet.result(*passed)
 
 
-def _declared(path: Path, root: Path, passed: list[Path]) -> tuple[Document, Place]:
+def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, Place]:
     """The file that holds the hooks, and where in it. `passed` are the files that led there."""
     if path.is_dir():
-        found = next((root / name for name in MANIFESTS if (root / name).is_file()), root / USUAL)
-        passed.append(path)
-        return _declared(found, root, passed)
+        found = next((root / name for name in MANIFESTS if (root / name).is_file()), root / DEFAULT_FILE)
+        visited.append(path)
+        return _find_hooks(found, root, visited)
     document = load_json(path.read_bytes(), str(path), limit=SIZE)
     if path.name != "plugin.json":
         return document, ()
-    hooks = document.value.get("hooks", USUAL) if isinstance(document.value, dict) else None
+    hooks = document.value.get("hooks", DEFAULT_FILE) if isinstance(document.value, dict) else None
     if isinstance(hooks, str):
-        passed.append(path)
+        visited.append(path)
         return load_json(_within(document, root, hooks).read_bytes(), str(root / hooks), limit=SIZE), ()
     return document, ("hooks",)
 
@@ -63,19 +63,21 @@ def _declared(path: Path, root: Path, passed: list[Path]) -> tuple[Document, Pla
 def _within(document: Document, root: Path, relative: str) -> Path:
     path = (root / relative).resolve()
     if not path.is_relative_to(root.resolve()):
-        raise wrong(document, ("hooks",), f"`{relative}` is outside of the plugin", "name a file of the plugin's own")
+        raise invalid_value(
+            document, ("hooks",), f"`{relative}` is outside of the plugin", "name a file of the plugin's own"
+        )
     return path
 
 
-def _inside(value: Any, at: Place) -> Any:
+def _hooks_value(value: Any, at: Place) -> Any:
     return value.get("hooks") if at and isinstance(value, dict) else value
 
 
-def _event(sheet: Sheet, root: Path, at: Place, hooks: Any) -> None:
+def _event(sheet: SourceReader, root: Path, at: Place, hooks: Any) -> None:
     event = str(at[-1])
     if event == "hooks":
         hint = "put the events at the top, as X-Code reads them"
-        raise wrong(sheet.document, at, "X-Code takes no hooks from inside of `hooks`", hint)
+        raise invalid_value(sheet.document, at, "X-Code takes no hooks from inside of `hooks`", hint)
     sheet.match(at, event)
     hint = 'write [{"command": "…"}]'
     for index, entry in enumerate(sheet.items(at, hooks, hint)):
@@ -84,9 +86,9 @@ def _event(sheet: Sheet, root: Path, at: Place, hooks: Any) -> None:
             _hook(sheet, root, event, place, sheet.mapping(place, entry, hint))
 
 
-def _hook(sheet: Sheet, root: Path, event: str, at: Place, fields: Mapping[str, Any]) -> None:
+def _hook(sheet: SourceReader, root: Path, event: str, at: Place, fields: Mapping[str, Any]) -> None:
     sheet.command(at, fields)
-    line = sheet.text(at, fields, SYSTEMS.get(sys.platform, "")) or sheet.command(at, fields)
+    line = sheet.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or sheet.command(at, fields)
     action = Command(  # noqa: S604 - the format says shell; nothing is run here
         line=line,
         folder=str(sheet.path.parent),
@@ -100,7 +102,9 @@ def _hook(sheet: Sheet, root: Path, event: str, at: Place, fields: Mapping[str, 
     )
     policy = sheet.text(at, fields, "failurePolicy")
     if policy not in ("", "allow", "block"):
-        raise wrong(sheet.document, (*at, "failurePolicy"), f"unknown word `{policy}`", "write `allow` or `block`")
+        raise invalid_value(
+            sheet.document, (*at, "failurePolicy"), f"unknown word `{policy}`", "write `allow` or `block`"
+        )
     sheet.add(
         at,
         sheet.match(at, event, tool=_matcher(sheet, event, at, fields)),
@@ -111,10 +115,10 @@ def _hook(sheet: Sheet, root: Path, event: str, at: Place, fields: Mapping[str, 
     )
 
 
-def _matcher(sheet: Sheet, event: str, at: Place, fields: Mapping[str, Any]) -> str:
+def _matcher(sheet: SourceReader, event: str, at: Place, fields: Mapping[str, Any]) -> str:
     """The pattern for tool names; a bad one asks the hook for every tool, as X-Code does."""
     pattern = sheet.text(at, fields, "matcher")
-    if DIALECTS[AGENT].EVENTS[event].kind not in MATCHED or not pattern:
+    if DIALECTS[AGENT].EVENTS[event].kind not in MATCHER_KINDS or not pattern:
         return ""
     if problem := pattern_problem(pattern, script=True):
         sheet.warn((*at, "matcher"), f"not a pattern, so every tool matches: {problem}", "escape signs with `\\`")
@@ -122,11 +126,13 @@ def _matcher(sheet: Sheet, event: str, at: Place, fields: Mapping[str, Any]) -> 
     return pattern
 
 
-def _timeout(sheet: Sheet, at: Place, fields: Mapping[str, Any]) -> float:
+def _timeout(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
     milliseconds = sheet.number(at, fields, "timeout") or TIMEOUT
-    if milliseconds > LONGEST:
-        sheet.warn((*at, "timeout"), f"{milliseconds:g} ms is cut to {LONGEST:g}", f"write at most {LONGEST:g}")
-    return min(milliseconds, LONGEST) / 1000
+    if milliseconds > TIMEOUT_LIMIT:
+        sheet.warn(
+            (*at, "timeout"), f"{milliseconds:g} ms is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}"
+        )
+    return min(milliseconds, TIMEOUT_LIMIT) / 1000
 
 
 def _root(path: Path) -> Path:

@@ -26,23 +26,23 @@ MANIFEST = "manifest.json"
 FILES = "files"
 SPARE = "spare"  # a second copy of the bytes, by their SHA-256: what a hook alters is restored from it
 # What a hook may leave in its folder, as no language loads it unasked; anything else there counts as damage.
-WRITTEN = frozenset(
+DATA_SUFFIXES = frozenset(
     (".csv", ".db", ".json", ".jsonl", ".lock", ".log", ".md", ".ndjson", ".out", ".pid", ".sqlite", ".sqlite3",
      ".state", ".tmp", ".tsv", ".txt")
 )  # fmt: skip
-CONFIGURES = frozenset({"bunfig.json", "deno.json", "jsconfig.json", "package.json", "tsconfig.json"})
+CONFIG_FILES = frozenset({"bunfig.json", "deno.json", "jsconfig.json", "package.json", "tsconfig.json"})
 DRAFT = ".draft-"
-TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # what a system says when something stands there
-LONGEST = 600.0  # seconds that a draft may take to be written
-SETTLED = 2_000_000_000  # nanoseconds
-CURE = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
+EXISTS_ERRORS = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # what a system says when something stands there
+DRAFT_SECONDS = 600.0  # seconds that a draft may take to be written
+SETTLED_NS = 2_000_000_000  # nanoseconds
+DAMAGED_HINT = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
 
 
-Sign = tuple[int, int, int, int]
+Stamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Bundle:
     """What one approval covers: a definition, the bytes of its files, and the programs it is bound to."""
 
     hook: Hook
@@ -51,12 +51,12 @@ class Unit:
     pinned: Mapping[str, str] = field(default_factory=dict)  # program run where it stands -> SHA-256
 
     @property
-    def sums(self) -> dict[str, str]:
+    def file_digests(self) -> dict[str, str]:
         return {path: hashlib.sha256(whole).hexdigest() for path, whole in self.contents.items()}
 
     @property
     def digest(self) -> str:
-        return digest(self.hook.definition, self.sums, self.pinned)
+        return digest(self.hook.definition, self.file_digests, self.pinned)
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -73,14 +73,14 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class VerifiedCopy:
     """A unit as it was last looked at."""
 
     raw: bytes  # of its manifest
     manifest: Manifest
-    places: Mapping[str, str]  # absolute path of the original -> path of the copy
+    paths: Mapping[str, str]  # absolute path of the original -> path of the copy
     root: str  # of its files
-    folders: dict[str, Sign] = field(default_factory=dict)  # while these are the same, nothing was put in
+    folders: dict[str, Stamp] = field(default_factory=dict)  # while these are the same, nothing was put in
 
 
 class DamagedError(HooktrayError):
@@ -92,15 +92,17 @@ class Copies:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._kept: dict[str, Kept] = {}
-        self._keeping = threading.Lock()
+        self._verified: dict[str, VerifiedCopy] = {}
+        self._saving = threading.Lock()
 
-    def keep(self, unit: Unit) -> str:
+    def save(self, bundle: Bundle) -> str:
         """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is mended or replaced."""
-        name = unit.digest
-        with self._keeping:
-            if not self._stands(unit, name) and not (self._restored(name) and self._stands(unit, name)):
-                self._write(unit, name)
+        name = bundle.digest
+        with self._saving:
+            if not self._is_intact(bundle, name) and not (
+                self._restore_files(name) and self._is_intact(bundle, name)
+            ):
+                self._write(bundle, name)
         return name
 
     def restore(self, name: str) -> Manifest:
@@ -108,21 +110,21 @@ class Copies:
 
         Data that the hook wrote beside them stays; any other file that was not approved is removed.
         """
-        with self._keeping:
-            self._restored(name)
+        with self._saving:
+            self._restore_files(name)
         return self.check(name)
 
     def written_files(self, name: str) -> tuple[str, ...]:
         """The files that the hook has written into its folder, as paths below that."""
         try:
-            kept = self._known(name)
+            kept = self._verified_copy(name)
             found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
         except (DamagedError, OSError):
             return ()
-        written = (path for path in found - set(kept.places.values()) if _is_data(path))
+        written = (path for path in found - set(kept.paths.values()) if _is_data(path))
         return tuple(sorted(os.path.relpath(path, kept.root) for path in written))
 
-    def carry(self, before: str, after: str) -> None:
+    def carry_over(self, before: str, after: str) -> None:
         """Take what a hook wrote beside its earlier copy along to its new one."""
         for path in self.written_files(before):
             source, target = (Path(self.folder, name, FILES, path) for name in (before, after))
@@ -130,11 +132,11 @@ class Copies:
                 if target.parent.is_dir() and not target.exists():
                     shutil.copy2(source, target)
 
-    def _stands(self, unit: Unit, name: str) -> bool:
+    def _is_intact(self, bundle: Bundle, name: str) -> bool:
         """Whether a whole copy is there; a script that may run since does so without a new approval."""
         try:
             self.check(name)
-            for path in unit.executable:
+            for path in bundle.executable:
                 self.path(name, path).chmod(0o500)
         except (DamagedError, FileNotFoundError, NotADirectoryError):  # or another process takes it away to mend it
             return False
@@ -142,43 +144,43 @@ class Copies:
 
     def check(self, name: str) -> Manifest:
         """The unit's manifest, after each of its bytes was looked at. Raises DamagedError."""
-        kept = self._known(name)
+        kept = self._verified_copy(name)
         try:
             for path, expected in kept.manifest.files.items():
-                if hashlib.sha256(content(kept.places[path])).hexdigest() != expected:
+                if hashlib.sha256(content(kept.paths[path])).hexdigest() != expected:
                     raise self._damaged(name, f"{path} was altered")
-            foreign = not _untouched(kept.folders) and self._look_around(kept)
+            foreign = not _is_unchanged(kept.folders) and self._has_foreign_file(kept)
         except OSError as error:
             raise self._damaged(name, str(error)) from error
         if foreign:
             raise self._damaged(name, "there is a file in it that was not approved")
         return kept.manifest
 
-    def unit(self, name: str) -> Unit:
+    def bundle(self, name: str) -> Bundle:
         """The unit as it was approved, with its bytes. Raises DamagedError."""
         manifest = self.check(name)
         try:
-            contents = {path: content(copy) for path, copy in self.places(name).items()}
-            executable = {path for path, copy in self.places(name).items() if os.lstat(copy).st_mode & 0o100}
+            contents = {path: content(copy) for path, copy in self.paths(name).items()}
+            executable = {path for path, copy in self.paths(name).items() if os.lstat(copy).st_mode & 0o100}
             hook = restore(manifest.definition)
         except (OSError, ValueError) as error:
             raise self._damaged(name, str(error)) from error
-        return Unit(hook=hook, contents=contents, executable=frozenset(executable), pinned=manifest.pinned)
+        return Bundle(hook=hook, contents=contents, executable=frozenset(executable), pinned=manifest.pinned)
 
-    def places(self, name: str) -> Mapping[str, str]:
+    def paths(self, name: str) -> Mapping[str, str]:
         """Where the copies of a unit's files lie, by their originals."""
-        return self._known(name).places
+        return self._verified_copy(name).paths
 
-    def _known(self, name: str) -> Kept:
+    def _verified_copy(self, name: str) -> VerifiedCopy:
         """The unit as its manifest has it, which is taken apart once, as long as its bytes stay the same."""
         raw = self._raw(name)
-        kept = self._kept.get(name)
+        kept = self._verified.get(name)
         if kept is None or kept.raw != raw:
-            kept = self._taken_apart(name, raw)
-            self._kept[name] = kept
+            kept = self._parse_manifest(name, raw)
+            self._verified[name] = kept
         return kept
 
-    def _taken_apart(self, name: str, raw: bytes) -> Kept:
+    def _parse_manifest(self, name: str, raw: bytes) -> VerifiedCopy:
         try:
             fields = json.loads(raw)
             manifest = Manifest(definition=fields["definition"], files=fields["files"], pinned=fields["pinned"])
@@ -187,34 +189,34 @@ class Copies:
         if digest(manifest.definition, manifest.files, manifest.pinned) != name:
             raise self._damaged(name, "its list of files was altered")
         places = {path: str(self.path(name, path)) for path in manifest.files}
-        return Kept(raw=raw, manifest=manifest, places=places, root=str(self.folder / name / FILES))
+        return VerifiedCopy(raw=raw, manifest=manifest, paths=places, root=str(self.folder / name / FILES))
 
-    def _look_around(self, kept: Kept) -> bool:
+    def _has_foreign_file(self, verified: VerifiedCopy) -> bool:
         """Whether there is a file that nobody approved; if none, the folders' signs say so until one changes."""
-        kept.folders.clear()
-        signs: dict[str, Sign] = {}
-        found = set(_files(kept.root, signs)) if os.path.lexists(kept.root) else set()
-        ours = set(kept.places.values())
+        verified.folders.clear()
+        signs: dict[str, Stamp] = {}
+        found = set(_files(verified.root, signs)) if os.path.lexists(verified.root) else set()
+        ours = set(verified.paths.values())
         foreign = not found >= ours or any(not _is_data(path) for path in found - ours)
-        if not foreign and _settled(signs):
-            kept.folders.update(signs)
+        if not foreign and _is_settled(signs):
+            verified.folders.update(signs)
         return foreign
 
-    def _restored(self, name: str) -> bool:
+    def _restore_files(self, name: str) -> bool:
         """Whether the spare bytes are still those that were approved, and everything is put back from them."""
         try:
-            kept = self._known(name)
+            kept = self._verified_copy(name)
             for path, expected in kept.manifest.files.items():
-                self._put_back(name, kept.places[path], expected)
+                self._restore_file(name, kept.paths[path], expected)
             found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
-            for path in found - set(kept.places.values()):
+            for path in found - set(kept.paths.values()):
                 if not _is_data(path):
                     os.unlink(path)  # noqa: PTH108 - as a text, like its neighbours
         except (DamagedError, OSError):
             return False
         return True
 
-    def _put_back(self, name: str, place: str, expected: str) -> None:
+    def _restore_file(self, name: str, place: str, expected: str) -> None:
         with contextlib.suppress(OSError):
             if not os.path.islink(place) and hashlib.sha256(content(place)).hexdigest() == expected:  # noqa: PTH114
                 return
@@ -233,10 +235,10 @@ class Copies:
         """Where the copy of `original` lies within the unit called `name`."""
         return self.folder / name / _below(original)
 
-    def tidy(self, wanted: Collection[str]) -> None:
+    def prune(self, wanted: Collection[str]) -> None:
         """Remove the copies that nobody speaks of any more, and drafts that were never finished."""
         for folder in self.folder.iterdir():
-            if folder.name not in wanted and not _is_at_work(folder):
+            if folder.name not in wanted and not _is_being_written(folder):
                 _remove(folder)
 
     def _raw(self, name: str) -> bytes:
@@ -245,22 +247,26 @@ class Copies:
         except OSError as error:
             raise self._damaged(name, f"it cannot be read: {error}") from error
 
-    def _write(self, unit: Unit, name: str) -> None:
+    def _write(self, bundle: Bundle, name: str) -> None:
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
         try:
-            for path, whole in unit.contents.items():
+            for path, whole in bundle.contents.items():
                 copy = draft / _below(path)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(whole)
-                copy.chmod(0o500 if path in unit.executable else 0o400)
-                _spare(draft / SPARE, whole, runs=path in unit.executable)
-            manifest = {"definition": unit.hook.definition, "files": unit.sums, "pinned": dict(unit.pinned)}
+                copy.chmod(0o500 if path in bundle.executable else 0o400)
+                _write_spare(draft / SPARE, whole, runs=path in bundle.executable)
+            manifest = {
+                "definition": bundle.hook.definition,
+                "files": bundle.file_digests,
+                "pinned": dict(bundle.pinned),
+            }
             (draft / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
-            self._put(draft, unit, name)
+            self._publish(draft, bundle, name)
         finally:
             _remove(draft)
 
-    def _put(self, draft: Path, unit: Unit, name: str) -> None:
+    def _publish(self, draft: Path, bundle: Bundle, name: str) -> None:
         """Into its place, unless another process was quicker: a whole copy stays, whoever's it is."""
         place = self.folder / name
         while True:
@@ -268,9 +274,9 @@ class Copies:
                 draft.rename(place)
                 return
             except OSError as error:
-                if error.errno not in TAKEN:
+                if error.errno not in EXISTS_ERRORS:
                     raise
-            if self._stands(unit, name):
+            if self._is_intact(bundle, name):
                 return
             aside = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
             try:
@@ -281,7 +287,7 @@ class Copies:
 
     @staticmethod
     def _damaged(name: str, what: str) -> DamagedError:
-        return DamagedError(f"the approved copy {name[:8]} is damaged: {what}", hint=CURE)
+        return DamagedError(f"the approved copy {name[:8]} is damaged: {what}", hint=DAMAGED_HINT)
 
 
 def _remove(folder: Path) -> None:
@@ -294,14 +300,14 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_at_work(folder: Path) -> bool:
+def _is_being_written(folder: Path) -> bool:
     """Whether another process may still write this draft."""
     with contextlib.suppress(OSError):
-        return folder.name.startswith(DRAFT) and abs(time.time() - folder.lstat().st_mtime) < LONGEST
+        return folder.name.startswith(DRAFT) and abs(time.time() - folder.lstat().st_mtime) < DRAFT_SECONDS
     return False
 
 
-def _spare(folder: Path, whole: bytes, *, runs: bool) -> None:
+def _write_spare(folder: Path, whole: bytes, *, runs: bool) -> None:
     folder.mkdir(exist_ok=True)
     spare = folder / hashlib.sha256(whole).hexdigest()
     if not spare.exists():
@@ -314,7 +320,7 @@ def _spare(folder: Path, whole: bytes, *, runs: bool) -> None:
 def _is_data(path: str) -> bool:
     """Whether a file that was not approved can stay beside approved ones: no program loads it by itself."""
     name = os.path.basename(path)  # noqa: PTH119 - at each use of a hook
-    if os.path.splitext(name)[1].lower() not in WRITTEN or name in CONFIGURES:  # noqa: PTH122
+    if os.path.splitext(name)[1].lower() not in DATA_SUFFIXES or name in CONFIG_FILES:  # noqa: PTH122
         return False
     return stat.S_ISREG(os.lstat(path).st_mode) and not os.access(path, os.X_OK)
 
@@ -325,9 +331,9 @@ def _below(path: str) -> Path:
 
 
 # What follows runs at each use of a hook, where Path.rglob takes longer than the kernel does.
-def _files(folder: str, signs: dict[str, Sign]) -> Iterator[str]:
+def _files(folder: str, signs: dict[str, Stamp]) -> Iterator[str]:
     """Whatever lies below a folder and is no folder itself. A link counts as a file, wherever it leads."""
-    signs[folder] = _sign(folder)
+    signs[folder] = _stamp(folder)
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -336,17 +342,17 @@ def _files(folder: str, signs: dict[str, Sign]) -> Iterator[str]:
                 yield entry.path
 
 
-def _sign(folder: str) -> Sign:
+def _stamp(folder: str) -> Stamp:
     """The kernel changes it with whatever is put into the folder or taken out, and nobody can set it back."""
     status = os.lstat(folder)
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _settled(signs: Mapping[str, Sign]) -> bool:
+def _is_settled(signs: Mapping[str, Stamp]) -> bool:
     """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse."""
     now = time.time_ns()
-    return all(abs(now - sign[3]) > SETTLED for sign in signs.values())
+    return all(abs(now - sign[3]) > SETTLED_NS for sign in signs.values())
 
 
-def _untouched(folders: Mapping[str, Sign]) -> bool:
-    return bool(folders) and all(_sign(folder) == sign for folder, sign in folders.items())
+def _is_unchanged(folders: Mapping[str, Stamp]) -> bool:
+    return bool(folders) and all(_stamp(folder) == sign for folder, sign in folders.items())

@@ -23,22 +23,22 @@ from pathlib import Path
 from tray.errors import StoreError
 from tray.files import Identity, identity
 from tray.paths import WRITABLE
+from tray.store.checkpoint import archive_checkpoints, has_approvals
 from tray.store.migrations import MIGRATIONS, VERSION
-from tray.store.noted import has_approvals, keep_aside
 
-BUSY = 5.0  # seconds that a statement waits for another process's transaction
-BORN = 1.0  # seconds that a new database may take until its tables are there
-PLAUSIBLE = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
+BUSY_TIMEOUT = 5.0  # seconds that a statement waits for another process's transaction
+CREATE_TIMEOUT = 1.0  # seconds that a new database may take until its tables are there
+MAX_VERSION = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
 
 # Python cannot say what SQLite complains of when the damaged word itself is in the complaint.
-ILLEGIBLE = "the tables' descriptions cannot be read"
-AGAIN = "start the tray again: it sets a damaged file aside"
-FOUND = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
-PARTS = ("", "-wal", "-shm")
-SET_ASIDE = re.compile(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
-GUARDED = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
+UNREADABLE_TEXT = "the tables' descriptions cannot be read"
+RESTART_HINT = "start the tray again: it sets a damaged file aside"
+DAMAGE_KEY = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
+FILE_SUFFIXES = ("", "-wal", "-shm")
+DAMAGED_SUFFIX = re.compile(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
+CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
 class Damaged(Exception):  # noqa: N818 - never leaves this module
@@ -66,19 +66,19 @@ class Database:
     pin: Pin = field(default_factory=Pin, compare=False, repr=False)
 
     @property
-    def condemned(self) -> bool:
+    def is_marked_damaged(self) -> bool:
         """Whether damage was found while the file was in use."""
-        return _mark(self.path).exists()
+        return _damage_marker(self.path).exists()
 
     def is_whole(self) -> bool:
         """Whether SQLite finds no damage in what the gates rest on; a damaged file is condemned."""
-        if self.condemned:
+        if self.is_marked_damaged:
             return False
         try:
             with self.connect() as connection:
                 _check(connection, "integrity_check")
         except Damaged:
-            self.condemn()
+            self.mark_damaged()
             return False
         except StoreError:
             return False
@@ -87,14 +87,14 @@ class Database:
     def damage(self) -> str | None:
         """What no person has seen yet: the name of the file that was set aside, "" where none was left, or None."""
         with self.connect() as connection:
-            row = connection.execute("SELECT value FROM meta WHERE key = ?", (FOUND,)).fetchone()
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (DAMAGE_KEY,)).fetchone()
         return None if row is None else Path(str(row["value"])).name
 
-    def damage_seen(self) -> None:
+    def acknowledge_damage(self) -> None:
         with self.write() as connection:
-            connection.execute("DELETE FROM meta WHERE key = ?", (FOUND,))
+            connection.execute("DELETE FROM meta WHERE key = ?", (DAMAGE_KEY,))
 
-    def open(self, *, busy: float = BUSY, mode: str = "rw") -> sqlite3.Connection:
+    def open(self, *, busy: float = BUSY_TIMEOUT, mode: str = "rw") -> sqlite3.Connection:
         """A connection for the calling thread, in autocommit; who opens it closes it. Raises sqlite3.Error."""
         if self.pin.file is not None and identity(self.path) != self.pin.file:
             raise MovedError("the file was deleted, moved or replaced")
@@ -111,21 +111,21 @@ class Database:
         return connection
 
     @contextmanager
-    def connect(self, *, busy: float = BUSY) -> Iterator[sqlite3.Connection]:
+    def connect(self, *, busy: float = BUSY_TIMEOUT) -> Iterator[sqlite3.Connection]:
         """A connection to read with, closed afterwards."""
         try:
             with closing(self.open(busy=busy)) as connection:
                 yield connection
         except sqlite3.Error as e:
             if is_damage(e):
-                self.condemn()
+                self.mark_damaged()
             raise _store_error(self.path, e) from e
         except UnicodeDecodeError as e:
-            self.condemn()
-            raise StoreError(f"{self.path}: {ILLEGIBLE}", hint=AGAIN) from e
+            self.mark_damaged()
+            raise StoreError(f"{self.path}: {UNREADABLE_TEXT}", hint=RESTART_HINT) from e
 
     @contextmanager
-    def write(self, *, durable: bool = False, busy: float = BUSY) -> Iterator[sqlite3.Connection]:
+    def write(self, *, durable: bool = False, busy: float = BUSY_TIMEOUT) -> Iterator[sqlite3.Connection]:
         """One transaction that is the only writer. `durable` = on the disk, not only safe from a crash of ours."""
         with self.connect(busy=busy) as connection:
             if durable:
@@ -133,14 +133,14 @@ class Database:
             with transaction(connection):
                 yield connection
 
-    def condemn(self) -> None:
+    def mark_damaged(self) -> None:
         """Have the file set aside at the next start: it turned out damaged while others were using it."""
         with suppress(OSError):
-            _mark(self.path).touch(mode=0o600)
+            _damage_marker(self.path).touch(mode=0o600)
 
-    def examine_anew(self) -> None:
+    def forget_damage(self) -> None:
         """Another file was made at the path: what was found in the earlier one does not count for it."""
-        _mark(self.path).unlink(missing_ok=True)
+        _damage_marker(self.path).unlink(missing_ok=True)
         self.is_whole()
 
 
@@ -168,14 +168,14 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
     With `migrate` (the tray) it is made, brought up to date and, when damaged, set aside for a new one. Without
     (the one-shot engine and reading commands) it must be there, whole and of our version.
     """
-    _guard(path, may_be_missing=migrate)
+    _check_file(path, may_be_missing=migrate)
     try:
         if not migrate:
             return _existing(path)
         try:
             return _current(path)
         except Damaged:
-            aside = _set_aside(path, clock())
+            aside = _quarantine(path, clock())
             return replace(_current(path, aside.name), damaged=aside)
     except sqlite3.Error as e:
         raise _store_error(path, e) from e
@@ -186,8 +186,8 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
 def _existing(path: Path) -> Database:
     database = Database(path)
     try:
-        with _reading(database, "ro") as connection:
-            version = _settled(path, connection)
+        with _read_connection(database, "ro") as connection:
+            version = _wait_for_tables(path, connection)
             if version != VERSION:
                 raise StoreError(
                     f"{path}: the database has version {version}, this Hooktray needs {VERSION}",
@@ -206,13 +206,13 @@ def _current(path: Path, found: str | None = None) -> Database:
     """The database, made or brought up to date. `found` is the name of a damaged one that was set aside."""
     _make(path)
     database = Database(path)
-    _look(database)
+    _check_tables(database)
     try:
-        with _reading(database) as connection:
+        with _read_connection(database) as connection:
             if not _version(path, connection):
                 if has_approvals(path.parent):  # the file is gone, or was emptied
                     found = found or ""
-                    keep_aside(path.parent, f"{path.name}.gone")
+                    archive_checkpoints(path.parent, f"{path.name}.gone")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
             connection.execute("PRAGMA journal_mode = WAL")
             _migrate(path, connection, found)
@@ -234,10 +234,10 @@ def _make(path: Path) -> None:
     path.chmod(0o600)
 
 
-def _look(database: Database) -> None:
+def _check_tables(database: Database) -> None:
     """Raises Damaged. A connection that could write would take the log of a damaged file in and delete it."""
     try:
-        with _reading(database, "ro") as connection:
+        with _read_connection(database, "ro") as connection:
             if _version(database.path, connection):
                 _check(connection)
     except sqlite3.OperationalError as e:
@@ -246,21 +246,21 @@ def _look(database: Database) -> None:
 
 
 @contextmanager
-def _reading(database: Database, mode: str = "rw") -> Iterator[sqlite3.Connection]:
-    if database.condemned:
+def _read_connection(database: Database, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    if database.is_marked_damaged:
         raise Damaged("found while it was in use")
     try:
-        with closing(_described(database, mode)) as connection:
+        with closing(_open_readable(database, mode)) as connection:
             yield connection
     except sqlite3.DatabaseError as e:
         if is_damage(e):
             raise Damaged(str(e)) from e
         raise
     except UnicodeDecodeError as e:
-        raise Damaged(ILLEGIBLE) from e
+        raise Damaged(UNREADABLE_TEXT) from e
 
 
-def _described(database: Database, mode: str) -> sqlite3.Connection:
+def _open_readable(database: Database, mode: str) -> sqlite3.Connection:
     """A connection that has read what describes the tables.
 
     SQLite has no code of its own for a header that asks for a later format. These statements are correct, so a plain
@@ -283,9 +283,9 @@ def _described(database: Database, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _settled(path: Path, connection: sqlite3.Connection) -> int:
+def _wait_for_tables(path: Path, connection: sqlite3.Connection) -> int:
     """The version; a database that a tray is just making has none yet, and gets the time to have one."""
-    until = time.monotonic() + BORN
+    until = time.monotonic() + CREATE_TIMEOUT
     while (version := _version(path, connection)) == 0 and time.monotonic() < until:
         time.sleep(0.01)
     return version
@@ -293,7 +293,7 @@ def _settled(path: Path, connection: sqlite3.Connection) -> int:
 
 def _version(path: Path, connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not 0 <= version < PLAUSIBLE:
+    if not 0 <= version < MAX_VERSION:
         raise Damaged(f"version {version}")
     if version > VERSION:
         raise StoreError(
@@ -314,11 +314,11 @@ def _migrate(path: Path, connection: sqlite3.Connection, found: str | None) -> N
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         if found is not None:
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (FOUND, found))
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (DAMAGE_KEY, found))
 
 
 def _check(connection: sqlite3.Connection, how: str = "quick_check") -> None:
-    for table in GUARDED:
+    for table in CHECKED_TABLES:
         word = connection.execute(f"PRAGMA {how}({table})").fetchone()[0]
         if word != "ok":
             raise Damaged(f"{table}: {word}")
@@ -335,42 +335,44 @@ def _try_writing(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _set_aside(path: Path, now: float) -> Path:
+def _quarantine(path: Path, now: float) -> Path:
     name = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
     aside = path.with_name(name)
     number = 1
     while aside.exists():
         number += 1
         aside = path.with_name(f"{name}-{number}")
-    keep_aside(path.parent, aside.name)  # first: the notes are of this database, and of no later one
-    for suffix in PARTS:
+    archive_checkpoints(path.parent, aside.name)  # first: the notes are of this database, and of no later one
+    for suffix in FILE_SUFFIXES:
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.replace(aside.with_name(aside.name + suffix))
-    _mark(path).unlink(missing_ok=True)
+    _damage_marker(path).unlink(missing_ok=True)
     return aside
 
 
-def set_aside(path: Path) -> list[Path]:
+def damaged_files(path: Path) -> list[Path]:
     """The damaged files that were kept, oldest first."""
-    kept = (file for file in path.parent.glob(f"{path.name}.damaged-*") if SET_ASIDE.search(file.name))
+    kept = (file for file in path.parent.glob(f"{path.name}.damaged-*") if DAMAGED_SUFFIX.search(file.name))
     return sorted(kept, key=lambda file: file.name)
 
 
-def _mark(path: Path) -> Path:
+def _damage_marker(path: Path) -> Path:
     return path.with_name(path.name + ".bad")
 
 
-def _guard(path: Path, *, may_be_missing: bool) -> None:
+def _check_file(path: Path, *, may_be_missing: bool) -> None:
     """Refuse to open what someone else could have put there."""
-    _refuse(path.parent, stat.S_ISDIR, "a folder", open_to=0o022)  # reading is no way in; the tray closes it again
+    _reject_file(
+        path.parent, stat.S_ISDIR, "a folder", open_to=0o022
+    )  # reading is no way in; the tray closes it again
     if path.is_symlink() or path.exists():
-        _refuse(path, stat.S_ISREG, "a file")
+        _reject_file(path, stat.S_ISREG, "a file")
     elif not may_be_missing:
         raise StoreError(f"{path}: there is no database yet", hint="start the tray once: `hooktray run`")
 
 
-def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: int = 0) -> None:
+def _reject_file(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: int = 0) -> None:
     try:
         status = path.lstat()
     except OSError as e:
@@ -389,7 +391,7 @@ def _refuse(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: i
 
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
-        return StoreError(f"{path}: {error}", hint=AGAIN)
+        return StoreError(f"{path}: {error}", hint=RESTART_HINT)
     if isinstance(error, MovedError):
         return StoreError(f"{path}: {error}", hint="the tray makes it anew; try again in a moment")
     for place in (path.parent, path):

@@ -10,20 +10,22 @@ from typing import Any, TypeVar
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
-from tray.store import lost, rows
+from tray.store import dropped_rows, rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
-from tray.store.writer import Committed, Work, Writer
+from tray.store.writer import Committed, JournalWriter, WriteJob
 
 T = TypeVar("T")
 
-PAGE = 500  # rows
+PAGE_ROWS = 500  # rows
 
 log = logging.getLogger(__name__)
 
-ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
-FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
-SEEN = "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+SET_ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
+INSERT_FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
+SET_OFFLINE_SEEN = (
+    "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+)
 
 
 class Journal:
@@ -40,14 +42,14 @@ class Journal:
         *,
         wait: float = 0.05,
         offline: bool = False,
-        trouble: Callable[[str], None] = log.warning,
+        warn: Callable[[str], None] = log.warning,
         retention: Retention | None = None,
     ) -> None:
         self._database = database
         self._offline = offline
-        self._trouble = trouble
-        tidy = retention.piece if retention else keep_all
-        self._writer = Writer(database, wait=wait, trouble=trouble, tidy=tidy)
+        self._warn = warn
+        tidy = retention.prune_step if retention else keep_all
+        self._writer = JournalWriter(database, wait=wait, warn=warn, prune_step=tidy)
 
     @property
     def dropped(self) -> int:
@@ -55,41 +57,41 @@ class Journal:
         return self._writer.dropped
 
     @property
-    def late(self) -> int:
+    def late_count(self) -> int:
         """Answers that left before their row was committed, since the start."""
-        return self._writer.late
+        return self._writer.late_count
 
     def append(self, record: Record, *, commit: bool) -> Committed:
         """Take a row. With `commit`, it is on disk when this returns DONE; LATE means: go on, it will be."""
-        work = self._work(record)
+        work = self._write_job(record)
         if work is None:
-            self._writer.drop()
+            self._writer.count_dropped()
             return Committed.DROPPED
-        return self._writer.put(work, commit=commit)
+        return self._writer.submit(work, commit=commit)
 
     def append_now(self, record: Record, *, wait: float = 5.0) -> Committed:
         """Write a row on this thread, without the writer; trying once more after LATE is harmless.
 
         Who does not try again says so with `lost`.
         """
-        work = self._work(record)
+        work = self._write_job(record)
         if work is None:
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
                 connection.execute(rows.insert(1), work.values)
         except StoreError as e:
-            self._trouble(e.message)
+            self._warn(e.message)
             return Committed.LATE
         return Committed.DONE
 
-    def lost(self) -> None:
+    def count_dropped(self) -> None:
         """Count a row that was not written, without the writer."""
-        lost.add(self._database, 1)
+        dropped_rows.add(self._database, 1)
 
-    def alerted(self, ids: Sequence[str], word: str) -> None:
+    def set_alerted(self, ids: Sequence[str], word: str) -> None:
         """Note what became of the alert for these events."""
-        self._writer.put(Work((word, json.dumps(ids)), ALERTED))
+        self._writer.submit(WriteJob((word, json.dumps(ids)), SET_ALERTED))
 
     def swap(self, work: Callable[[], T]) -> T:
         """Do this while no row is written; afterwards rows go into the file that is at the path then."""
@@ -109,7 +111,7 @@ class Journal:
         event: str = "",
         session: str = "",
         verdict: Verdict | None = None,
-        mark: str = "",
+        label: str = "",
         hook: str = "",
         project: str = "",
         text: str = "",
@@ -118,21 +120,21 @@ class Journal:
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
-        `after` an id: only what came in since; `since` a time, in seconds; `mark` as Record has it.
+        `after` an id: only what came in since; `since` a time, in seconds; `label` as Record has it.
         `brief` leaves out what is large and no list shows: payloads, answers, masks.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
-        filters |= {"hook": hook, "project": project, "text": text, "mark": mark}
+        filters |= {"hook": hook, "project": project, "text": text, "label": label}
         sql, values = rows.query(limit, filters | {"verdict": verdict, "since": since}, brief=brief)
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
 
-    def each(self, **filters: Any) -> Iterator[Record]:
+    def iterate(self, **filters: Any) -> Iterator[Record]:
         """All rows that fit, newest first, a page at a time; what comes in meanwhile is left out."""
-        page = self.recent(PAGE, **filters)
+        page = self.recent(PAGE_ROWS, **filters)
         while page:
             yield from page
-            page = self.recent(PAGE, before=page[-1].id, **filters)
+            page = self.recent(PAGE_ROWS, before=page[-1].id, **filters)
 
     def get(self, id: str) -> Record | None:
         """The row of this id, or of the only id that begins so."""
@@ -166,26 +168,26 @@ class Journal:
             span = (seen["value"] if seen else 0, last)
             sql = f"{rows.SELECT} WHERE offline = 1 AND seq > ? AND seq <= ? ORDER BY seq"
             found = connection.execute(sql, span).fetchall()
-            connection.execute(SEEN, (last,))
+            connection.execute(SET_OFFLINE_SEEN, (last,))
         return [rows.record(row) for row in found]
 
-    def first(self, what: str) -> bool:
+    def is_first(self, what: str) -> bool:
         """Whether this is the first call ever for `what`, of which a person is notified once. In doubt it is."""
         try:
             with self._database.write() as connection:
-                return connection.execute(FIRST, (f"notified {what}",)).rowcount == 1
+                return connection.execute(INSERT_FIRST, (f"notified {what}",)).rowcount == 1
         except StoreError as e:
-            self._trouble(e.message)
+            self._warn(e.message)
             return True
 
-    def tidy(self) -> None:
+    def prune(self) -> None:
         """Begin to delete what is too old or too much; it is also done after every so many rows."""
-        lost.settle(self._database)
-        self._writer.tidy()
+        dropped_rows.merge_file(self._database)
+        self._writer.prune()
 
-    def _work(self, record: Record) -> Work | None:
+    def _write_job(self, record: Record) -> WriteJob | None:
         try:
-            return Work(rows.values(replace(record, offline=record.offline or self._offline)))
+            return WriteJob(rows.values(replace(record, offline=record.offline or self._offline)))
         except (TypeError, ValueError, RecursionError) as e:
-            self._trouble(f"a row of the journal cannot be stored: {e}")
+            self._warn(f"a row of the journal cannot be stored: {e}")
             return None

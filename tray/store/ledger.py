@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 
 from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
+from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import Database
-from tray.store.noted import LEDGER, note, noted
 
-NAMES = 256  # of events whose hooks are remembered; names come from outside
-HEAD = LEDGER
+MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
+CHECKPOINT = LEDGER
 
 
-class Act(enum.StrEnum):
+class LedgerAction(enum.StrEnum):
     APPROVE = "approve"
     REVOKE = "revoke"
     DENY = "deny"
@@ -29,54 +29,58 @@ class Act(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approved:
+class ApprovedHook:
     """A hook in force: planned from this definition and run from the copy called `digest`."""
 
     hook: Hook
     digest: str
     position: tuple[int, int]  # of its source and within it, as it stood when it was approved
     at: float
-    way: str
+    channel: str
 
 
-Wants = tuple[tuple[Match, tuple[int, ...]], ...]  # what is wanted, and the places in `order` of those who want it
+Candidates = tuple[
+    tuple[Match, tuple[int, ...]], ...
+]  # what is wanted, and the places in `order` of those who want it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Book:
+class LedgerState:
     """The ledger as it stands after its row `version`."""
 
     version: int = 0
-    approved: Mapping[str, Approved] = field(default_factory=dict)  # by key
+    approved: Mapping[str, ApprovedHook] = field(default_factory=dict)  # by key
     settings: Mapping[str, str] = field(default_factory=dict)  # confirmed settings: key -> digest
-    texts: Mapping[str, str] = field(default_factory=dict)  # of those whose text was kept
+    setting_texts: Mapping[str, str] = field(default_factory=dict)  # of those whose text was kept
     revoked: Mapping[str, str] = field(default_factory=dict)  # key -> the digest that was in force
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
-    order: tuple[Approved, ...] = ()  # the approved ones, rules first, then by their declared place
-    places: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
-    known: dict[tuple[str, ...], Wants] = field(default_factory=dict, compare=False, repr=False)  # what `asked` found
+    ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their declared place
+    by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
+    candidate_cache: dict[tuple[str, ...], Candidates] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # what `asked` found
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
-    def asked(self, agent: str, *events: str) -> Wants:
+    def candidates(self, agent: str, *events: str) -> Candidates:
         """What those want that may be asked about an event with these names; many may want the same."""
         name = (agent, *events)
-        found = self.known.get(name)
+        found = self.candidate_cache.get(name)
         if found is None:
-            if len(self.known) >= NAMES:
-                self.known.clear()
-            found = self.known[name] = self._asked(agent, events)
+            if len(self.candidate_cache) >= MAX_CACHED:
+                self.candidate_cache.clear()
+            found = self.candidate_cache[name] = self._find_candidates(agent, events)
         return found
 
-    def _asked(self, agent: str, events: Sequence[str]) -> Wants:
+    def _find_candidates(self, agent: str, events: Sequence[str]) -> Candidates:
         names = ((one, event) for event in events for one in ("", agent))
         wants: dict[object, tuple[Match, list[int]]] = {}
-        for place in sorted({place for name in names for place in self.places.get(name, ())}):
-            match = self.order[place].hook.match
-            wants.setdefault(_want(match), (match, []))[1].append(place)
+        for place in sorted({place for name in names for place in self.by_event.get(name, ())}):
+            match = self.ordered[place].hook.match
+            wants.setdefault(_match_key(match), (match, []))[1].append(place)
         return tuple((match, tuple(places)) for match, places in wants.values())
 
 
-def _want(match: Match) -> object:
+def _match_key(match: Match) -> object:
     """All that decides whether an event is meant; its agent is one of those that are named, if any are."""
     return (
         match.event, bool(match.agents), match.tool, match.pattern, match.format, match.native,
@@ -87,7 +91,7 @@ def _want(match: Match) -> object:
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
 INSERT = "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-EMPTY = "0 -"  # the head of a ledger without a row
+EMPTY_HEAD = "0 -"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
 
@@ -99,56 +103,60 @@ class Ledger:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
-        self._head = database.path.with_name(HEAD)
-        self._known: tuple[str, ...] = ()  # the head as it was when we began: then only what we write ourselves
-        if not self.load().version and not self._known:
-            self._known = (EMPTY,)
+        self._head = database.path.with_name(CHECKPOINT)
+        self._checkpoint: tuple[str, ...] = ()  # the head as it was when we began: then only what we write ourselves
+        if not self.load().version and not self._checkpoint:
+            self._checkpoint = (EMPTY_HEAD,)
             with contextlib.suppress(StoreError):
-                note(self._head, self._known)
+                write_checkpoint(self._head, self._checkpoint)
 
-    def load(self) -> Book:
+    def load(self) -> LedgerState:
         """As a process that has just begun reads it."""
-        self._known = noted(self._head)
-        self.book = self._load()
-        return self.book
+        self._checkpoint = read_checkpoint(self._head)
+        self.state = self._load()
+        return self.state
 
-    def act(self, act: Act, key: str, digest: str, *, definition: str, position: tuple[int, int], way: str) -> Book:
+    def append(
+        self, action: LedgerAction, key: str, digest: str, *, definition: str, position: tuple[int, int], channel: str
+    ) -> LedgerState:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
-                self._disown(connection)
+                self._delete_foreign(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
-                row = (self._clock(), act.value, key, digest, definition, json.dumps(position), way)
-                connection.execute(INSERT, (*row, linked(last[0] if last else "", row)))
+                row = (self._clock(), action.value, key, digest, definition, json.dumps(position), channel)
+                connection.execute(INSERT, (*row, chain_value(last[0] if last else "", row)))
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}"
-                note(self._head, (head, *self._known))  # until the row is on disk, either may be the last
-            self._known = (head,)
+                write_checkpoint(
+                    self._head, (head, *self._checkpoint)
+                )  # until the row is on disk, either may be the last
+            self._checkpoint = (head,)
             with contextlib.suppress(StoreError):  # both stand there then
-                note(self._head, self._known)
-            self.book = self._load()
-            return self.book
+                write_checkpoint(self._head, self._checkpoint)
+            self.state = self._load()
+            return self.state
 
-    def _disown(self, connection: sqlite3.Connection) -> None:
+    def _delete_foreign(self, connection: sqlite3.Connection) -> None:
         """Rows that somebody else put in go before ours is written: behind it they would count."""
-        sound, _ = _sound(_rows(connection))
-        ours, _ = _ours(sound, self._known)
+        sound, _ = _verified_rows(_rows(connection))
+        ours, _ = _checkpointed_rows(sound, self._checkpoint)
         if len(ours) < len(sound):
             connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
 
-    def undo(self, version: int, way: str) -> bool:
+    def undo(self, version: int, channel: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
         with self._database.connect() as connection:
-            rows = _standing(_rows(connection))
+            rows = _without_undone(_rows(connection))
         row = next((one for one in rows if one[0] == version), None)
         if row is None or any(one[0] > version and one[3] == row[3] for one in rows):
             return False
-        self.act(Act.UNDO, row[3], row[4], definition=str(version), position=(0, 0), way=way)
+        self.append(LedgerAction.UNDO, row[3], row[4], definition=str(version), position=(0, 0), channel=channel)
         return True
 
-    def arrange(self, positions: Mapping[str, tuple[int, int]]) -> None:
+    def set_positions(self, positions: Mapping[str, tuple[int, int]]) -> None:
         """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""
-        known = {key: one.position for key, one in self.book.approved.items()}
+        known = {key: one.position for key, one in self.state.approved.items()}
         if all(positions.get(key, place) == place for key, place in known.items()):
             return
         with self._lock:
@@ -158,46 +166,46 @@ class Ledger:
                     "INSERT INTO meta VALUES ('order', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                     (moved,),
                 )
-            self.book = self._load()
+            self.state = self._load()
 
     @contextlib.contextmanager
-    def quiet(self) -> Iterator[None]:
+    def pause_writes(self) -> Iterator[None]:
         """Nothing is written meanwhile."""
         with self._lock:
             yield
 
-    def sign(self) -> None:
+    def save_checkpoint(self) -> None:
         """Note beside the database which row is the last, where that note was lost. Raises StoreError."""
         with self._lock:
-            if self._known:
-                note(self._head, self._known)
+            if self._checkpoint:
+                write_checkpoint(self._head, self._checkpoint)
 
-    def rewrite(self, way: str) -> None:
+    def rebuild(self, channel: str) -> None:
         """Begin the ledger anew with what is in force, in a database that has none. Raises StoreError."""
         with self._lock:
-            book, now = self.book, self._clock()
+            book, now = self.state, self._clock()
             with self._database.write(durable=True) as connection:
                 connection.execute("DELETE FROM ledger")
                 chain = ""
-                for row in _in_force(book, now, way):
-                    chain = linked(chain, row)
+                for row in _rebuilt_rows(book, now, channel):
+                    chain = chain_value(chain, row)
                     connection.execute(INSERT, (*row, chain))
                 last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
-                head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY
-                note(self._head, (head,))
-            self._known = (head,)
-            self.book = self._load()
+                head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY_HEAD
+                write_checkpoint(self._head, (head,))
+            self._checkpoint = (head,)
+            self.state = self._load()
 
-    def in_order(self) -> tuple[Approved, ...]:
+    def in_order(self) -> tuple[ApprovedHook, ...]:
         """The hooks in force: rules first, then by the place where they were declared."""
-        return self.book.order
+        return self.state.ordered
 
-    def _load(self) -> Book:
+    def _load(self) -> LedgerState:
         with self._database.connect() as connection:
             rows = _rows(connection)
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
-        sound, broken = _sound(rows)
-        sound, foreign = _ours(sound, self._known)
+        sound, broken = _verified_rows(rows)
+        sound, foreign = _checkpointed_rows(sound, self._checkpoint)
         broken = broken or foreign
         return fold(sound, json.loads(order[0]) if order else {}, broken)
 
@@ -206,7 +214,7 @@ def _rows(connection: sqlite3.Connection) -> list[Row]:
     return [tuple(row) for row in connection.execute(READ).fetchall()]
 
 
-def linked(previous: str, row: tuple[object, ...]) -> str:
+def chain_value(previous: str, row: tuple[object, ...]) -> str:
     """Each row's chain value covers the one before it, so that a row cannot be taken out or put in between."""
     return hashlib.sha256(json.dumps([previous, *row]).encode()).hexdigest()
 
@@ -216,34 +224,34 @@ def _not_as_written(seq: int) -> str:
     return f"row {seq} of the ledger is not as it was written ({why}): it and all after it do not count"
 
 
-def _sound(rows: list[Row]) -> tuple[list[Row], str]:
+def _verified_rows(rows: list[Row]) -> tuple[list[Row], str]:
     """The rows up to the first one whose link does not hold, and what is wrong there."""
     chain = ""
     for index, (seq, *row, link) in enumerate(rows):
-        chain = linked(chain, tuple(row))
+        chain = chain_value(chain, tuple(row))
         if link != chain:
             return rows[:index], _not_as_written(seq)
     return rows, ""
 
 
-def _standing(rows: Sequence[Row]) -> list[Row]:
+def _without_undone(rows: Sequence[Row]) -> list[Row]:
     """The rows without those that were taken back, and without the rows that did so."""
-    undone = {row[5] for row in rows if row[2] == Act.UNDO}
-    return [row for row in rows if row[2] != Act.UNDO and str(row[0]) not in undone]
+    undone = {row[5] for row in rows if row[2] == LedgerAction.UNDO}
+    return [row for row in rows if row[2] != LedgerAction.UNDO and str(row[0]) not in undone]
 
 
-def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
+def _checkpointed_rows(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
     """The rows up to the last one that we wrote, and what is wrong with them."""
     heads = [line.split() for line in known]
     if not heads:
         return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
     ends = [place for place, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
-    if not ends and rows and EMPTY.split() in heads:
+    if not ends and rows and EMPTY_HEAD.split() in heads:
         return [], f"row {rows[0][0]} of the ledger was put in: it and all after it do not count"
     if not ends and rows and heads[0][2:] not in ([], [rows[0][8]]):
         return [], "the ledger is another one than it was: none of its approvals counts; look through `hooktray list`"
     if not ends:
-        if not rows and EMPTY.split() in heads:
+        if not rows and EMPTY_HEAD.split() in heads:
             return rows, ""
         return rows, "the ledger is older than it was: its last decisions are missing; look through `hooktray list`"
     if ends[-1] < len(rows):
@@ -252,22 +260,22 @@ def _ours(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
     return rows, ""
 
 
-def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str) -> Book:
+def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str) -> LedgerState:
     """What these rows come to."""
-    approved: dict[str, Approved] = {}
+    approved: dict[str, ApprovedHook] = {}
     settings: dict[str, str] = {}
     texts: dict[str, str] = {}
     revoked: dict[str, str] = {}
     denied: set[tuple[str, str]] = set()
     version = rows[-1][0] if rows else 0
-    for _, at, act, key, digest, definition, position, way, _ in _standing(rows):
-        if act == Act.DENY:
+    for _, at, act, key, digest, definition, position, way, _ in _without_undone(rows):
+        if act == LedgerAction.DENY:
             denied.add((key, digest))
             continue
         approved.pop(key, None)
         settings.pop(key, None)
         revoked.pop(key, None)
-        if act == Act.REVOKE:
+        if act == LedgerAction.REVOKE:
             revoked[key] = digest
             continue
         denied = {one for one in denied if one[0] != key}  # an approval begins a new story
@@ -277,34 +285,42 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         one = _approved(definition, digest, order.get(key) or json.loads(position), at, way)
         if one is not None:
             approved[key] = one
-    ranked = tuple(sorted(approved.values(), key=_place))
-    return Book(
+    ranked = tuple(sorted(approved.values(), key=_sort_key))
+    return LedgerState(
         version=version,
         approved=approved,
         settings=settings,
-        texts=texts,
+        setting_texts=texts,
         revoked=revoked,
         denied=frozenset(denied),
-        order=ranked,
-        places=_places(ranked),
+        ordered=ranked,
+        by_event=_index_by_event(ranked),
         broken=broken,
     )
 
 
-def _in_force(book: Book, now: float, way: str) -> Iterator[tuple[object, ...]]:
+def _rebuilt_rows(state: LedgerState, now: float, channel: str) -> Iterator[tuple[object, ...]]:
     """The rows, without their links, of a new ledger with the same content as this book."""
     nowhere = json.dumps((0, 0))
-    for key, one in sorted(book.approved.items(), key=lambda item: item[1].at):
-        yield one.at, Act.APPROVE.value, key, one.digest, one.hook.definition, json.dumps(one.position), one.way
-    for key, digest in book.settings.items():
-        yield now, Act.APPROVE.value, key, digest, book.texts.get(key, ""), nowhere, way
-    for key, digest in book.revoked.items():
-        yield now, Act.REVOKE.value, key, digest, "", nowhere, way
-    for key, digest in sorted(book.denied):
-        yield now, Act.DENY.value, key, digest, "", nowhere, way
+    for key, one in sorted(state.approved.items(), key=lambda item: item[1].at):
+        yield (
+            one.at,
+            LedgerAction.APPROVE.value,
+            key,
+            one.digest,
+            one.hook.definition,
+            json.dumps(one.position),
+            one.channel,
+        )
+    for key, digest in state.settings.items():
+        yield now, LedgerAction.APPROVE.value, key, digest, state.setting_texts.get(key, ""), nowhere, channel
+    for key, digest in state.revoked.items():
+        yield now, LedgerAction.REVOKE.value, key, digest, "", nowhere, channel
+    for key, digest in sorted(state.denied):
+        yield now, LedgerAction.DENY.value, key, digest, "", nowhere, channel
 
 
-def _places(order: Sequence[Approved]) -> dict[tuple[str, str], tuple[int, ...]]:
+def _index_by_event(order: Sequence[ApprovedHook]) -> dict[tuple[str, str], tuple[int, ...]]:
     places: dict[tuple[str, str], list[int]] = {}
     for number, one in enumerate(order):
         for agent in one.hook.match.agents or ("",):
@@ -312,15 +328,15 @@ def _places(order: Sequence[Approved]) -> dict[tuple[str, str], tuple[int, ...]]
     return {name: tuple(numbers) for name, numbers in places.items()}
 
 
-def _place(one: Approved) -> tuple[bool, tuple[int, int], float]:
+def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
     return (not isinstance(one.hook.action, Rule), one.position, one.at)
 
 
-def _approved(definition: str, digest: str, place: Sequence[int], at: float, way: str) -> Approved | None:
+def _approved(definition: str, digest: str, place: Sequence[int], at: float, channel: str) -> ApprovedHook | None:
     """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
         hook = restore(definition)
     except (ValueError, RecursionError):
         return None
     first, second = place
-    return Approved(hook=hook, digest=digest, position=(first, second), at=at, way=way)
+    return ApprovedHook(hook=hook, digest=digest, position=(first, second), at=at, channel=channel)

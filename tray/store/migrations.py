@@ -48,5 +48,10 @@ MIGRATIONS = (
     ALTER TABLE journal ADD COLUMN asked REAL NOT NULL DEFAULT 0;
     ALTER TABLE journal ADD COLUMN masks TEXT NOT NULL DEFAULT '[]'
     """,
+    """
+    ALTER TABLE journal RENAME COLUMN remarks TO adjustments;
+    ALTER TABLE journal RENAME COLUMN queued TO wait_ms;
+    ALTER TABLE journal RENAME COLUMN asked TO hooks_ms
+    """,
 )
 VERSION = len(MIGRATIONS)

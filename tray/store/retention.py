@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-CHUNK = 200  # rows deleted in one transaction, so that the writer gets its turn in between
-PAGES = 200  # given back to the disk at a time
-NEWEST = 50  # rows that stay, whatever they weigh
+CHUNK_ROWS = 200  # rows deleted in one transaction, so that the writer gets its turn in between
+VACUUM_PAGES = 200  # given back to the disk at a time
+MIN_ROWS = 50  # rows that stay, whatever they weigh
 DAY = 86_400.0
 DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORDER BY seq LIMIT :chunk)"
 
@@ -23,7 +23,7 @@ def since_boot() -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RetentionLimits:
     """Whatever exceeds one of them goes."""
 
     days: float = 90.0
@@ -39,7 +39,7 @@ class Retention:
 
     def __init__(
         self,
-        limits: Callable[[], Limits] = Limits,
+        limits: Callable[[], RetentionLimits] = RetentionLimits,
         clock: Callable[[], float] = time.time,
         elapsed: Callable[[], float] = since_boot,
     ) -> None:
@@ -51,15 +51,15 @@ class Retention:
     def _now(self) -> float:
         return min(self._clock(), self._began + self._elapsed())
 
-    def piece(self, connection: sqlite3.Connection) -> bool:
+    def prune_step(self, connection: sqlite3.Connection) -> bool:
         limits = self._limits()
         gone = _delete(connection, "at < :value", self._now() - limits.days * DAY)
         last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
         gone += _delete(connection, "seq <= :value", last - limits.rows)
         if gone == 0 and _size(connection) > limits.megabytes * 1_000_000:
-            gone = _delete(connection, "seq <= :value", last - NEWEST)
+            gone = _delete(connection, "seq <= :value", last - MIN_ROWS)
         if gone:  # execute() would free a single page
-            connection.executescript(f"PRAGMA incremental_vacuum({PAGES})")
+            connection.executescript(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
         return gone > 0
 
 
@@ -70,7 +70,7 @@ def keep_all(connection: sqlite3.Connection) -> bool:
 def _delete(connection: sqlite3.Connection, where: str, value: float) -> int:
     if not connection.execute(f"SELECT 1 FROM journal WHERE {where} LIMIT 1", {"value": value}).fetchone():
         return 0  # looking takes no lock
-    return connection.execute(DELETE.format(where), {"value": value, "chunk": CHUNK}).rowcount
+    return connection.execute(DELETE.format(where), {"value": value, "chunk": CHUNK_ROWS}).rowcount
 
 
 def _size(connection: sqlite3.Connection) -> int:

@@ -13,20 +13,22 @@ from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import EventKind
 
 PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
-LISTS = ("hooks", "rewrites", "notes", "remarks", "masks")
+LISTS = ("hooks", "rewrites", "notes", "adjustments", "masks")
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
     *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
-    *("cwd", "ledger", "queued", "asked"),
+    *("cwd", "ledger", "wait_ms", "hooks_ms"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # what a list of rows does without
 BRIEF = f"SELECT {', '.join(LARGE.get(name, name) for name in COLUMNS)} FROM journal"
 KINDS = frozenset(kind.value for kind in EventKind)
-TROUBLE = "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
-MARK = (  # as Record.mark has it
+HAS_FAILURE = (
+    "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
+)
+LABEL = (  # as Record.label has it
     "CASE WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
-    f" WHEN problem <> '' OR {TROUBLE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
+    f" WHEN problem <> '' OR {HAS_FAILURE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
     " WHEN verdict = 1 THEN 'allow' ELSE 'abstain' END"
 )
 CONDITIONS = {
@@ -38,7 +40,7 @@ CONDITIONS = {
     "session": "session = :session",
     "project": "project = :project",
     "verdict": "verdict = :verdict",
-    "mark": f"{MARK} = :mark",
+    "label": f"{LABEL} = :label",
     "since": "at >= :since",
     "hook": "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.name') = :hook)",
     "text": " OR ".join(f"{name} LIKE :text ESCAPE '\\'" for name in ("payload", "reason", "hooks", "answer")),
@@ -61,7 +63,7 @@ def values(record: Record) -> tuple[object, ...]:
     row |= {name: _json(row[name]) for name in (*LISTS, "answer")}
     row |= {
         "verdict": int(record.verdict),
-        "payload": cut(record.payload),
+        "payload": truncate(record.payload),
     }
     return tuple(_clean(value) if isinstance(value, str) else value for value in row.values())
 
@@ -99,7 +101,7 @@ def query(limit: int, filters: Mapping[str, object], *, brief: bool = False) -> 
     return f"{found} ORDER BY seq DESC LIMIT :limit", wanted | {"limit": limit}
 
 
-def cut(payload: str) -> str:
+def truncate(payload: str) -> str:
     """At most PAYLOAD_LIMIT bytes, saying so when something is missing."""
     whole = payload.encode("utf-8", "replace")
     if len(whole) <= PAYLOAD_LIMIT:
@@ -109,10 +111,10 @@ def cut(payload: str) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_word)
+    return json.dumps(value, ensure_ascii=False, default=_json_default)
 
 
-def _word(value: object) -> object:
+def _json_default(value: object) -> object:
     """Bytes that are not text survive; anything else that JSON does not know is kept as people would read it."""
     return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else str(value)
 

@@ -14,64 +14,64 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tray.model.hook import Command
-from tray.store.db import set_aside
-from tray.store.ledger import EMPTY, HEAD, READ, Act, Approved, Row, fold, linked
-from tray.store.noted import noted
-from tray.store.switch import OFF
+from tray.store.checkpoint import read_checkpoint
+from tray.store.db import damaged_files
+from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, ApprovedHook, LedgerAction, Row, chain_value, fold
+from tray.store.switch import HOOK_OFF
 
-FILES = 5  # the newest damaged files that are read
-SECONDS = 3.0  # for one file
-ROWS = 20_000  # of one ledger
-SIZE = 1 << 20  # bytes of one value
+MAX_FILES = 5  # the newest damaged files that are read
+FILE_SECONDS = 3.0  # for one file
+MAX_ROWS = 20_000  # of one ledger
+MAX_VALUE_SIZE = 1 << 20  # bytes of one value
 STEPS = 10_000  # instructions of SQLite between two looks at the clock
 TYPES: tuple[tuple[type, ...], ...] = ((int,), (int, float), *((str,),) * 7)
-ACTS = frozenset(Act)
+ACTS = frozenset(LedgerAction)
 OFF_KEYS = "SELECT key FROM switch WHERE key GLOB ?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
+class EarlierApprovals:
     """Approvals from outside the ledger in force: out of damaged files, or out of an import. None of them counts.
 
     They name what a person approved before, so that the same content can be offered again.
     """
 
-    approved: Mapping[str, Approved] = field(default_factory=dict)  # by key
+    approved: Mapping[str, ApprovedHook] = field(default_factory=dict)  # by key
     files: tuple[str, ...] = ()  # where they come from, for people
     partial: bool = False  # rows are missing: among them may be one that revoked a hook
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FileApprovals:
     """What one file holds: `decided` are the hooks with any entry in it."""
 
-    approved: Mapping[str, Approved]
+    approved: Mapping[str, ApprovedHook]
     decided: frozenset[str]
     partial: bool
 
 
-def earlier(database: Path) -> Earlier:
+def read_earlier(database: Path) -> EarlierApprovals:
     """The approvals in the damaged files beside this database; the newest entry of each hook counts."""
-    approved: dict[str, Approved] = {}
-    files = set_aside(database)[-FILES:]
+    approved: dict[str, ApprovedHook] = {}
+    files = damaged_files(database)[-MAX_FILES:]
     partial = False
     for file in files:
-        found = _found(file)
+        found = _read_file(file)
         partial = partial or found.partial
         for key in found.decided:
             approved.pop(key, None)
         approved.update(found.approved)
-    return Earlier(approved=approved, files=tuple(file.name for file in files), partial=partial)
+    return EarlierApprovals(approved=approved, files=tuple(file.name for file in files), partial=partial)
 
 
-def _found(file: Path) -> _Found:
+def _read_file(file: Path) -> _FileApprovals:
     rows: list[Row] = []
     off: frozenset[str] = frozenset()
     whole = False
     with suppress(sqlite3.Error, OSError), closing(_open(file)) as connection:
         rows, whole = _rows(connection)
-        off = _off(connection)
-    sound, unbroken = _sound(rows, noted(file.with_name(f"{file.name}.{HEAD}")))
+        off = _switched_off(connection)
+    sound, unbroken = _verified_rows(rows, read_checkpoint(file.with_name(f"{file.name}.{CHECKPOINT}")))
     book = fold(sound, {}, "")
     approved = {
         key: one
@@ -79,16 +79,16 @@ def _found(file: Path) -> _Found:
         if key not in off and (key, one.digest) not in book.denied and _is_plain(one)
     }
     decided = frozenset({*book.approved, *book.revoked, *(key for key, _ in book.denied)})
-    return _Found(approved, decided, not (whole and unbroken))
+    return _FileApprovals(approved, decided, not (whole and unbroken))
 
 
 def _open(file: Path) -> sqlite3.Connection:
     """To read only. No lock of ours is on this file, and no other connection of ours."""
     connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=1.0)
     try:
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + FILE_SECONDS
         connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SIZE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_SIZE)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "writable_schema = ON", "mmap_size = 0"):
             connection.execute(
@@ -106,7 +106,7 @@ def _rows(connection: sqlite3.Connection) -> tuple[list[Row], bool]:
     whole = True
     for direction in ("", " DESC"):
         try:
-            for raw in connection.execute(f"{READ}{direction} LIMIT {ROWS + 1}"):
+            for raw in connection.execute(f"{READ}{direction} LIMIT {MAX_ROWS + 1}"):
                 row = _row(raw)
                 if row is not None:
                     found[row[0]] = row
@@ -115,7 +115,7 @@ def _rows(connection: sqlite3.Connection) -> tuple[list[Row], bool]:
             whole = False
         if whole:
             break
-    return [found[seq] for seq in sorted(found)][:ROWS], whole and len(found) <= ROWS
+    return [found[seq] for seq in sorted(found)][:MAX_ROWS], whole and len(found) <= MAX_ROWS
 
 
 def _row(raw: tuple[object, ...]) -> Row | None:
@@ -132,22 +132,22 @@ def _row(raw: tuple[object, ...]) -> Row | None:
     return (seq, at, act, key, digest, definition, position, way, chain)  # type: ignore[return-value]
 
 
-def _sound(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
+def _verified_rows(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
     """The rows without those that are not as they were written, and whether none is missing.
 
     Each row is compared with the one before it, if that one can be read, and all rows with the notes kept with the
     file. If the notes are about another ledger, no row counts; no row after the last noted one counts either.
     """
-    heads = [head for line in notes if (head := line.split(" "))[0].isdigit() and line != EMPTY]
+    heads = [head for line in notes if (head := line.split(" "))[0].isdigit() and line != EMPTY_HEAD]
     last = max((int(head[0]) for head in heads), default=0)
-    if not all(_is_noted(row, heads) for row in rows):
+    if not all(_matches_checkpoint(row, heads) for row in rows):
         return [], False
     kept: list[Row] = []
     unbroken = True
     before: Row | None = None
     for row in rows:
         is_next = row[0] == (before[0] if before else 0) + 1
-        is_link = row[8] == linked(before[8] if before else "", row[1:8])
+        is_link = row[8] == chain_value(before[8] if before else "", row[1:8])
         if (is_link or not is_next) and row[0] <= last:
             kept.append(row)
         unbroken = unbroken and is_link and row[0] <= last
@@ -156,14 +156,14 @@ def _sound(rows: Sequence[Row], notes: Sequence[str]) -> tuple[list[Row], bool]:
     return kept, unbroken and is_last and bool(kept or not heads)
 
 
-def _is_noted(row: Row, heads: Sequence[Sequence[str]]) -> bool:
+def _matches_checkpoint(row: Row, heads: Sequence[Sequence[str]]) -> bool:
     """Whether the notes do not contradict this row: they name the last row and the link of the first one."""
     ends = [head[1] for head in heads if int(head[0]) == row[0]]
     firsts = [head[2] for head in heads if row[0] == 1 and len(head) > 2]
     return row[8] in (ends or [row[8]]) and row[8] in (firsts or [row[8]])
 
 
-def _off(connection: sqlite3.Connection) -> frozenset[str]:
+def _switched_off(connection: sqlite3.Connection) -> frozenset[str]:
     """The hooks that the menu had switched off: they are not offered together with the others."""
     with suppress(sqlite3.Error):
         return frozenset(_keys(connection))
@@ -171,12 +171,12 @@ def _off(connection: sqlite3.Connection) -> frozenset[str]:
 
 
 def _keys(connection: sqlite3.Connection) -> Iterator[str]:
-    for (key,) in connection.execute(f"{OFF_KEYS} LIMIT {ROWS}", (f"{OFF}*",)):
+    for (key,) in connection.execute(f"{OFF_KEYS} LIMIT {MAX_ROWS}", (f"{HOOK_OFF}*",)):
         if isinstance(key, str):
-            yield key.removeprefix(OFF)
+            yield key.removeprefix(HOOK_OFF)
 
 
-def _is_plain(one: Approved) -> bool:
+def _is_plain(one: ApprovedHook) -> bool:
     """Whether the fields that proposals are compared with are texts; a definition can be any JSON."""
     action = one.hook.action
     words = [one.hook.name, one.hook.source.path, one.hook.source.kind]

@@ -14,21 +14,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tray.errors import StoreError
-from tray.store.changes import Changes, Sign
+from tray.store.change_file import ChangeFile, Stamp
 from tray.store.db import Database
 from tray.text import redact
 
-BUSY = 0.05  # seconds; an agent waits for the answer that waits for this
+BUSY_TIMEOUT = 0.05  # seconds; an agent waits for the answer that waits for this
 DAY = 86_400.0
-CHANGES = "sessions.changes"  # beside the database
-NOTES = 20  # of one session that wait; older ones are dropped
+CHANGE_FILE = "sessions.changes"  # beside the database
+MAX_NOTES = 20  # of one session that wait; older ones are dropped
 NOTE_LIMIT = 10_000  # characters of one
-RAISE = (
+INCREMENT = (
     "INSERT INTO session_mark VALUES (?, ?, ?, 1, ?)"
     " ON CONFLICT (session, name) DO UPDATE SET count = count + 1, at = excluded.at"
 )
-COUNTED = "SELECT count FROM session_mark WHERE session = ? AND name = ?"
-LEFT = "SELECT seq, hook, text, wake FROM session_note WHERE session = ? AND wake >= ? ORDER BY seq"
+SELECT_COUNT = "SELECT count FROM session_mark WHERE session = ? AND name = ?"
+SELECT_NOTES = "SELECT seq, hook, text, wake FROM session_note WHERE session = ? AND wake >= ? ORDER BY seq"
 DROP_OLDEST = (
     "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
     " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
@@ -36,7 +36,7 @@ DROP_OLDEST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class SessionNote:
     """What a hook said after its event had been answered. `wake`: it wants the agent to go on because of it."""
 
     hook: str
@@ -53,32 +53,32 @@ class Sessions:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
-        self._changes = Changes(database.path.with_name(CHANGES))
-        self._seen: Sign | None = None
-        self._known: set[str] = set()  # of these something may be remembered
-        self._noted: set[str] = set()  # for these a note may wait
+        self._changes = ChangeFile(database.path.with_name(CHANGE_FILE))
+        self._last_stamp: Stamp | None = None
+        self._with_entries: set[str] = set()  # of these something may be remembered
+        self._with_notes: set[str] = set()  # for these a note may wait
 
     @property
     def empty(self) -> bool:
         """Whether nothing is remembered of any session; False while nobody can tell."""
         try:
-            self._heed()
+            self._refresh()
         except StoreError:
             return False
-        return not self._known
+        return not self._with_entries
 
-    def knows(self, agent: str, session: str) -> bool:
+    def has_entries(self, agent: str, session: str) -> bool:
         """Whether something may be remembered of this one."""
         try:
-            self._heed()
+            self._refresh()
         except StoreError:
             return True
-        return bool(self._known) and _key(agent, session) in self._known
+        return bool(self._with_entries) and _key(agent, session) in self._with_entries
 
     def reopen(self) -> None:
         """The folder is another one now: look for changes there."""
-        self._changes = Changes(self._database.path.with_name(CHANGES))
-        self._seen = None
+        self._changes = ChangeFile(self._database.path.with_name(CHANGE_FILE))
+        self._last_stamp = None
 
     # ---- marks: a thing has happened in this session, or in this turn of it
 
@@ -87,13 +87,13 @@ class Sessions:
 
         With `turn`, it goes with the turn, else with the session.
         """
-        return not session or self.count(agent, session, name, turn=turn) == 1
+        return not session or self.increment(agent, session, name, turn=turn) == 1
 
     def unmark(self, agent: str, session: str, name: str) -> None:
         """Forget a mark, or begin a count anew."""
         key = _key(agent, session)
-        self._heed()
-        if key in self._known:
+        self._refresh()
+        if key in self._with_entries:
             with self._write(key) as connection:
                 connection.execute("DELETE FROM session_mark WHERE session = ? AND name = ?", (key, name))
 
@@ -103,96 +103,96 @@ class Sessions:
     def marks(self, agent: str, session: str) -> frozenset[str]:
         """The names of all marks and counts of this session."""
         key = _key(agent, session)
-        self._heed()
-        if key not in self._known:
+        self._refresh()
+        if key not in self._with_entries:
             return frozenset()
         with self._database.connect() as connection:
             found = connection.execute("SELECT name FROM session_mark WHERE session = ?", (key,)).fetchall()
         return frozenset(row[0] for row in found)
 
-    def count(self, agent: str, session: str, name: str, *, turn: bool = False) -> int:
+    def increment(self, agent: str, session: str, name: str, *, turn: bool = False) -> int:
         """Count it once more: 1 the first time; always 0 without a session."""
         if not session:
             return 0
         key = _key(agent, session)
         with self._write(key) as connection:
-            connection.execute(RAISE, (key, name, int(turn), self._clock()))
-            number: int = connection.execute(COUNTED, (key, name)).fetchone()[0]
+            connection.execute(INCREMENT, (key, name, int(turn), self._clock()))
+            number: int = connection.execute(SELECT_COUNT, (key, name)).fetchone()[0]
         return number
 
     # ---- notes: said too late, for an event to come
 
-    def leave(self, agent: str, session: str, note: Note) -> None:
+    def add_note(self, agent: str, session: str, note: SessionNote) -> None:
         """Keep it for a later event of this session, redacted as all that the disk holds."""
         if not session:
             return
         key, text = _key(agent, session), redact(note.text[: 2 * NOTE_LIMIT]).text[:NOTE_LIMIT]
         with self._write(key) as connection:
-            self._noted.add(key)
+            self._with_notes.add(key)
             connection.execute(
                 "INSERT INTO session_note(session, hook, text, wake, at) VALUES (?, ?, ?, ?, ?)",
                 (key, note.hook, text, int(note.wake), self._clock()),
             )
-            connection.execute(DROP_OLDEST, (key, key, NOTES))
+            connection.execute(DROP_OLDEST, (key, key, MAX_NOTES))
 
-    def take(self, agent: str, session: str, *, wake: bool = False) -> tuple[Note, ...]:
+    def take_notes(self, agent: str, session: str, *, wake: bool = False) -> tuple[SessionNote, ...]:
         """What was left for this session, oldest first, to exactly one caller; `wake` = only what shall wake."""
         key = _key(agent, session)
-        self._heed()
-        if key not in self._noted:
+        self._refresh()
+        if key not in self._with_notes:
             return ()
         with self._write(key) as connection:
-            found = connection.execute(LEFT, (key, int(wake))).fetchall()
+            found = connection.execute(SELECT_NOTES, (key, int(wake))).fetchall()
             connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
-            if connection.execute(LEFT, (key, 0)).fetchone() is None:
-                self._noted.discard(key)  # while nobody else can write
-        return tuple(Note(hook=row["hook"], text=row["text"], wake=bool(row["wake"])) for row in found)
+            if connection.execute(SELECT_NOTES, (key, 0)).fetchone() is None:
+                self._with_notes.discard(key)  # while nobody else can write
+        return tuple(SessionNote(hook=row["hook"], text=row["text"], wake=bool(row["wake"])) for row in found)
 
     # ---- the end
 
     def clear(self, agent: str, session: str, *, turn: bool = False) -> None:
         """Forget the session, or with `turn` only what belongs to the turn that has ended."""
         key = _key(agent, session)
-        self._heed()
-        if key not in self._known:
+        self._refresh()
+        if key not in self._with_entries:
             return
         with self._write(key) as connection:
             connection.execute("DELETE FROM session_mark WHERE session = ? AND turn >= ?", (key, int(turn)))
             if not turn:
                 connection.execute("DELETE FROM session_note WHERE session = ?", (key,))
-                self._known.discard(key)
-                self._noted.discard(key)
+                self._with_entries.discard(key)
+                self._with_notes.discard(key)
 
     def prune(self, days: float) -> None:
         """Forget what is older: a session whose end nobody told us of."""
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
-            self._known, self._noted = _sessions(connection)  # while nobody else can write
+            self._with_entries, self._with_notes = _sessions(connection)  # while nobody else can write
 
-    def _heed(self) -> None:
+    def _refresh(self) -> None:
         """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""
-        sign = self._changes.sign()
-        if sign == self._seen:
+        sign = self._changes.stamp()
+        if sign == self._last_stamp:
             return
-        with self._database.connect(busy=BUSY) as connection:
+        with self._database.connect(busy=BUSY_TIMEOUT) as connection:
             known, noted = _sessions(connection)
-        self._known |= known
-        self._noted |= noted
-        self._seen = sign  # as it was before: a change that came meanwhile is looked for again
+        self._with_entries |= known
+        self._with_notes |= noted
+        self._last_stamp = sign  # as it was before: a change that came meanwhile is looked for again
 
     @contextmanager
     def _write(self, key: str) -> Iterator[sqlite3.Connection]:
         try:
-            with self._database.write(busy=BUSY) as connection:
-                self._known.add(key)
+            with self._database.write(busy=BUSY_TIMEOUT) as connection:
+                self._with_entries.add(key)
                 yield connection
         except BaseException:  # what stands there now is not sure
-            self._known.add(key)
-            self._noted.add(key)
+            self._with_entries.add(key)
+            self._with_notes.add(key)
             raise
         finally:
-            self._changes.tell()
+            self._changes.mark_changed()
 
 
 def _sessions(connection: sqlite3.Connection) -> tuple[set[str], set[str]]:

@@ -13,21 +13,21 @@ from dataclasses import dataclass, replace
 
 from tray.errors import StoreError
 from tray.model.decision import Gate
+from tray.store.checkpoint import SWITCH, read_checkpoint, write_checkpoint
 from tray.store.db import Database
-from tray.store.noted import SWITCH, note, noted
 
 SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
-OFF = "hook off "  # what the switch of a single hook is called, before its key
-UNTOLD = "untold "  # and that of a class of alerts
-SHUT = ("DELETE FROM switch WHERE key GLOB ?", (f"{OFF}*",))
-NOTE = SWITCH
-ALTERED = "the switch or a pause is not as Hooktray last wrote it: that does not count, hooks are on"
+HOOK_OFF = "hook off "  # what the switch of a single hook is called, before its key
+ALERT_OFF = "untold "  # and that of a class of alerts
+CLEAR_HOOKS = ("DELETE FROM switch WHERE key GLOB ?", (f"{HOOK_OFF}*",))
+CHECKPOINT = SWITCH
+TAMPERED_TEXT = "the switch or a pause is not as Hooktray last wrote it: that does not count, hooks are on"
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pause:
+class TimedPause:
     """Until when no hook runs: for one agent, for one session, or for everybody."""
 
     until: float
@@ -39,15 +39,15 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class SwitchState:
     """How things stand. `paused_until` is of the pause that is for everybody; `pauses` are all that still last."""
 
     enabled: bool = True
     paused_until: float | None = None
     muted: bool = False
-    pauses: tuple[Pause, ...] = ()
-    off: frozenset[str] = frozenset()  # keys of hooks that the menu switched off
-    untold: frozenset[str] = frozenset()  # classes of alerts that the menu switched off
+    pauses: tuple[TimedPause, ...] = ()
+    hooks_off: frozenset[str] = frozenset()  # keys of hooks that the menu switched off
+    muted_classes: frozenset[str] = frozenset()  # classes of alerts that the menu switched off
 
 
 class Switch:
@@ -57,21 +57,21 @@ class Switch:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
-        self._passing = threading.Lock()  # held while a hook starts, and while a change begins to count
-        self._state = State()
-        self._note = database.path.with_name(NOTE)
-        self.altered = ""  # what somebody else did to it; "" when nobody has
+        self._start_lock = threading.Lock()  # held while a hook starts, and while a change begins to count
+        self._state = SwitchState()
+        self._checkpoint = database.path.with_name(CHECKPOINT)
+        self.tampered = ""  # what somebody else did to it; "" when nobody has
         self.load()
 
-    def load(self) -> State:
+    def load(self) -> SwitchState:
         """Read it again from the disk."""
         with self._lock, self._database.connect() as connection:
             found = _read(connection)
-            self._state = found if self._is_ours(found) else _on(found)
-            self.altered = "" if self._state == found else ALTERED
+            self._state = found if self._matches_checkpoint(found) else _enabled(found)
+            self.tampered = "" if self._state == found else TAMPERED_TEXT
         return self.state()
 
-    def state(self) -> State:
+    def state(self) -> SwitchState:
         now, state = self._clock(), self._state
         pauses = tuple(pause for pause in state.pauses if pause.until > now)
         everybody = next((pause.until for pause in pauses if pause.covers("", "")), None)
@@ -87,106 +87,108 @@ class Switch:
         return None
 
     @contextlib.contextmanager
-    def passing(self, session: str = "", agent: str = "") -> Iterator[bool]:
+    def starting(self, session: str = "", agent: str = "") -> Iterator[bool]:
         """Whether a hook may start now; whoever turns the switch meanwhile waits until it has."""
-        with self._passing:
+        with self._start_lock:
             yield self.gate(self._clock(), session, agent) is None
 
-    def turn(self, on: bool, way: str) -> None:
+    def set_enabled(self, on: bool, channel: str) -> None:
         """On means on: it also ends every pause."""
         statements = [(SET, ("enabled", int(on))), *([("DELETE FROM pause", ())] if on else [])]
-        self._change(statements, "on" if on else "off", way)
+        self._change(statements, "on" if on else "off", channel)
 
-    def pause(self, until: float, *, agent: str = "", session: str = "", way: str) -> None:
+    def pause(self, until: float, *, agent: str = "", session: str = "", channel: str) -> None:
         whom = "".join(f" {word}" for word in (agent, session) if word)
-        self._change([(PAUSE, (agent, session, until))], f"pause{whom}", way)
+        self._change([(PAUSE, (agent, session, until))], f"pause{whom}", channel)
 
-    def resume(self, way: str) -> None:
+    def resume(self, channel: str) -> None:
         """End every pause."""
-        self._change([("DELETE FROM pause", ())], "resume", way)
+        self._change([("DELETE FROM pause", ())], "resume", channel)
 
     def is_off(self, key: str) -> bool:
         """Whether the menu switched this hook off."""
-        return key in self._state.off
+        return key in self._state.hooks_off
 
-    def untold(self) -> frozenset[str]:
-        return self._state.untold
+    def muted_classes(self) -> frozenset[str]:
+        return self._state.muted_classes
 
-    def hook(self, key: str, on: bool, way: str) -> None:
+    def set_hook(self, key: str, on: bool, channel: str) -> None:
         """A single hook's switch, which outlives what is changed in files."""
-        self._change([_flag(OFF + key, not on)], f"hook {'on' if on else 'off'} {key}", way)
+        self._change([_flag(HOOK_OFF + key, not on)], f"hook {'on' if on else 'off'} {key}", channel)
 
-    def tell(self, cls: str, on: bool, way: str = "") -> None:
+    def set_alert_class(self, alert_class: str, on: bool, channel: str = "") -> None:
         """Whether a class of alerts is told."""
-        self._change([_flag(UNTOLD + cls, not on)], f"{'tell' if on else 'do not tell'} {cls}", way)
+        self._change(
+            [_flag(ALERT_OFF + alert_class, not on)], f"{'tell' if on else 'do not tell'} {alert_class}", channel
+        )
 
-    def restore(self, state: State, way: str) -> None:
+    def restore(self, state: SwitchState, channel: str) -> None:
         """Back to how it stood, its pauses included; the sounds stay as they are."""
         pauses = [(PAUSE, (one.agent, one.session, one.until)) for one in state.pauses]
-        self._change([(SET, ("enabled", int(state.enabled))), ("DELETE FROM pause", ()), *pauses], "undo", way)
+        self._change([(SET, ("enabled", int(state.enabled))), ("DELETE FROM pause", ()), *pauses], "undo", channel)
 
-    def mute(self, on: bool, way: str = "") -> None:
-        self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", way)
+    def mute(self, on: bool, channel: str = "") -> None:
+        self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", channel)
 
     @contextlib.contextmanager
-    def quiet(self) -> Iterator[None]:
+    def pause_writes(self) -> Iterator[None]:
         """No change is written meanwhile."""
         with self._lock:
             yield
 
-    def sign(self) -> None:
+    def save_checkpoint(self) -> None:
         """Note beside the database what we last wrote, where that note was lost. Raises StoreError."""
         with self._lock:
-            note(self._note, (_digest(self._state),))
+            write_checkpoint(self._checkpoint, (_digest(self._state),))
 
-    def rewrite(self) -> None:
+    def rebuild(self) -> None:
         """Write the switch and the pauses into a database that does not have them. Raises StoreError."""
         with self._lock:
-            flags = [("muted", int(self._state.muted)), *((UNTOLD + cls, 1) for cls in self._state.untold)]
+            flags = [("muted", int(self._state.muted)), *((ALERT_OFF + cls, 1) for cls in self._state.muted_classes)]
             with self._database.write(durable=True) as connection:
                 _write(connection, self._state)
                 connection.executemany(SET, flags)
-                note(self._note, (_digest(self._state),))
+                write_checkpoint(self._checkpoint, (_digest(self._state),))
 
-    def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, way: str) -> None:
+    def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, channel: str) -> None:
         now = self._clock()
         with self._lock:
             with self._database.write(durable=True) as connection:
-                if not self._is_ours(_read(connection)):
-                    self.altered = ALTERED
+                if not self._matches_checkpoint(_read(connection)):
+                    self.tampered = TAMPERED_TEXT
                     _write(connection, self._state)
                 before = _digest(_read(connection))
                 connection.execute("DELETE FROM pause WHERE until <= ?", (now,))
                 for sql, values in statements:
                     connection.execute(sql, values)
-                connection.execute(LOG, (now, what, way))
+                connection.execute(LOG, (now, what, channel))
                 state = _read(connection)
-                note(self._note, (before, _digest(state)))
-            with self._passing:
+                write_checkpoint(self._checkpoint, (before, _digest(state)))
+            with self._start_lock:
                 self._state = state
             with contextlib.suppress(StoreError):  # both stand there then
-                note(self._note, (_digest(state),))
+                write_checkpoint(self._checkpoint, (_digest(state),))
 
-    def _is_ours(self, state: State) -> bool:
+    def _matches_checkpoint(self, state: SwitchState) -> bool:
         """Who loosens a gate must have noted it; that all of them are shut needs no proof."""
-        return state == _on(state) or _digest(state) in noted(self._note)
+        return state == _enabled(state) or _digest(state) in read_checkpoint(self._checkpoint)
 
 
-def _on(state: State) -> State:
-    return replace(state, enabled=True, pauses=(), off=frozenset())
+def _enabled(state: SwitchState) -> SwitchState:
+    return replace(state, enabled=True, pauses=(), hooks_off=frozenset())
 
 
-def _digest(state: State) -> str:
+def _digest(state: SwitchState) -> str:
     pauses = sorted((one.until, one.agent, one.session) for one in state.pauses)
-    return hashlib.sha256(json.dumps([state.enabled, pauses, sorted(state.off)]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([state.enabled, pauses, sorted(state.hooks_off)]).encode()).hexdigest()
 
 
-def _write(connection: sqlite3.Connection, state: State) -> None:
+def _write(connection: sqlite3.Connection, state: SwitchState) -> None:
     """What loosens gates, as we know it, in the place of what stands there."""
-    connection.execute(*SHUT)
+    connection.execute(*CLEAR_HOOKS)
     connection.execute("DELETE FROM pause")
     connection.execute(SET, ("enabled", int(state.enabled)))
-    connection.executemany(SET, [(OFF + key, 1) for key in state.off])
+    connection.executemany(SET, [(HOOK_OFF + key, 1) for key in state.hooks_off])
     connection.executemany(PAUSE, [(one.agent, one.session, one.until) for one in state.pauses])
 
 
@@ -194,17 +196,17 @@ def _flag(name: str, on: bool) -> tuple[str, tuple[object, ...]]:
     return (SET, (name, 1)) if on else ("DELETE FROM switch WHERE key = ?", (name,))
 
 
-def _named(words: dict[str, int], prefix: str) -> frozenset[str]:
+def _keys_with_prefix(words: dict[str, int], prefix: str) -> frozenset[str]:
     return frozenset(word.removeprefix(prefix) for word in words if word.startswith(prefix))
 
 
-def _read(connection: sqlite3.Connection) -> State:
+def _read(connection: sqlite3.Connection) -> SwitchState:
     words = dict(connection.execute("SELECT key, value FROM switch").fetchall())
     pauses = connection.execute("SELECT until, agent, session FROM pause").fetchall()
-    return State(
+    return SwitchState(
         enabled=bool(words.get("enabled", True)),
         muted=bool(words.get("muted", False)),
-        pauses=tuple(Pause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
-        off=_named(words, OFF),
-        untold=_named(words, UNTOLD),
+        pauses=tuple(TimedPause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
+        hooks_off=_keys_with_prefix(words, HOOK_OFF),
+        muted_classes=_keys_with_prefix(words, ALERT_OFF),
     )

@@ -19,19 +19,21 @@ from itertools import chain, islice, takewhile
 from operator import attrgetter
 from typing import TypeVar
 
-from tray.store import lost, rows
+from tray.store import dropped_rows, rows
 from tray.store.db import Database, is_damage
 
 T = TypeVar("T")
 
-ROWS = 10_000  # that may wait; more are dropped
-SIZE = 64 * 1024 * 1024  # characters that may wait
-TOGETHER = 32  # rows in one statement, at most: older SQLite takes 999 values
-BUSY = 0.25  # seconds; longer would keep close() waiting
-PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
-AGAIN = 3600.0  # seconds before the same trouble is told again
-TIDY = 1000  # pieces of work between two rounds of tidying
-HURRY = 4 * TIDY  # so many without a quiet moment: it is done in between, a little at each statement
+MAX_ROWS = 10_000  # that may wait; more are dropped
+MAX_SIZE = 64 * 1024 * 1024  # characters that may wait
+BATCH_ROWS = 32  # rows in one statement, at most: older SQLite takes 999 values
+BUSY_TIMEOUT = 0.25  # seconds; longer would keep close() waiting
+RETRY_PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
+WARNING_INTERVAL = 3600.0  # seconds before the same trouble is told again
+PRUNE_INTERVAL = 1000  # pieces of work between two rounds of tidying
+PRUNE_DEADLINE = (
+    4 * PRUNE_INTERVAL
+)  # so many without a quiet moment: it is done in between, a little at each statement
 
 
 class Committed(enum.Enum):
@@ -44,7 +46,7 @@ class Committed(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WriteJob:
     """A row of the journal, or any other statement. Only rows are counted when they have to be dropped."""
 
     values: tuple[object, ...]
@@ -59,7 +61,7 @@ class Work:
         return sum(len(value) for value in self.values if isinstance(value, str))
 
 
-class Writer:
+class JournalWriter:
     """`trouble` is told once an hour about each distinct trouble; it may neither block nor raise.
 
     `tidy` does a small piece of housekeeping on the writer's connection, and says whether there is more to do.
@@ -70,31 +72,31 @@ class Writer:
         database: Database,
         *,
         wait: float,
-        trouble: Callable[[str], None],
-        tidy: Callable[[sqlite3.Connection], bool] = lambda _: False,
+        warn: Callable[[str], None],
+        prune_step: Callable[[sqlite3.Connection], bool] = lambda _: False,
     ) -> None:
         self._database = database
-        self._tidy = tidy
-        self._untidy = False
-        self._since = 0  # pieces of work since the last round of tidying began
+        self._prune_step = prune_step
+        self._needs_pruning = False
+        self._since_pruning = 0  # pieces of work since the last round of tidying began
         self._wait = wait
-        self._trouble = trouble
-        self._told: dict[str, float] = {}
+        self._warn_callback = warn
+        self._warned: dict[str, float] = {}
         lock = threading.Lock()
-        self._work = threading.Condition(lock)  # there is something to do
-        self._done = threading.Condition(lock)  # something was done, or nobody shall wait
-        self._queue: deque[Work] = deque()
+        self._work_ready = threading.Condition(lock)  # there is something to do
+        self._progress = threading.Condition(lock)  # something was done, or nobody shall wait
+        self._queue: deque[WriteJob] = deque()
         self._size = 0
-        self._taken = 0  # pieces of work ever accepted
+        self._accepted = 0  # pieces of work ever accepted
         self._written = 0  # of them committed, in the same order
         self._stalled = False
         self._closing = False
-        self._end = 0.0
-        self._late = 0
-        self._dropped = lost.count(database)  # of these, so many are not yet in the database:
+        self._deadline = 0.0
+        self._late_count = 0
+        self._dropped = dropped_rows.count(database)  # of these, so many are not yet in the database:
         self._unsaved = 0
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
-        self._failing = 0.0  # when that was told; 0 = writing works
+        self._failing_since = 0.0  # when that was told; 0 = writing works
         self._thread: threading.Thread | None = None
         self._writing = threading.Lock()  # held while the connection is used
         self._stale = False  # the connection is to a file that is no longer at its path
@@ -102,48 +104,48 @@ class Writer:
     @property
     def dropped(self) -> int:
         """Rows that could not be kept, since the database was made."""
-        with self._work:
+        with self._work_ready:
             return self._dropped
 
     @property
-    def late(self) -> int:
+    def late_count(self) -> int:
         """Answers that left before their row was committed, since the start."""
-        with self._work:
-            return self._late
+        with self._work_ready:
+            return self._late_count
 
-    def put(self, work: Work, *, commit: bool = False) -> Committed:
+    def submit(self, work: WriteJob, *, commit: bool = False) -> Committed:
         """Queue it. With `commit`, wait for it, but not for long and not when another has waited in vain."""
-        with self._work:
-            if self._closing or len(self._queue) >= ROWS or self._size >= SIZE:
+        with self._work_ready:
+            if self._closing or len(self._queue) >= MAX_ROWS or self._size >= MAX_SIZE:
                 self._drop(work.is_row)
                 return Committed.DROPPED
             self._queue.append(work)
             self._size += work.size
-            self._taken += 1
+            self._accepted += 1
             self._wake()
             if not commit:
                 return Committed.QUEUED
-            number = self._taken
-            self._done.wait_for(lambda: self._written >= number or self._stalled, self._wait)
+            number = self._accepted
+            self._progress.wait_for(lambda: self._written >= number or self._stalled, self._wait)
             if self._written >= number:
                 return Committed.DONE
-            self._late += 1
+            self._late_count += 1
             self._stalled = True
-            self._done.notify_all()
-            failing = bool(self._failing)  # told already, with its cause
+            self._progress.notify_all()
+            failing = bool(self._failing_since)  # told already, with its cause
         if not failing:
-            self._tell("answers leave before they are written down: writing takes too long")
+            self._warn("answers leave before they are written down: writing takes too long")
         return Committed.LATE
 
-    def drop(self) -> None:
+    def count_dropped(self) -> None:
         """Count a row that could not even be queued."""
-        with self._work:
+        with self._work_ready:
             self._drop(True)
 
-    def tidy(self) -> None:
+    def prune(self) -> None:
         """Begin a round of tidying, as soon as there is nothing to write."""
-        with self._work:
-            self._untidy = True
+        with self._work_ready:
+            self._needs_pruning = True
             if not self._closing:
                 self._wake()
 
@@ -155,23 +157,23 @@ class Writer:
 
     def close(self, limit: float) -> None:
         """Write what waits, but give up after `limit` seconds."""
-        with self._work:
+        with self._work_ready:
             self._closing = True
-            self._end = time.monotonic() + limit
-            self._work.notify()
+            self._deadline = time.monotonic() + limit
+            self._work_ready.notify()
             thread = self._thread
         if thread is not None:
-            thread.join(limit + 2 * BUSY)
-        with self._work:
+            thread.join(limit + 2 * BUSY_TIMEOUT)
+        with self._work_ready:
             left = sum(work.is_row for work in self._queue)
             if thread is None or not thread.is_alive():
                 self._dropped += left
                 self._queue.clear()
             unsaved, self._unsaved = self._unsaved + left, 0
         if unsaved:
-            lost.add(self._database, unsaved)
+            dropped_rows.add(self._database, unsaved)
         if left:
-            self._tell(f"{left} rows could not be written before the end")
+            self._warn(f"{left} rows could not be written before the end")
 
     def _drop(self, is_row: bool) -> None:
         self._dropped += is_row
@@ -183,10 +185,10 @@ class Writer:
         if self._thread is None:  # begun by the first row: who only reads has no thread
             self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
             self._thread.start()
-        self._work.notify()
+        self._work_ready.notify()
 
     def _run(self) -> None:
-        lost.prepare(self._database)  # while there is room for it
+        dropped_rows.prepare(self._database)  # while there is room for it
         connection: sqlite3.Connection | None = None
         tries = 0
         while (job := self._next()) is not None:
@@ -196,96 +198,96 @@ class Writer:
                         _close(connection)
                         connection, self._stale = None, False
                     if connection is None:
-                        connection = self._database.open(busy=BUSY)
-                    if not any(job) or self._since >= HURRY:
-                        self._clean(connection)
+                        connection = self._database.open(busy=BUSY_TIMEOUT)
+                    if not any(job) or self._since_pruning >= PRUNE_DEADLINE:
+                        self._prune(connection)
                     _commit(connection, *job)
             except sqlite3.Error as e:
                 _close(connection)  # a fresh one sees a file that was mended or put back
                 connection = None
                 self._failed(e)
-                self._rest(tries)
+                self._back_off(tries)
                 tries += 1
             else:
                 self._finished(*job)
                 tries = 0
         _close(connection)
 
-    def _next(self) -> tuple[list[Work], int] | None:
+    def _next(self) -> tuple[list[WriteJob], int] | None:
         """What to write now with one statement; it stays in the queue until it is written. None = the end."""
-        with self._work:
-            self._work.wait_for(lambda: self._queue or self._unsaved or self._untidy or self._closing)
-            is_over = self._closing and time.monotonic() >= self._end
-            if is_over or not (self._queue or self._unsaved or (self._untidy and not self._closing)):
+        with self._work_ready:
+            self._work_ready.wait_for(lambda: self._queue or self._unsaved or self._needs_pruning or self._closing)
+            is_over = self._closing and time.monotonic() >= self._deadline
+            if is_over or not (self._queue or self._unsaved or (self._needs_pruning and not self._closing)):
                 return None
             if self._unsaved and not (self._queue and self._counted):
                 return [], self._unsaved
-            return _together(self._queue), 0
+            return _next_batch(self._queue), 0
 
-    def _finished(self, batch: list[Work], dropped: int) -> None:
-        with self._work:
+    def _finished(self, batch: list[WriteJob], dropped: int) -> None:
+        with self._work_ready:
             for work in batch:
                 self._queue.popleft()
                 self._size -= work.size
             self._written += len(batch)
-            self._since += len(batch)
-            self._untidy = self._untidy or self._since >= TIDY
+            self._since_pruning += len(batch)
+            self._needs_pruning = self._needs_pruning or self._since_pruning >= PRUNE_INTERVAL
             self._unsaved -= dropped
             self._counted = dropped > 0
             self._stalled = False
-            self._failing = 0.0
-            self._done.notify_all()
+            self._failing_since = 0.0
+            self._progress.notify_all()
 
-    def _clean(self, connection: sqlite3.Connection) -> None:
+    def _prune(self, connection: sqlite3.Connection) -> None:
         more = False  # what cannot be done now is tried again after the next rows
         try:
-            more = self._tidy(connection)
+            more = self._prune_step(connection)
         finally:
-            with self._work:
-                self._untidy = more
-                self._since = self._since if more else 0
+            with self._work_ready:
+                self._needs_pruning = more
+                self._since_pruning = self._since_pruning if more else 0
 
     def _failed(self, error: sqlite3.Error) -> None:
         if is_damage(error):
-            self._database.condemn()
+            self._database.mark_damaged()
         now = time.monotonic()
-        with self._work:
-            if self._failing and now - self._failing < AGAIN:
+        with self._work_ready:
+            if self._failing_since and now - self._failing_since < WARNING_INTERVAL:
                 return  # one trouble may go by several words
-            self._failing = now
-        self._tell(f"{self._database.path}: {error}")
+            self._failing_since = now
+        self._warn(f"{self._database.path}: {error}")
 
-    def _rest(self, tries: int) -> None:
-        pause = min(PAUSE[0] * 2 ** min(tries, 10), PAUSE[1])
-        with self._work:
+    def _back_off(self, tries: int) -> None:
+        pause = min(RETRY_PAUSE[0] * 2 ** min(tries, 10), RETRY_PAUSE[1])
+        with self._work_ready:
             if self._closing:
-                self._work.wait(PAUSE[0])
+                self._work_ready.wait(RETRY_PAUSE[0])
             else:
-                self._work.wait_for(lambda: self._closing, pause)
+                self._work_ready.wait_for(lambda: self._closing, pause)
 
-    def _tell(self, text: str) -> None:
+    def _warn(self, text: str) -> None:
         now = time.monotonic()
-        with self._work:
-            if now - self._told.get(text, -AGAIN) < AGAIN:
+        with self._work_ready:
+            if now - self._warned.get(text, -WARNING_INTERVAL) < WARNING_INTERVAL:
                 return
-            self._told[text] = now
-        self._trouble(text)
+            self._warned[text] = now
+        self._warn_callback(text)
 
 
-def _together(queue: deque[Work]) -> list[Work]:
+def _next_batch(queue: deque[WriteJob]) -> list[WriteJob]:
     """As many of the first ones as go into one statement, of a few sizes only: SQLite keeps what it has compiled."""
-    found = list(takewhile(attrgetter("is_row"), islice(queue, TOGETHER)))
+    found = list(takewhile(attrgetter("is_row"), islice(queue, BATCH_ROWS)))
     return found[: 1 << (len(found).bit_length() - 1)] if found else list(islice(queue, 1))
 
 
-def _commit(connection: sqlite3.Connection, batch: list[Work], dropped: int) -> None:
+def _commit(connection: sqlite3.Connection, batch: list[WriteJob], dropped: int) -> None:
     """One statement, which is a transaction of its own: SQLite begins and ends it without the interpreter.
 
     Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and whoever turns the switch
     would find the database locked for seconds.
     """
     if dropped:
-        connection.execute(lost.SAVE, (dropped,))
+        connection.execute(dropped_rows.SAVE, (dropped,))
     elif batch:
         sql = batch[0].sql or rows.insert(len(batch))
         connection.execute(sql, tuple(chain.from_iterable(work.values for work in batch)))

@@ -12,7 +12,7 @@ from tray.errors import ConfigError
 
 NODES = 100_000  # values of a document, keys included
 DIGITS = 100  # characters of a number
-FEW = 6  # words that are all named beside the likely one: it may be none that was meant
+MAX_LISTED = 6  # words that are all named beside the likely one: it may be none that was meant
 
 _QUOTE = "put it in quotes if it is text"
 
@@ -39,13 +39,13 @@ class Document:
     value: Any
     path: str
     marks: Mapping[Path, Mark] = field(default_factory=dict)
-    values: Mapping[Path, Mark] = field(default_factory=dict)
+    value_marks: Mapping[Path, Mark] = field(default_factory=dict)
 
-    def where(self, at: Path, *, value: bool = False) -> str:
+    def location(self, at: Path, *, value: bool = False) -> str:
         """`file:line:column` of the entry, or of its value; of the nearest entry around it when it is not there."""
-        marks = self.values if value else self.marks
+        marks = self.value_marks if value else self.marks
         known = next((marks[at[:size]] for size in range(len(at), -1, -1) if at[:size] in marks), TOP)
-        return _place(self.path, known)
+        return _location(self.path, known)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -55,34 +55,36 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return spelled[close[0]] if close else ""
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """The cure for a word nobody knows: the nearest one that is known; all of them when none is, or they are few."""
     words = list(known)
     likely = nearest(word, words)
     every = ", ".join(words)
-    if likely and len(words) <= FEW:
+    if likely and len(words) <= MAX_LISTED:
         return f"did you mean `{likely}`? Known here: {every}"
     return f"did you mean `{likely}`?" if likely else f"known here: {every}"
 
 
-def _place(path: str, mark: Mark) -> str:
+def _location(path: str, mark: Mark) -> str:
     return f"{path if path.isprintable() else repr(path)[1:-1]}:{mark.line}:{mark.column}"
 
 
-def _wrong(path: str, mark: Mark, what: str, hint: str) -> ConfigError:
-    return ConfigError(f"{_place(path, mark)}: {what}", hint=hint)
+def _config_error(path: str, mark: Mark, what: str, hint: str) -> ConfigError:
+    return ConfigError(f"{_location(path, mark)}: {what}", hint=hint)
 
 
-def shown(value: str, size: int = 40) -> str:
+def quote_short(value: str, size: int = 40) -> str:
     """The value in quotes, short; repr leaves no control, format or bidi character in it."""
     return repr(value if len(value) <= size else value[: size - 1] + "…")
 
 
-def decoded(text: str | bytes, path: str, limit: int) -> str:
+def decode(text: str | bytes, path: str, limit: int) -> str:
     """The text without its byte order mark, once it is known to be short enough and UTF-8."""
     size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
-        raise _wrong(path, TOP, f"the file has {size} bytes, {limit} are allowed", "make it smaller, or split it")
+        raise _config_error(
+            path, TOP, f"the file has {size} bytes, {limit} are allowed", "make it smaller, or split it"
+        )
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
     try:
@@ -90,10 +92,10 @@ def decoded(text: str | bytes, path: str, limit: int) -> str:
     except UnicodeDecodeError as error:
         before = text[: error.start].decode("utf-8").removeprefix("\ufeff")
         what = f"the byte 0x{text[error.start]:02x} is not UTF-8"
-        raise _wrong(path, Ruler(before).mark(len(before)), what, "save the file as UTF-8") from None
+        raise _config_error(path, LineIndex(before).mark(len(before)), what, "save the file as UTF-8") from None
 
 
-class Ruler:
+class LineIndex:
     """Turns offsets into marks; quick when asked in rising order."""
 
     def __init__(self, text: str) -> None:
@@ -103,7 +105,7 @@ class Ruler:
 
     def mark(self, at: int) -> Mark:
         if at < self._at:
-            return Ruler(self._text).mark(at)
+            return LineIndex(self._text).mark(at)
         breaks = self._text.count("\n", self._at, at)
         if breaks:
             self._line += breaks
@@ -112,7 +114,7 @@ class Ruler:
         return Mark(self._line, at - self._begin + 1)
 
 
-class Reader:
+class StrictReader:
     """What both formats share: the marks, the number of nodes, numbers and the errors."""
 
     def __init__(self, path: str, depth: int) -> None:
@@ -122,11 +124,11 @@ class Reader:
         self._marks: dict[Path, Mark] = {(): TOP}
         self._values: dict[Path, Mark] = {}
 
-    def _wrong(self, mark: Mark, what: str, hint: str) -> ConfigError:
-        return _wrong(self._path, mark, what, hint)
+    def _error(self, mark: Mark, what: str, hint: str) -> ConfigError:
+        return _config_error(self._path, mark, what, hint)
 
     def _document(self, value: Any) -> Document:
-        return Document(value=value, path=self._path, marks=self._marks, values=self._values)
+        return Document(value=value, path=self._path, marks=self._marks, value_marks=self._values)
 
     def _enter(self, at: Path, mark: Mark) -> None:
         self._values[at] = mark
@@ -135,27 +137,27 @@ class Reader:
 
     def _descend(self, at: Path, mark: Mark) -> None:
         if len(at) >= self._depth:
-            raise self._wrong(mark, f"nested deeper than {self._depth} levels", "make it flatter")
+            raise self._error(mark, f"nested deeper than {self._depth} levels", "make it flatter")
 
     def _count(self, mark: Mark) -> None:
         self._nodes += 1
         if self._nodes > NODES:
-            raise self._wrong(mark, f"more than {NODES} keys and values", "split the file")
+            raise self._error(mark, f"more than {NODES} keys and values", "split the file")
 
     def _key(self, at: Path, mark: Mark) -> None:
         self._count(mark)
         if at in self._marks:
-            what = f"the key {shown(str(at[-1]))} is given twice, first in line {self._marks[at].line}"
-            raise self._wrong(mark, what, "keep one of the two")
+            what = f"the key {quote_short(str(at[-1]))} is given twice, first in line {self._marks[at].line}"
+            raise self._error(mark, what, "keep one of the two")
         self._marks[at] = mark
 
     def _number(self, text: str, mark: Mark, *, whole: bool) -> int | float:
         if len(text) > DIGITS:
-            what = f"the number {shown(text)} has {len(text)} characters, {DIGITS} are allowed"
-            raise self._wrong(mark, what, _QUOTE)
+            what = f"the number {quote_short(text)} has {len(text)} characters, {DIGITS} are allowed"
+            raise self._error(mark, what, _QUOTE)
         if whole:
             return int(text)
         value = float(text)
         if math.isinf(value):
-            raise self._wrong(mark, f"the number {shown(text)} is too large", _QUOTE)
+            raise self._error(mark, f"the number {quote_short(text)} is too large", _QUOTE)
         return value

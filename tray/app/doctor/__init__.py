@@ -6,97 +6,109 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tray.app import Stores, roster, stores
-from tray.app.doctor import connected, desktop, hooks, matchers, ours
-from tray.app.doctor.case import Case
-from tray.app.doctor.finding import Finding, Health, broken, troubled
-from tray.app.wiring import here, site
-from tray.engine.approval.roster import Roster
-from tray.engine.runners.process import MARK
+from tray.app import Stores, build_catalog, open_stores
+from tray.app.agent_sites import site, working_folder
+from tray.app.doctor import connected, desktop, hooks, installation, matchers
+from tray.app.doctor.context import CheckContext
+from tray.app.doctor.result import CheckResult, Health, broken, failing_names
+from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
+from tray.execution.process import RUN_VARIABLE
 from tray.paths import Paths
 
-__all__ = ["CHECKS", "Case", "Finding", "Health", "broken_hooks", "case", "examine", "told", "troubled"]
+__all__ = [
+    "CHECKS",
+    "CheckContext",
+    "CheckResult",
+    "Health",
+    "broken_hooks",
+    "build_context",
+    "failing_names",
+    "render",
+    "run_checks",
+]
 
-CHECKS: Mapping[str, Callable[[Case], Iterable[Finding]]] = {
-    "tray": ours.tray,
-    "switch": ours.switch,
-    "configuration": ours.configuration,
-    "sources": ours.sources,
+CHECKS: Mapping[str, Callable[[CheckContext], Iterable[CheckResult]]] = {
+    "tray": installation.tray,
+    "switch": installation.switch,
+    "configuration": installation.configuration,
+    "sources": installation.sources,
     "hooks": hooks.check,
     "matchers": matchers.check,
     "agents": connected.check,
-    "relay": ours.relay,
+    "relay": installation.relay,
     "icon": desktop.host,
     "notifications": desktop.notifications,
     "sound": desktop.sound,
     "background": desktop.background,
-    "journal": ours.journal,
-    "database": ours.database,
+    "journal": installation.journal,
+    "database": installation.database,
 }
 
 
-def examine(
+def run_checks(
     paths: Paths,
     tray: Mapping[str, Any] | None,
     *,
     static: bool = False,
-    inside: tuple[Stores, Roster] | None = None,
-) -> Iterator[Finding]:
+    opened: tuple[Stores, HookCatalog] | None = None,
+) -> Iterator[CheckResult]:
     """All findings, as they come. `tray` is what the running tray says of itself.
 
     The tray passes its own stores and roster as `inside`, so that no part of them is opened twice in one process.
     A hook cannot have hooks run.
     """
-    if not static and MARK in os.environ:
+    if not static and RUN_VARIABLE in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own, or with --static")
-    if inside is not None:
-        yield from _examined(paths, *inside, tray, static=static)
+    if opened is not None:
+        yield from _run(paths, *opened, tray, static=static)
         return
     try:
-        kept = stores(paths, migrate=not paths.database.exists())
+        kept = open_stores(paths, migrate=not paths.database.exists())
     except StoreError as error:
         yield broken("database", paths.database.name, error.message, error.hint)
         return
     try:
-        yield from _examined(paths, kept, roster(paths, kept), tray, static=static)
+        yield from _run(paths, kept, build_catalog(paths, kept), tray, static=static)
     finally:
         kept.journal.close()
 
 
-def _examined(
-    paths: Paths, kept: Stores, proposals: Roster, tray: Mapping[str, Any] | None, *, static: bool
-) -> Iterator[Finding]:
-    proposals.refresh()
-    patient = case(paths, kept, proposals, tray, static=static)
+def _run(
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
+) -> Iterator[CheckResult]:
+    catalog.refresh()
+    patient = build_context(paths, stores, catalog, tray, static=static)
     for check in CHECKS.values():
         yield from check(patient)
 
 
-def broken_hooks(paths: Paths, kept: Stores, proposals: Roster) -> frozenset[str]:
+def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozenset[str]:
     """Which hooks are broken, as far as that shows without running them."""
-    return troubled(hooks.check(case(paths, kept, proposals, None, static=True)))
+    return failing_names(hooks.check(build_context(paths, stores, catalog, None, static=True)))
 
 
-def told(findings: Iterable[Finding]) -> str:
+def render(findings: Iterable[CheckResult]) -> str:
     """For people: what is broken first."""
     rows = sorted(findings, key=lambda one: list(Health).index(one.health), reverse=True)
     lines = []
     for one in rows:
         whom = one.check if one.name == one.check else f"{one.check}: {one.name}"
-        lines.append(f"{one.health.value:9}  {whom}: {one.said}")
+        lines.append(f"{one.health.value:9}  {whom}: {one.message}")
         lines += [f"{'':11}{one.remedy}"] if one.remedy else []
     counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])
 
 
-def case(paths: Paths, kept: Stores, proposals: Roster, tray: Mapping[str, Any] | None, *, static: bool) -> Case:
-    return Case(
+def build_context(
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
+) -> CheckContext:
+    return CheckContext(
         paths=paths,
-        kept=kept,
-        roster=proposals,
+        stores=stores,
+        catalog=catalog,
         site=lambda: site(paths),
-        cwd=str(here()),
+        cwd=str(working_folder()),
         environment=dict(os.environ),
         tray=tray,
         static=static,

@@ -5,38 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from tray.app.doctor.case import Case
-from tray.app.doctor.finding import Finding, attention, broken, ok
-from tray.app.wiring import heard, unsupported
+from tray.app.agent_sites import last_seen, unsupported_agents
+from tray.app.doctor.context import CheckContext
+from tray.app.doctor.result import CheckResult, attention, broken, ok
 from tray.connect.connections import Connection, connections
 
 REMEDY = "switch other agents' hooks off in its settings, or do without guards there: docs/connect.md"
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: CheckContext) -> Iterator[CheckResult]:
     """Unless nothing shall be started, an event of ours goes through each connected agent's own line."""
-    journal = case.kept.journal
-    seen = None if case.static else lambda session: bool(journal.recent(1, session=session))
-    found = connections(case.site(), heard(journal), seen)
+    journal = context.stores.journal
+    seen = None if context.static else lambda session: bool(journal.recent(1, session=session))
+    found = connections(context.site(), last_seen(journal), seen)
     yield from (_finding(one) for one in found if one.installed or one.problem)
-    for foreign in unsupported(journal):
+    for foreign in unsupported_agents(journal):
         yield attention("agent", foreign.agent, foreign.text, REMEDY)
     if not any(one.connected for one in found):
         yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
 
 
-def _finding(one: Connection) -> Finding:
-    said, advice = _said(one), "; ".join(one.advice)
+def _finding(one: Connection) -> CheckResult:
+    said, advice = _message(one), "; ".join(one.advice)
     if one.problem:
         return broken("agent", one.agent, f"{said}: {one.problem}", advice or f"hooktray connect {one.agent}")
     return attention("agent", one.agent, said, advice) if advice else ok("agent", one.agent, said)
 
 
-def _said(one: Connection) -> str:
+def _message(one: Connection) -> str:
     if not one.connected:
         return "installed, not connected"
     words = [f"connected ({len(one.events)} events)"]
     words += {True: ["trusted"], False: ["not trusted"], None: []}[one.trusted]
     words += [{True: "firing", False: "not firing"}[one.firing]] if one.firing is not None else []
-    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.heard)) if one.heard else "never"
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.last_event)) if one.last_event else "never"
     return ", ".join([*words, f"last heard of: {last}"])

@@ -6,29 +6,29 @@ import asyncio
 import sys
 from collections.abc import Iterator
 
-from tray.alerts.server import glance
-from tray.alerts.sound import trouble
-from tray.app.doctor.case import Case
-from tray.app.doctor.finding import Finding, attention, ok
+from tray.app.doctor.context import CheckContext
+from tray.app.doctor.result import CheckResult, attention, ok
+from tray.notify.server import probe_server
+from tray.notify.sound import sound_problem
 
-PATIENCE = 3.0  # seconds for the session bus
+BUS_TIMEOUT = 3.0  # seconds for the session bus
 
 
-def host(case: Case) -> Iterator[Finding]:
+def host(context: CheckContext) -> Iterator[CheckResult]:
     """The running tray knows whether its icon is shown; nobody else can say."""
-    if case.tray is None:
+    if context.tray is None:
         return
-    if case.tray.get("icon"):
-        yield ok("icon", "tray host", f"the icon is shown ({case.tray['icon']})")
+    if context.tray.get("icon"):
+        yield ok("icon", "tray host", f"the icon is shown ({context.tray['icon']})")
         return
-    said = str(case.tray.get("reason") or "no tray host: nobody shows the icon")
+    said = str(context.tray.get("reason") or "no tray host: nobody shows the icon")
     cure = "run a StatusNotifier tray (Xfce, KDE Plasma, GNOME with AppIndicator), or use `hooktray open`"
     yield attention("icon", "tray host", said, cure)
 
 
-def notifications(case: Case) -> Iterator[Finding]:
+def notifications(context: CheckContext) -> Iterator[CheckResult]:
     """What the tray met last, else whether the session's bus has a server now."""
-    why = str((case.tray or {}).get("notifications", "")) or (_no_server() if sys.platform == "linux" else "")
+    why = str((context.tray or {}).get("notifications", "")) or (_no_server() if sys.platform == "linux" else "")
     if why:
         cure = "start a notification server (dunst, mako, your desktop's own) in the session of the tray"
         yield attention("notifications", "notifications", f"no notification server: {why}", cure)
@@ -36,21 +36,21 @@ def notifications(case: Case) -> Iterator[Finding]:
         yield ok("notifications", "notifications", "a server is there")
 
 
-def sound(case: Case) -> Iterator[Finding]:
-    if case.kept.switch.state().muted:
+def sound(context: CheckContext) -> Iterator[CheckResult]:
+    if context.stores.switch.state().muted:
         yield attention("sound", "sound", "muted", "untick *Mute sounds* in the tray's menu")
         return
-    why = str((case.tray or {}).get("sound", "")) or ("" if case.static else trouble())
+    why = str((context.tray or {}).get("sound", "")) or ("" if context.static else sound_problem())
     if why:
         cure = "install a sound server's player (pipewire-bin, pulseaudio-utils), or write `sound: none`"
         yield attention("sound", "sound", why, cure)
     else:
-        yield ok("sound", "sound", "not tried" if case.static else "a silent one was played")
+        yield ok("sound", "sound", "not tried" if context.static else "a silent one was played")
 
 
-def background(case: Case) -> Iterator[Finding]:
+def background(context: CheckContext) -> Iterator[CheckResult]:
     """Children that hooks left running."""
-    for group, seconds in (case.tray or {}).get("background", ()):
+    for group, seconds in (context.tray or {}).get("background", ()):
         said = f"a hook's children still live, {seconds:.0f} s at most"
         yield attention(
             "background", f"process group {group}", said, f"kill -- -{group}, or `background: 0` in the hook"
@@ -59,9 +59,9 @@ def background(case: Case) -> Iterator[Finding]:
 
 def _no_server() -> str:
     try:
-        asyncio.run(asyncio.wait_for(glance(), PATIENCE))
+        asyncio.run(asyncio.wait_for(probe_server(), BUS_TIMEOUT))
     except TimeoutError:
-        return f"the session bus did not answer within {PATIENCE:g} s"
+        return f"the session bus did not answer within {BUS_TIMEOUT:g} s"
     except Exception as error:  # noqa: BLE001 - the bus library promises nothing, and this is only a look
         return str(error) or type(error).__name__
     return ""

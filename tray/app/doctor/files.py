@@ -7,28 +7,28 @@ import os
 import shutil
 from pathlib import Path
 
-from tray.engine.approval.covering import Covering
-from tray.engine.runners import script
+from tray.approvals.bundle import CommandResolver
 from tray.errors import HooktrayError
+from tray.execution import script
 from tray.model.hook import Command
 from tray.store.copies import Copies
-from tray.store.ledger import Approved
+from tray.store.ledger import ApprovedHook
 
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 
 
-def lacking(copies: Copies, one: Approved) -> str:
+def start_problem(copies: Copies, one: ApprovedHook) -> str:
     """What keeps it from starting; "" when nothing does, and for hooks that are no command."""
     if not isinstance(one.hook.action, Command):
         return ""
     cwd = str(Path.home())
     try:
-        argv = Covering(copies).argv(one.hook, one.digest)
+        argv = CommandResolver(copies).argv(one.hook, one.digest)
     except HooktrayError as error:
         return error.message
     except (OSError, ValueError) as error:
         return str(error)
-    return script.missing(argv, cwd) or _program(argv, cwd, dict(_originals(copies, one)))
+    return script.missing_program(argv, cwd) or _program(argv, cwd, dict(_originals(copies, one)))
 
 
 def _program(argv: tuple[str, ...], cwd: str, originals: dict[str, str]) -> str:
@@ -42,7 +42,7 @@ def _program(argv: tuple[str, ...], cwd: str, originals: dict[str, str]) -> str:
     interpreter = _interpreter(Path(program))
     if interpreter and not Path(interpreter).exists():
         missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT), program)
-        return script.refused(argv, cwd, missing).replace(program, named)
+        return script.start_error(argv, cwd, missing).replace(program, named)
     return ""
 
 
@@ -56,5 +56,5 @@ def _interpreter(program: Path) -> str:
     return words[0].decode(errors="replace")
 
 
-def _originals(copies: Copies, one: Approved) -> list[tuple[str, str]]:
+def _originals(copies: Copies, one: ApprovedHook) -> list[tuple[str, str]]:
     return [(str(copies.path(one.digest, path)), path) for path in copies.check(one.digest).files]

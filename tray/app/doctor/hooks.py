@@ -6,74 +6,74 @@ import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from tray.app import engine, llm
+from tray.app import build_engine, confirmed_llm
 from tray.app.doctor import remedies
-from tray.app.doctor.case import Case
-from tray.app.doctor.files import lacking
-from tray.app.doctor.finding import Finding, attention, broken, ok
-from tray.app.doctor.samples import fitting, sample
+from tray.app.doctor.context import CheckContext
+from tray.app.doctor.files import start_problem
+from tray.app.doctor.result import CheckResult, attention, broken, ok
+from tray.app.doctor.samples import sample, sample_event
+from tray.approvals.catalog import HookState
+from tray.approvals.checks import message, problems, remedy
 from tray.engine import trial
-from tray.engine.approval.checks import cure, finding, problems
-from tray.engine.approval.roster import Standing
-from tray.engine.runners.environment import clean, injects, mentioned
 from tray.errors import HooktrayError
+from tray.execution.environment import clean, is_injection, mentioned_in
 from tray.model.event import EventKind
-from tray.model.hook import Command, Prompt, Rule, State
-from tray.store.ledger import Approved
+from tray.model.hook import ApprovalState, Command, Prompt, Rule
+from tray.store.ledger import ApprovedHook
 
-AT_ONCE = 4  # hooks that are tried at the same time
+PARALLEL = 4  # hooks that are tried at the same time
 APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: CheckContext) -> Iterator[CheckResult]:
     """First what waits or does not count, then every hook in force, in its order."""
-    for one in case.roster.standings:
-        yield from _standing(one)
-    with ThreadPoolExecutor(AT_ONCE, "doctor") as pool:
-        for found in pool.map(lambda one: _approved(case, one), case.kept.ledger.in_order()):
+    for one in context.catalog.states:
+        yield from _state(one)
+    with ThreadPoolExecutor(PARALLEL, "doctor") as pool:
+        for found in pool.map(lambda one: _approved(context, one), context.stores.ledger.in_order()):
             yield from found
 
 
-def _standing(one: Standing) -> Iterator[Finding]:
+def _state(one: HookState) -> Iterator[CheckResult]:
     name = one.hook.name
-    if one.state is State.PENDING and not one.digest:
-        yield broken("hook", name, one.health, _cure(one))
-    elif one.state is State.PENDING:
+    if one.state is ApprovalState.PENDING and not one.digest:
+        yield broken("hook", name, one.health, _remedy(one))
+    elif one.state is ApprovalState.PENDING:
         yield attention("hook", name, "waits for your approval and does not run", APPROVALS)
-        yield from _lacks(one)
-    elif one.state is State.CHANGED:
-        cure = APPROVALS if one.digest else _cure(one)
+        yield from _missing(one)
+    elif one.state is ApprovalState.CHANGED:
+        cure = APPROVALS if one.digest else _remedy(one)
         yield attention("hook", name, one.health or "changed since approval; the approved copy runs", cure)
-    elif one.state is State.INERT:
+    elif one.state is ApprovalState.INACTIVE:
         yield attention("hook", name, f"inert: {one.health}", f"change that in {one.hook.source}, if you want it")
 
 
-def _lacks(one: Standing) -> Iterator[Finding]:
+def _missing(one: HookState) -> Iterator[CheckResult]:
     """What its scripts lack, as far as their files show; nothing of it has run."""
-    for lack in problems(one.survey) if one.survey else ():
-        yield attention("hook", one.hook.name, finding(lack), cure(lack))
+    for lack in problems(one.inspection) if one.inspection else ():
+        yield attention("hook", one.hook.name, message(lack), remedy(lack))
 
 
-def _cure(one: Standing) -> str:
+def _remedy(one: HookState) -> str:
     """Of what cannot be approved as it stands."""
-    return f"{one.cure}: {one.hook.source}" if one.cure else f"correct it in {one.hook.source}"
+    return f"{one.remedy}: {one.hook.source}" if one.remedy else f"correct it in {one.hook.source}"
 
 
-def _approved(case: Case, one: Approved) -> list[Finding]:
+def _approved(context: CheckContext, one: ApprovedHook) -> list[CheckResult]:
     """At least one line for each hook in force."""
-    found = [*_event(one), *_prompt(case, one), *_withheld(case, one)]
-    trouble = lacking(case.kept.copies, one)
+    found = [*_event(one), *_prompt(context, one), *_withheld(context, one)]
+    trouble = start_problem(context.stores.copies, one)
     if trouble:
         found.append(broken("hook", one.hook.name, trouble, remedies.remedy(trouble, one.hook)))
     elif not one.hook.enabled:
         said = "switched off by its own `enabled: false`"
         found.append(attention("hook", one.hook.name, said, f"write `enabled: true` in {one.hook.source}"))
-    elif not case.static and not any(finding.remedy.startswith("name a known") for finding in found):
-        found.append(_tried(case, one))
+    elif not context.static and not any(finding.remedy.startswith("name a known") for finding in found):
+        found.append(_trial(context, one))
     return found or [ok("hook", one.hook.name, "its approved copy is whole")]
 
 
-def _event(one: Approved) -> Iterator[Finding]:
+def _event(one: ApprovedHook) -> Iterator[CheckResult]:
     """What an older or newer Hooktray approved may name an event that this one does not know."""
     match = one.hook.match
     if sample(match) is None:
@@ -81,46 +81,47 @@ def _event(one: Approved) -> Iterator[Finding]:
         yield broken("hook", one.hook.name, said, f"name a known event in {one.hook.source}")
 
 
-def _prompt(case: Case, one: Approved) -> Iterator[Finding]:
+def _prompt(context: CheckContext, one: ApprovedHook) -> Iterator[CheckResult]:
     if not isinstance(one.hook.action, Prompt):
         return
     if one.hook.match.event == EventKind.MODEL_BEFORE:
         said = "asks a model before every call of a model: each costs time and money"
         yield attention("hook", one.hook.name, said, "declare it for `prompt` or `turn_end`")
-    if case.static and llm(case.paths, case.kept) is None:
+    if context.static and confirmed_llm(context.paths, context.stores) is None:
         yield broken("hook", one.hook.name, "no llm configured", remedies.LLM)
 
 
-def _withheld(case: Case, one: Approved) -> Iterator[Finding]:
+def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[CheckResult]:
     """Variables that the script speaks of and does not get."""
     if not isinstance(one.hook.action, Command):
         return
-    names = clean(case.environment, wanted=one.hook.env, extra={}).withheld
-    spoken = mentioned(_texts(case, one), names)
-    secrets = [name for name in spoken if not injects(name)]
+    names = clean(context.environment, wanted=one.hook.env, extra={}).withheld
+    spoken = mentioned_in(_texts(context, one), names)
+    secrets = [name for name in spoken if not is_injection(name)]
     if secrets:
         said = f"its script names variables that are withheld: {', '.join(secrets)}"
         yield attention("hook", one.hook.name, said, f"if it shall have them: `env: [{', '.join(secrets)}]`")
-    if injecting := [name for name in spoken if injects(name)]:
+    if injecting := [name for name in spoken if is_injection(name)]:
         said = f"its script names variables that no hook gets: {', '.join(injecting)}"
         yield attention("hook", one.hook.name, said, "have the script set them itself")
 
 
-def _texts(case: Case, one: Approved) -> bytes:
+def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
     try:
-        files = case.kept.copies.check(one.digest).files
-        return b"\n".join(case.kept.copies.path(one.digest, path).read_bytes() for path in files)
+        files = context.stores.copies.check(one.digest).files
+        return b"\n".join(context.stores.copies.path(one.digest, path).read_bytes() for path in files)
     except (HooktrayError, OSError):
         return b""
 
 
-def _tried(case: Case, one: Approved) -> Finding:
+def _trial(context: CheckContext, one: ApprovedHook) -> CheckResult:
     """Its approved copy, asked about an event that did not happen; it can tell by HOOKTRAY_TEST=1."""
-    name, nobody = one.hook.name, trial.Nobody()
-    judge = engine(
-        case.kept, nobody, nobody.later, None, llm=lambda: llm(case.paths, case.kept), rows=nobody
+    name, nobody = one.hook.name, trial.NullListener()
+    judge = build_engine(
+        context.stores, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(context.paths, context.stores),
+        records=nobody,
     )  # fmt: skip
-    happened = fitting(one, environment=case.environment, cwd=case.cwd)
+    happened = sample_event(one, environment=context.environment, cwd=context.cwd)
     if happened is None:
         return ok("hook", name, "its approved copy is whole; not tried, as no test event meets its matchers")
     agent, event = happened.agent, happened.name
@@ -129,14 +130,14 @@ def _tried(case: Case, one: Approved) -> Finding:
     except HooktrayError as error:
         return broken("hook", name, error.message, error.hint)
     outcome, shown = tried.outcome, f"hooktray test {event} --agent {agent} --hook {shlex.quote(name)}"
-    if tried.word == "skipped":
+    if tried.result == "skipped":
         return attention(
             "hook", name, f"not tried: {outcome.cause or outcome.gate}", "`hooktray on` switches hooks on"
         )
-    if tried.word == "failed":
-        cause = remedies.named(outcome.cause, one, case.kept.copies)
+    if tried.result == "failed":
+        cause = remedies.with_user_paths(outcome.cause, one, context.stores.copies)
         return broken("hook", name, cause, remedies.remedy(cause, one.hook) or f"`{shown}` shows all of it")
-    if outcome.reading.warning:
-        return attention("hook", name, outcome.reading.warning, remedies.SPEAK)
+    if outcome.output.warning:
+        return attention("hook", name, outcome.output.warning, remedies.OUTPUT_REMEDY)
     kind = "a rule" if isinstance(one.hook.action, Rule) else f"{outcome.ms:.0f} ms"
-    return ok("hook", name, f"{tried.word} on {agent}'s {event}, {kind}")
+    return ok("hook", name, f"{tried.result} on {agent}'s {event}, {kind}")

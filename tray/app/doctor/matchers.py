@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tray.app.doctor.case import Case
-from tray.app.doctor.finding import Finding, attention
+from tray.app.doctor.context import CheckContext
+from tray.app.doctor.result import CheckResult, attention
 from tray.model.decision import Record
 from tray.model.hook import Match
 
-LATEST = 1000  # events
-ENOUGH = 20  # events of its kind, below which a matcher that found nothing means nothing
+ROW_LIMIT = 1000  # events
+MIN_EVENTS = 20  # events of its kind, below which a matcher that found nothing means nothing
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: CheckContext) -> Iterator[CheckResult]:
     """A rare thing may be what a guard waits for; a slip in the pattern looks the same, so it is worth a look."""
-    wanted = [one for one in case.kept.ledger.in_order() if one.hook.match.tool or one.hook.match.pattern]
-    rows = [row for row in case.kept.journal.recent(LATEST) if not row.test] if wanted else []
+    wanted = [one for one in context.stores.ledger.in_order() if one.hook.match.tool or one.hook.match.pattern]
+    rows = [row for row in context.stores.journal.recent(ROW_LIMIT) if not row.test] if wanted else []
     for one in wanted:
-        since = [row for row in rows if row.at >= one.at and _asks(one.hook.match, row)]
+        since = [row for row in rows if row.at >= one.at and _matches(one.hook.match, row)]
         asked = any(hook.get("name") == one.hook.name for row in since for hook in row.hooks)
-        if len(since) < ENOUGH or asked:
+        if len(since) < MIN_EVENTS or asked:
             continue
         keys = " and ".join(
             f"`{key}: {value}`"
@@ -31,7 +31,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield attention("matcher", one.hook.name, said, f"if that is a surprise, correct it in {one.hook.source}")
 
 
-def _asks(match: Match, row: Record) -> bool:
+def _matches(match: Match, row: Record) -> bool:
     if match.agents and row.agent not in match.agents:
         return False
     return match.event in (row.kind, row.event)

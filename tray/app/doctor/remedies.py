@@ -6,28 +6,28 @@ import contextlib
 import shlex
 from pathlib import Path
 
-from tray.engine.approval.covering import program_of
+from tray.approvals.bundle import program_of
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies
-from tray.store.ledger import Approved
+from tray.store.ledger import ApprovedHook
 
-AGAIN = "then approve the change"
-SPEAK = "print JSON or nothing on stdout, and words for people on stderr"
+APPROVE_AGAIN = "then approve the change"
+OUTPUT_REMEDY = "print JSON or nothing on stdout, and words for people on stderr"
 LLM = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
 # The first one whose words stand in the cause counts.
 REMEDIES = (
     ("exit 127", "a program that the script starts is not there: install it, or write its whole path"),
     ("interpreter not executable", "make the interpreter executable, or name another one in its first line"),
-    ("interpreter not found", f"install it, or correct the script's first line (and its line ends), {AGAIN}"),
-    ("no interpreter line", f"begin the script with a line such as `#!/bin/sh`, {AGAIN}"),
+    ("interpreter not found", f"install it, or correct the script's first line (and its line ends), {APPROVE_AGAIN}"),
+    ("no interpreter line", f"begin the script with a line such as `#!/bin/sh`, {APPROVE_AGAIN}"),
     ("not executable", "chmod +x {quoted}"),
-    ("script not found", f"put the script back, or correct the command in {{source}}, {AGAIN}"),
-    ("is another program than", f"approve the hook again: {{program}} was replaced since, {AGAIN}"),
-    ("not found", f"install it, or correct the command in {{source}}, {AGAIN}"),
+    ("script not found", f"put the script back, or correct the command in {{source}}, {APPROVE_AGAIN}"),
+    ("is another program than", f"approve the hook again: {{program}} was replaced since, {APPROVE_AGAIN}"),
+    ("not found", f"install it, or correct the command in {{source}}, {APPROVE_AGAIN}"),
     ("timed out", "make it quicker, or raise its `timeout:` (now {timeout:g} s) in {source}"),
     ("no llm configured", LLM),
-    ("output", SPEAK),
+    ("output", OUTPUT_REMEDY),
     (
         "approved copy",
         "approve the hook again in the tray's menu, or start the tray: it mends the copy from the file",
@@ -43,7 +43,7 @@ def remedy(cause: str, hook: Hook) -> str:
     return text.format(program=program, quoted=shlex.quote(program), source=hook.source, timeout=hook.timeout)
 
 
-def named(cause: str, one: Approved, copies: Copies) -> str:
+def with_user_paths(cause: str, one: ApprovedHook, copies: Copies) -> str:
     """The cause with the user's own files in the place of our copies of them."""
     with contextlib.suppress(HooktrayError, OSError):
         for original in copies.check(one.digest).files:

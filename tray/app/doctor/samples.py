@@ -13,18 +13,18 @@ from tray.engine import trial
 from tray.errors import HooktrayError
 from tray.model.event import Event, Tool
 from tray.model.hook import Match
-from tray.store.ledger import Approved
+from tray.store.ledger import ApprovedHook
 
 NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 WORDS = re.compile(r"[\w ./:@=-]+")
 ANY = re.compile(r"\.\*\??|\.\+|\[\^?[^\]]*\][*+]?|\\w[*+]?")
-MOST = 64  # payloads that are looked at for one hook
+SAMPLE_LIMIT = 64  # payloads that are looked at for one hook
 CLAUDE = "claude-code"
 
 
 def sample(match: Match) -> tuple[str, str] | None:
     """The agent and native event that this hook is asked about first; None when there is none."""
-    if match.format in DIALECTS and match.native in DIALECTS[match.format].EVENTS and _asks(match, match.format):
+    if match.format in DIALECTS and match.native in DIALECTS[match.format].EVENTS and _matches(match, match.format):
         return match.format, match.native
     for agent in match.agents or tuple(DIALECTS):
         if agent not in DIALECTS:
@@ -37,11 +37,11 @@ def sample(match: Match) -> tuple[str, str] | None:
     return None
 
 
-def _asks(match: Match, agent: str) -> bool:
+def _matches(match: Match, agent: str) -> bool:
     return not match.agents or agent in match.agents
 
 
-def fitting(approved: Approved, *, environment: Mapping[str, str], cwd: str) -> Event | None:
+def sample_event(approved: ApprovedHook, *, environment: Mapping[str, str], cwd: str) -> Event | None:
     """A test event that this hook's own matchers let through; None when none was found."""
     match = approved.hook.match
     found = sample(match)
@@ -51,8 +51,8 @@ def fitting(approved: Approved, *, environment: Mapping[str, str], cwd: str) -> 
     folder = match.project or cwd
     for body in _bodies(match, agent, name, folder):
         with contextlib.suppress(HooktrayError):  # a condition that is not met makes it another hook's event
-            event = trial.synthetic(agent, name, body, environment=environment, cwd=folder)
-            if trial.asked(approved, event):
+            event = trial.synthetic_event(agent, name, body, environment=environment, cwd=folder)
+            if trial.is_matched(approved, event):
                 return event
     return None
 
@@ -61,13 +61,13 @@ def _bodies(match: Match, agent: str, name: str, folder: str) -> Iterator[bytes]
     """The sample itself, then the same with other tools and texts that the matchers name."""
     body = trial.sample(agent, name, folder)
     yield body
-    event = trial.synthetic(agent, name, body, environment={}, cwd=folder)
+    event = trial.synthetic_event(agent, name, body, environment={}, cwd=folder)
     texts = tuple(dict.fromkeys(("", *_texts(match))))
     if event.tool is None:
         payload = wire.mapping(body)
         yield from (wire.dumps({**payload, "prompt": text}) for text in texts if text and "prompt" in payload)
         return
-    for tool in list(dict.fromkeys((canonical(agent, event.tool.name), *_tools(match))))[:MOST]:
+    for tool in list(dict.fromkeys((canonical(agent, event.tool.name), *_tools(match))))[:SAMPLE_LIMIT]:
         for text in texts:
             given = translate_input(CLAUDE, agent, native(CLAUDE, tool), _input(tool, text, folder))
             yield wire.dumps(_swapped(wire.mapping(body), event.tool, native(agent, tool), given))

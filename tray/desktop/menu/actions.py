@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Toggle:
+class ToggleSwitch:
     """Flip the master switch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseHooks:
     """Pause hooks: all of them, those of one agent, or those of one session."""
 
     seconds: float | None  # None = until tomorrow
@@ -20,7 +20,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class ResumeHooks:
     """End every pause now."""
 
 
@@ -30,24 +30,24 @@ class TogglePause:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ShowReason:
     """Say why one recent decision came out as it did."""
 
     record: str
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ShowProblem:
     """Say in full what is wrong with the configuration."""
 
 
 @dataclass(frozen=True, slots=True)
-class Incident:
+class ShowIncident:
     """Show in full what happened to the state folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerQuestion:
     """Answer an open question."""
 
     question: str
@@ -88,17 +88,17 @@ class Revoke:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class GrantRequest:
     request: str
 
 
 @dataclass(frozen=True, slots=True)
-class Dismiss:
+class DismissRequest:
     request: str
 
 
 @dataclass(frozen=True, slots=True)
-class Mute:
+class ToggleSound:
     """Flip the sounds."""
 
 
@@ -110,19 +110,19 @@ class Snooze:
 
 
 @dataclass(frozen=True, slots=True)
-class Wake:
+class EndSnooze:
     """End the snooze, and tell what was held back."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeedQuiet:
+class SetQuietHours:
     """Let quiet hours count, or not."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class SetAlertClass:
     """Whether one class of alerts is told."""
 
     cls: str
@@ -130,12 +130,12 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ShowDeferred:
     """Show what is held back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hooking:
+class SwitchHook:
     """Let one hook run, or not."""
 
     key: str
@@ -163,7 +163,7 @@ class ShowAgents:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewWiring:
+class ReviewConnection:
     """Show what connecting or disconnecting an agent would write."""
 
     agent: str
@@ -171,7 +171,7 @@ class ReviewWiring:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class ApplyConnection:
     """Write the difference with this digest, which was shown before."""
 
     agent: str
@@ -179,38 +179,38 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ProbeAgent:
     """Send an event of ours through an agent's own line."""
 
     agent: str
 
 
 @dataclass(frozen=True, slots=True)
-class Doctor:
+class RunDoctor:
     """Look for what is wrong and show it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Quit:
+class QuitTray:
     """End the tray."""
 
 
-Switching = Toggle | Pause | Resume | TogglePause | Hooking
-Asking = (
-    Reason
-    | Problem
-    | Incident
-    | Answer
+SwitchAction = ToggleSwitch | PauseHooks | ResumeHooks | TogglePause | SwitchHook
+ApprovalAction = (
+    ShowReason
+    | ShowProblem
+    | ShowIncident
+    | AnswerQuestion
     | Review
     | ReviewBatch
     | Approve
     | ApproveBatch
     | Deny
     | Revoke
-    | Grant
-    | Dismiss
+    | GrantRequest
+    | DismissRequest
 )
-Alerting = Mute | Snooze | Wake | HeedQuiet | Tell | Held
-Setting = StartAtLogin | OpenConfiguration | OpenPage | Doctor
-Wiring = ShowAgents | ReviewWiring | Write | Probe
-Action = Switching | Asking | Alerting | Setting | Wiring | Quit
+AlertAction = ToggleSound | Snooze | EndSnooze | SetQuietHours | SetAlertClass | ShowDeferred
+SettingsAction = StartAtLogin | OpenConfiguration | OpenPage | RunDoctor
+AgentAction = ShowAgents | ReviewConnection | ApplyConnection | ProbeAgent
+Action = SwitchAction | ApprovalAction | AlertAction | SettingsAction | AgentAction | QuitTray

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tray.desktop.menu.actions import Probe, ReviewWiring, ShowAgents, Write
-from tray.desktop.menu.items import Item, Items, below, click, label, separator, submenu, unique
-from tray.desktop.menu.state import MenuState, Wired
-from tray.desktop.words import age, clean, part
+from tray.desktop.labels import age, clean, id_part
+from tray.desktop.menu.actions import ApplyConnection, ProbeAgent, ReviewConnection, ShowAgents
+from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, separator, submenu
+from tray.desktop.menu.state import MenuAgent, MenuState
 from tray.language import say
 
 DIGEST_SHOWN = 8
@@ -16,28 +16,28 @@ ADVICE = 100  # characters
 
 def agents(state: MenuState) -> Item:
     """Below Settings: a row for each agent that we can connect."""
-    rows = unique(_agent(one, state.now) for one in state.wired)
+    rows = deduplicate(_agent(one, state.now) for one in state.connections)
     line = separator("settings/agents/line")
     return submenu(
         "settings/agents", say("Agents"), (*rows, line, click("settings/agents/all", say("Show all"), ShowAgents()))
     )
 
 
-def offered(state: MenuState) -> Items:
+def connect_rows(state: MenuState) -> Items:
     """A row for each agent that was found here, as long as none is connected and none was heard of."""
-    if state.agents or any(one.connected for one in state.wired):
+    if state.agents or any(one.connected for one in state.connections):
         return ()
-    found = (one for one in state.wired if one.installed)
-    return tuple(unique(row for one in found for row in _connecting(one, below("offer", one.agent))))
+    found = (one for one in state.connections if one.installed)
+    return tuple(deduplicate(row for one in found for row in _connecting(one, child_id("offer", one.agent))))
 
 
-def _agent(one: Wired, now: float) -> Item:
-    key = below("settings/agents", one.agent)
-    text = " · ".join((clean(one.name, 40), *_standing(one, now)))
+def _agent(one: MenuAgent, now: float) -> Item:
+    key = child_id("settings/agents", one.agent)
+    text = " · ".join((clean(one.name, 40), *_state_text(one, now)))
     return submenu(key, text, tuple(_choices(one, key))) if one.installed else label(key, text)
 
 
-def _standing(one: Wired, now: float) -> Iterator[str]:
+def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
     """The words of docs/connect.md, as far as they say something."""
     if not one.installed:
         yield say("not installed")
@@ -49,10 +49,14 @@ def _standing(one: Wired, now: float) -> Iterator[str]:
         yield say("trusted") if one.trusted else say("not trusted")
     if one.firing is not None:
         yield say("firing") if one.firing else say("not firing")
-    yield say("last heard of {when}", when=age(one.heard, now)) if one.heard is not None else say("never heard of")
+    yield (
+        say("last heard of {when}", when=age(one.last_seen, now))
+        if one.last_seen is not None
+        else say("never heard of")
+    )
 
 
-def _choices(one: Wired, key: str) -> Iterator[Item]:
+def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
     if one.advice:
         yield label(f"{key}/advice", clean(one.advice, ADVICE))
     if not one.connected:
@@ -61,25 +65,29 @@ def _choices(one: Wired, key: str) -> Iterator[Item]:
     if one.stale:
         yield from _connecting(one, key)
     yield from _disconnecting(one, key)
-    yield click(f"{key}/probe", say("Try it"), Probe(one.agent))
+    yield click(f"{key}/probe", say("Try it"), ProbeAgent(one.agent))
 
 
-def _connecting(one: Wired, key: str) -> Iterator[Item]:
+def _connecting(one: MenuAgent, key: str) -> Iterator[Item]:
     """The digest is part of the click's id: a click can only mean the difference that was shown."""
     name = clean(one.name, 40)
     text = say("Connect {agent} anew", agent=name) if one.connected else say("Connect {agent}", agent=name)
-    yield click(f"{key}/connect", f"{text}…", ReviewWiring(one.agent, connect=True))
+    yield click(f"{key}/connect", f"{text}…", ReviewConnection(one.agent, connect=True))
     if one.connect:
         yield _writing(f"{key}/write", one.agent, one.connect)
 
 
-def _disconnecting(one: Wired, key: str) -> Iterator[Item]:
+def _disconnecting(one: MenuAgent, key: str) -> Iterator[Item]:
     text = say("Disconnect {agent}", agent=clean(one.name, 40))
-    yield click(f"{key}/disconnect", f"{text}…", ReviewWiring(one.agent, connect=False))
+    yield click(f"{key}/disconnect", f"{text}…", ReviewConnection(one.agent, connect=False))
     if one.disconnect:
         yield _writing(f"{key}/remove", one.agent, one.disconnect)
 
 
 def _writing(key: str, agent: str, digest: str) -> Item:
     shown = clean(digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
-    return click(f"{key}/{part(digest)}", say("Write what was shown: {digest}", digest=shown), Write(agent, digest))
+    return click(
+        f"{key}/{id_part(digest)}",
+        say("Write what was shown: {digest}", digest=shown),
+        ApplyConnection(agent, digest),
+    )

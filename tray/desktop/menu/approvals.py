@@ -2,51 +2,60 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Approve, ApproveBatch, Deny, Dismiss, Grant, Review, ReviewBatch, Revoke
-from tray.desktop.menu.items import Item, Items, below, click, counted, label, separator, submenu, unique
-from tray.desktop.menu.state import Approval, Batch, MenuState, Request
-from tray.desktop.words import clean, part
+from tray.desktop.labels import clean, id_part
+from tray.desktop.menu.actions import (
+    Approve,
+    ApproveBatch,
+    Deny,
+    DismissRequest,
+    GrantRequest,
+    Review,
+    ReviewBatch,
+    Revoke,
+)
+from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, separator, submenu, with_count
+from tray.desktop.menu.state import Approval, MenuBatch, MenuRequest, MenuState
 from tray.language import count, say
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
-SHOWN = 20
-SHOWN_REQUESTS = 5  # anybody can ask; nobody shall push the approvals out of sight by asking
+ROW_LIMIT = 20
+REQUEST_LIMIT = 5  # anybody can ask; nobody shall push the approvals out of sight by asking
 DIGEST_SHOWN = 8
 
 
 def approvals(state: MenuState) -> Item:
     number = len(state.approvals) + len(state.requests)
-    return submenu("approvals", counted(say("Approvals"), number), _rows(state))
+    return submenu("approvals", with_count(say("Approvals"), number), _rows(state))
 
 
 def _rows(state: MenuState) -> Items:
     """What waits for approval, then what was asked for last."""
-    waiting = unique(_approval(each) for each in state.approvals)
-    asked = unique(_request(each) for each in state.requests if not each.done)
-    done = unique(_request(each) for each in state.requests if each.done)
+    waiting = deduplicate(_approval(each) for each in state.approvals)
+    asked = deduplicate(_request(each) for each in state.requests if not each.done)
+    done = deduplicate(_request(each) for each in state.requests if each.done)
     if not waiting and not asked and not done:
         return (label("approvals/none", say("Nothing waits for you")),)
-    more = len(waiting) - SHOWN
-    earlier = len(asked) - SHOWN_REQUESTS
+    more = len(waiting) - ROW_LIMIT
+    earlier = len(asked) - REQUEST_LIMIT
     return (
         *_batch(state.batch),
-        *waiting[:SHOWN],
+        *waiting[:ROW_LIMIT],
         *((label("approvals/more", _more(more)),) if more > 0 else ()),
-        *asked[-SHOWN_REQUESTS:],
+        *asked[-REQUEST_LIMIT:],
         *((label("approvals/earlier", _earlier(earlier)),) if earlier > 0 else ()),
-        *done[-SHOWN_REQUESTS:],
+        *done[-REQUEST_LIMIT:],
     )
 
 
-def _batch(found: Batch | None) -> Items:
+def _batch(found: MenuBatch | None) -> Items:
     """One row for all hooks that were approved before; as with a single one, the digest is part of the click's id."""
     if found is None:
         return ()
     text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", found.number)
     choices = (
         click("approvals/batch/review", say("Review"), ReviewBatch()),
-        click(f"approvals/batch/approve/{part(found.digest)}", found.click, ApproveBatch(found.digest)),
+        click(f"approvals/batch/approve/{id_part(found.digest)}", found.click, ApproveBatch(found.digest)),
     )
     return submenu("approvals/batch", text, choices), separator("approvals/line")
 
@@ -60,39 +69,39 @@ def _earlier(number: int) -> str:
 
 
 def _approval(one: Approval) -> Item:
-    key, text = below("approvals/ledger", one.kind, one.key), _wanted(one)
+    key, text = child_id("approvals/ledger", one.kind, one.key), _approval_text(one)
     choices = _choices(one, key)
     return submenu(key, text, choices) if choices else label(key, text)
 
 
-def _wanted(one: Approval) -> str:
+def _approval_text(one: Approval) -> str:
     """The row of one approval: what it is, and what about it is new."""
     name = clean(one.name, 40)
-    parts = (name, "" if one.removed or not one.digest else sanitise(one.event, 30), _news(one))
+    parts = (name, "" if one.removed or not one.digest else sanitise(one.event, 30), _change_text(one))
     text = " · ".join(each for each in parts if each)
     return say("Setting: {what}", what=text) if one.kind != "hook" and one.digest and not one.removed else text
 
 
-def _news(one: Approval) -> str:
+def _change_text(one: Approval) -> str:
     if one.removed:
         return say("removed from its file")
     if one.digest:
         if one.before:
             return say("approved before")
-        return say("changed") if _runs(one) else say("new")
+        return say("changed") if _still_runs(one) else say("new")
     if not one.missing:
         return say("cannot be read")
-    return say("file is gone") if _runs(one) else say("file is missing")
+    return say("file is gone") if _still_runs(one) else say("file is missing")
 
 
-def _runs(one: Approval) -> bool:
+def _still_runs(one: Approval) -> bool:
     """Whether an approved copy goes on running."""
-    return one.state is State.CHANGED
+    return one.state is ApprovalState.CHANGED
 
 
 def _choices(one: Approval, key: str) -> Items:
     """The digest is part of each click's id: a click can only mean the bytes that the row named."""
-    exact = part(one.digest)
+    exact = id_part(one.digest)
     review = click(f"{key}/review/{exact}", say("Review"), Review(one.key, one.digest))
     if one.removed:
         return (
@@ -101,9 +110,9 @@ def _choices(one: Approval, key: str) -> Items:
             click(f"{key}/approve/{exact}", say("Revoke it"), Approve(one.key, one.digest)),
         )
     if not one.digest:
-        return (review, click(f"{key}/revoke", say("Revoke it"), Revoke(one.key))) if _runs(one) else ()
+        return (review, click(f"{key}/revoke", say("Revoke it"), Revoke(one.key))) if _still_runs(one) else ()
     shown = clean(one.digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
-    deny = say("Keep the approved copy") if _runs(one) else say("Deny")
+    deny = say("Keep the approved copy") if _still_runs(one) else say("Deny")
     return (
         *((review,) if one.kind == "hook" else ()),
         click(f"{key}/approve/{exact}", say("Approve {digest}", digest=shown), Approve(one.key, one.digest)),
@@ -111,12 +120,12 @@ def _choices(one: Approval, key: str) -> Items:
     )
 
 
-def _request(one: Request) -> Item:
-    key, what = below("approvals/done" if one.done else "approvals/request", one.id), clean(one.what, 60)
+def _request(one: MenuRequest) -> Item:
+    key, what = child_id("approvals/done" if one.done else "approvals/request", one.id), clean(one.what, 60)
     who = clean(one.who, 40, say("somebody"))
     if one.done:
         text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")
     else:
         text, yes, no = say("{what} · asked by {who}", what=what, who=who), say("Allow"), say("Dismiss")
-    choices = click(f"{key}/allow", yes, Grant(one.id)), click(f"{key}/dismiss", no, Dismiss(one.id))
+    choices = click(f"{key}/allow", yes, GrantRequest(one.id)), click(f"{key}/dismiss", no, DismissRequest(one.id))
     return submenu(key, text, choices)

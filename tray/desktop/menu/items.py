@@ -6,12 +6,12 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tray.desktop.labels import id_part
 from tray.desktop.menu.actions import Action
-from tray.desktop.words import part
 from tray.language import say
 
 
-class Kind(enum.Enum):
+class ItemKind(enum.Enum):
     ACTION = enum.auto()
     CHECK = enum.auto()
     SUBMENU = enum.auto()
@@ -24,7 +24,7 @@ class Item:
     """One row. `id` is a path that stays the same as long as the row means the same."""
 
     id: str
-    kind: Kind
+    kind: ItemKind
     label: str = ""
     checked: bool = False
     enabled: bool = True
@@ -36,40 +36,40 @@ Items = tuple[Item, ...]
 
 
 def label(key: str, text: str) -> Item:
-    return Item(id=key, kind=Kind.LABEL, label=text, enabled=False)
+    return Item(id=key, kind=ItemKind.LABEL, label=text, enabled=False)
 
 
 def separator(key: str) -> Item:
-    return Item(id=key, kind=Kind.SEPARATOR)
+    return Item(id=key, kind=ItemKind.SEPARATOR)
 
 
 def click(key: str, text: str, action: Action) -> Item:
-    return Item(id=key, kind=Kind.ACTION, label=text, action=action)
+    return Item(id=key, kind=ItemKind.ACTION, label=text, action=action)
 
 
 def check(key: str, text: str, checked: bool, action: Action) -> Item:
-    return Item(id=key, kind=Kind.CHECK, label=text, checked=checked, action=action)
+    return Item(id=key, kind=ItemKind.CHECK, label=text, checked=checked, action=action)
 
 
 def submenu(key: str, text: str, children: Items, *, enabled: bool = True) -> Item:
-    return Item(id=key, kind=Kind.SUBMENU, label=text, children=children, enabled=enabled)
+    return Item(id=key, kind=ItemKind.SUBMENU, label=text, children=children, enabled=enabled)
 
 
-def below(key: str, *names: str) -> str:
+def child_id(key: str, *names: str) -> str:
     """The id of a row below another one; what foreign names hold cannot lengthen the path."""
-    return "/".join((key, *(part(name) for name in names)))
+    return "/".join((key, *(id_part(name) for name in names)))
 
 
-def unique(rows: Iterable[Item]) -> list[Item]:
+def deduplicate(rows: Iterable[Item]) -> list[Item]:
     """Of rows that mean the same, the last."""
     return list({row.id: row for row in rows}.values())
 
 
-def shortened(rows: list[Item], limit: int, more: Item) -> Items:
+def truncated(rows: list[Item], limit: int, more: Item) -> Items:
     """The first ones, and that there are more."""
     return tuple(rows) if len(rows) <= limit else (*rows[:limit], more)
 
 
-def counted(word: str, number: int) -> str:
+def with_count(word: str, number: int) -> str:
     """A label with its count; nothing to count says nothing."""
     return say("{word} ({number})", word=word, number=number) if number else word

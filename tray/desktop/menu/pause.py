@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from tray.desktop.menu.actions import Pause, Resume
-from tray.desktop.menu.items import Item, Items, below, click, label, separator, submenu, unique
-from tray.desktop.menu.state import Lull, MenuState
-from tray.desktop.words import clean, clock, named
+from tray.desktop.labels import agent_label, clean, clock
+from tray.desktop.menu.actions import PauseHooks, ResumeHooks
+from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, separator, submenu
+from tray.desktop.menu.state import MenuState, PartialPause
 from tray.language import phrase, say
 from tray.model.decision import Record
 
 K = TypeVar("K")
 
-SHOWN = 3  # sessions, and agents, that can be paused by themselves: those that were heard of last
+ROW_LIMIT = 3  # sessions, and agents, that can be paused by themselves: those that were heard of last
 SHORTEST = 30 * 60.0  # seconds
 LENGTHS = (
     ("30m", phrase("30 minutes"), SHORTEST),
@@ -23,12 +23,12 @@ LENGTHS = (
 
 
 def pause(state: MenuState) -> Item:
-    until = paused(state)
+    until = paused_until(state)
     word = say("Paused until {time}", time=until) if until else say("Pause")
     return submenu("pause", word, _rows(state), enabled=state.enabled)
 
 
-def paused(state: MenuState) -> str:
+def paused_until(state: MenuState) -> str:
     """Until when; "" when hooks are not paused for everybody."""
     if state.paused_until is None or not state.paused_until > state.now:
         return ""
@@ -36,33 +36,33 @@ def paused(state: MenuState) -> str:
 
 
 def _rows(state: MenuState) -> Items:
-    lulls = _lulls(state)
-    resuming = bool(paused(state) or lulls)
+    lulls = _partial_pauses(state)
+    resuming = bool(paused_until(state) or lulls)
     return (
-        *((click("pause/resume", say("Resume"), Resume()),) if resuming else ()),
+        *((click("pause/resume", say("Resume"), ResumeHooks()),) if resuming else ()),
         *lulls,
         *((separator("pause/line"),) if resuming else ()),
         *_lengths("pause"),
-        *_some(state),
+        *_targets(state),
     )
 
 
-def _lulls(state: MenuState) -> list[Item]:
-    return unique(
+def _partial_pauses(state: MenuState) -> list[Item]:
+    return deduplicate(
         label(
-            below("pause/lull", one.agent, one.session),
+            child_id("pause/lull", one.agent, one.session),
             say("{name} is paused until {time}", name=_name(one), time=clock(one.until, state.now)),
         )
-        for one in state.lulls
+        for one in state.partial_pauses
         if one.until > state.now
     )
 
 
-def _name(one: Lull) -> str:
-    return named(one.agent, one.project, one.session if one.session else "")
+def _name(one: PartialPause) -> str:
+    return agent_label(one.agent, one.project, one.session if one.session else "")
 
 
-def _some(state: MenuState) -> Items:
+def _targets(state: MenuState) -> Items:
     """Sessions first, then whole agents, the latest of each on top."""
     sessions = {(one.agent, one.session): one for one in reversed(state.recent) if one.session and one.agent}
     agents = {one.agent: one for one in reversed(state.recent) if one.agent}
@@ -71,7 +71,7 @@ def _some(state: MenuState) -> Items:
         *(
             submenu(key, say("Only {name}", name=clean(agent, 30)), _lengths(key, agent))
             for agent, _ in _latest(agents)
-            for key in (below("pause/agent", agent),)
+            for key in (child_id("pause/agent", agent),)
         ),
     ]
     return (separator("pause/some"), *rows) if rows else ()
@@ -79,14 +79,16 @@ def _some(state: MenuState) -> Items:
 
 def _latest(found: dict[K, Record]) -> list[tuple[K, Record]]:
     """Who was heard of last, with what was heard."""
-    return sorted(found.items(), key=lambda pair: pair[1].at, reverse=True)[:SHOWN]
+    return sorted(found.items(), key=lambda pair: pair[1].at, reverse=True)[:ROW_LIMIT]
 
 
 def _session(agent: str, session: str, project: str) -> Item:
-    key = below("pause/session", agent, session)
-    text = say("Only {name}", name=named(agent, project, session))
+    key = child_id("pause/session", agent, session)
+    text = say("Only {name}", name=agent_label(agent, project, session))
     return submenu(key, text, _lengths(key, agent, session))
 
 
 def _lengths(key: str, agent: str = "", session: str = "") -> Items:
-    return tuple(click(f"{key}/{word}", say(text), Pause(seconds, agent, session)) for word, text, seconds in LENGTHS)
+    return tuple(
+        click(f"{key}/{word}", say(text), PauseHooks(seconds, agent, session)) for word, text, seconds in LENGTHS
+    )

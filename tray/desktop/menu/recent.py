@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Reason
-from tray.desktop.menu.items import Item, Items, below, click, label, submenu
+from tray.desktop.labels import record_label
+from tray.desktop.menu.actions import ShowReason
+from tray.desktop.menu.items import Item, Items, child_id, click, label, submenu
 from tray.desktop.menu.state import MenuState
-from tray.desktop.words import row
 from tray.language import say
 
-SHOWN = 10
+RECORD_LIMIT = 10
 
 
 def recent(state: MenuState) -> Item:
@@ -16,10 +16,10 @@ def recent(state: MenuState) -> Item:
 
 
 def _rows(state: MenuState) -> Items:
-    records = {record.id: record for record in reversed(state.recent[:SHOWN])}
+    records = {record.id: record for record in reversed(state.recent[:RECORD_LIMIT])}
     if not records:
         return (label("recent/none", say("No decisions yet")),)
     return tuple(
-        click(below("recent", record.id), row(record, state.now), Reason(record.id))
+        click(child_id("recent", record.id), record_label(record, state.now), ShowReason(record.id))
         for record in reversed(records.values())
     )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Doctor, Hooking, OpenConfiguration, OpenPage, StartAtLogin
+from tray.desktop.labels import clean
+from tray.desktop.menu.actions import OpenConfiguration, OpenPage, RunDoctor, StartAtLogin, SwitchHook
 from tray.desktop.menu.agents import agents
-from tray.desktop.menu.items import Item, Items, below, check, click, label, shortened, submenu, unique
-from tray.desktop.menu.state import MenuState, Running
-from tray.desktop.words import clean
+from tray.desktop.menu.items import Item, Items, check, child_id, click, deduplicate, label, submenu, truncated
+from tray.desktop.menu.state import MenuHook, MenuState
 from tray.language import count, say
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
-SHOWN = 20
+ROW_LIMIT = 20
 
 
 def settings(state: MenuState) -> Item:
@@ -19,14 +19,14 @@ def settings(state: MenuState) -> Item:
 
 
 def _rows(state: MenuState) -> Items:
-    offers = state.offers
+    offers = state.options
     return (
         *_login(offers.at_login),
         *((_hooks(state),) if state.hooks else ()),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
         *((click("settings/page", say("Open page"), OpenPage()),) if offers.page else ()),
-        *((agents(state),) if state.wired else ()),
-        *((click("settings/doctor", say("Doctor"), Doctor()),) if offers.doctor else ()),
+        *((agents(state),) if state.connections else ()),
+        *((click("settings/doctor", say("Doctor"), RunDoctor()),) if offers.doctor else ()),
     )
 
 
@@ -36,15 +36,15 @@ def _login(on: bool | None) -> Items:
 
 def _hooks(state: MenuState) -> Item:
     """Each approved hook, ticked while it may run; and what a person turned down or took back."""
-    rows = unique(_hook(one) for one in state.hooks)
-    more = count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", len(rows) - SHOWN)
-    return submenu("settings/hooks", say("Hooks"), shortened(rows, SHOWN, label("settings/hooks/more", more)))
+    rows = deduplicate(_hook(one) for one in state.hooks)
+    more = count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", len(rows) - ROW_LIMIT)
+    return submenu("settings/hooks", say("Hooks"), truncated(rows, ROW_LIMIT, label("settings/hooks/more", more)))
 
 
-def _hook(one: Running) -> Item:
+def _hook(one: MenuHook) -> Item:
     text = " · ".join(part for part in (clean(one.name, 40), sanitise(one.event, 30)) if part)
-    if one.state is State.REVOKED:
-        return label(below("settings/hooks/one", one.key), say("{hook} · revoked", hook=text))
-    if one.state is State.DENIED:
-        return label(below("settings/hooks/one", one.key), say("{hook} · denied", hook=text))
-    return check(below("settings/hooks/one", one.key), text, one.enabled, Hooking(one.key, on=not one.enabled))
+    if one.state is ApprovalState.REVOKED:
+        return label(child_id("settings/hooks/one", one.key), say("{hook} · revoked", hook=text))
+    if one.state is ApprovalState.DENIED:
+        return label(child_id("settings/hooks/one", one.key), say("{hook} · denied", hook=text))
+    return check(child_id("settings/hooks/one", one.key), text, one.enabled, SwitchHook(one.key, on=not one.enabled))

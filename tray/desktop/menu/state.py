@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tray.model.decision import Record
-from tray.model.hook import State
+from tray.model.hook import ApprovalState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Approval:
     key: str
     name: str
     event: str
-    state: State  # CHANGED = an approved copy goes on running
+    state: ApprovalState  # CHANGED = an approved copy goes on running
     digest: str  # of the bytes that an approval would put in force; "" when they could not be read
     kind: str = "hook"
     removed: bool = False  # no longer declared; to approve that is to revoke the hook
@@ -24,7 +24,7 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class MenuBatch:
     """Hooks that were approved before with the same content; `click` is the label that approves exactly them."""
 
     number: int
@@ -33,7 +33,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class MenuRequest:
     """What somebody asked for who may not do it himself, or what was done elsewhere and can be undone."""
 
     id: str
@@ -43,7 +43,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class MenuQuestion:
     """An agent waits for the user's yes or no."""
 
     id: str
@@ -53,7 +53,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lull:
+class PartialPause:
     """A pause that is not for everybody."""
 
     until: float
@@ -63,18 +63,18 @@ class Lull:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class MenuHook:
     """An approved hook and whether the menu lets it run; or one that a person revoked or denied, which does not."""
 
     key: str
     name: str
     event: str
     enabled: bool = True
-    state: State = State.APPROVED
+    state: ApprovalState = ApprovalState.APPROVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wired:
+class MenuAgent:
     """How one agent stands. `connect` and `disconnect` are the digests of differences that were shown and wait."""
 
     agent: str
@@ -84,26 +84,26 @@ class Wired:
     trusted: bool | None = None  # None = its files do not say
     firing: bool | None = None  # None = not tried
     stale: bool = False  # its lines are not those that connecting would write now
-    heard: float | None = None
+    last_seen: float | None = None
     advice: str = ""
     connect: str = ""
     disconnect: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class AlertsState:
     """How alerts stand. Rows for what nobody supplies are left out."""
 
-    off: frozenset[str] = frozenset()  # classes that the menu turned off
+    muted_classes: frozenset[str] = frozenset()  # classes that the menu turned off
     snoozable: bool = False
     snoozed_until: float | None = None
-    quiet: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
-    quiet_heeded: bool = True
-    held: int = 0  # alerts that are held back just now
+    quiet_hours: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
+    quiet_hours_on: bool = True
+    deferred: int = 0  # alerts that are held back just now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offers:
+class MenuOptions:
     """What Settings has rows for. None = this is not there."""
 
     at_login: bool | None = None
@@ -118,21 +118,21 @@ class MenuState:
     now: float
     enabled: bool = True
     paused_until: float | None = None  # for everybody
-    lulls: tuple[Lull, ...] = ()
+    partial_pauses: tuple[PartialPause, ...] = ()
     muted: bool = False
     agents: int = 0  # agents heard of lately
     running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
-    trouble: int = 0  # hooks that failed lately
-    lost: int = 0  # decisions that could not be written down
+    failing_hooks: int = 0  # hooks that failed lately
+    dropped_rows: int = 0  # decisions that could not be written down
     problem: str = ""
     incident: str = ""  # what happened to the state folder, until a person has read it
     damage: str = ""  # what happened to the database
     recent: tuple[Record, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[MenuQuestion, ...] = ()
     approvals: tuple[Approval, ...] = ()
-    batch: Batch | None = None
-    requests: tuple[Request, ...] = ()
-    hooks: tuple[Running, ...] = ()
-    wired: tuple[Wired, ...] = ()
-    telling: Telling = Telling()
-    offers: Offers = Offers()
+    batch: MenuBatch | None = None
+    requests: tuple[MenuRequest, ...] = ()
+    hooks: tuple[MenuHook, ...] = ()
+    connections: tuple[MenuAgent, ...] = ()
+    alerts: AlertsState = AlertsState()
+    options: MenuOptions = MenuOptions()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import Incident, Problem, ReviewBatch
-from tray.desktop.menu.agents import offered
+from tray.desktop.labels import clean, last_event, short_problem
+from tray.desktop.menu.actions import ReviewBatch, ShowIncident, ShowProblem
+from tray.desktop.menu.agents import connect_rows
 from tray.desktop.menu.items import Item, click, label, submenu
-from tray.desktop.menu.pause import paused
+from tray.desktop.menu.pause import paused_until
 from tray.desktop.menu.state import MenuState
-from tray.desktop.words import clean, happened, short
 from tray.language import count, say
 from tray.text import sanitise
 
@@ -16,12 +16,12 @@ STATUS_LIMIT = 60  # characters; this row is the one that would stretch the whol
 
 def status(state: MenuState) -> Item:
     if state.incident:
-        return click("status", clean(state.incident, STATUS_LIMIT), Incident())
+        return click("status", clean(state.incident, STATUS_LIMIT), ShowIncident())
     if state.damage:
         return click("status", clean(state.damage, STATUS_LIMIT), ReviewBatch())
     if state.problem:
-        return click("status", clean(short(state.problem), STATUS_LIMIT), Problem())
-    if rows := offered(state):
+        return click("status", clean(short_problem(state.problem), STATUS_LIMIT), ShowProblem())
+    if rows := connect_rows(state):
         return submenu("offer", say("No agent is connected"), rows)
     return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
 
@@ -29,23 +29,23 @@ def status(state: MenuState) -> Item:
 def _text(state: MenuState) -> str:
     if not state.enabled:
         return say("Hooks are off")
-    if until := paused(state):
+    if until := paused_until(state):
         return say("Hooks are paused until {time}", time=until)
-    return sanitise(state.running, STATUS_LIMIT) or _usual(state)
+    return sanitise(state.running, STATUS_LIMIT) or _default_text(state)
 
 
-def _usual(state: MenuState) -> str:
+def _default_text(state: MenuState) -> str:
     """How many agents, whose lines do nothing, what is wrong with hooks, and what came last."""
     parts = []
     if state.agents:
         parts.append(count("{n} agent", "{n} agents", state.agents))
-    dumb = [one.name for one in state.wired if one.connected and (one.trusted is False or one.firing is False)]
+    dumb = [one.name for one in state.connections if one.connected and (one.trusted is False or one.firing is False)]
     if dumb:
         parts.append(say("{agent} is not firing", agent=clean(", ".join(dumb), 30)))
-    if state.trouble:
-        parts.append(count("{n} hook in trouble", "{n} hooks in trouble", state.trouble))
-    if state.lost:
-        parts.append(count("{n} decision not written down", "{n} decisions not written down", state.lost))
+    if state.failing_hooks:
+        parts.append(count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks))
+    if state.dropped_rows:
+        parts.append(count("{n} decision not written down", "{n} decisions not written down", state.dropped_rows))
     if state.recent:
-        parts.append(say("last: {what}", what=happened(state.recent[0], state.now)))
+        parts.append(say("last: {what}", what=last_event(state.recent[0], state.now)))
     return " · ".join(parts) or say("No event yet")

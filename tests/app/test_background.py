@@ -1,0 +1,52 @@
+"""Threads for what nobody waits for, and a system that has none left."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tray.app import background as module
+from tray.app.background import THREAD_LIMIT, BackgroundPool
+
+
+def refuse(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_system_without_a_thread_is_as_good_as_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    observers = BackgroundPool()
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", refuse)
+        assert {observers.spawn(lambda: None) for _ in range(THREAD_LIMIT + 1)} == {False}
+
+    done = threading.Event()
+    assert observers.spawn(done.set)
+    assert done.wait(20)
+    observers.join()
+
+
+def test_there_are_so_many_places_and_one_that_is_left_is_free_again() -> None:
+    observers = BackgroundPool()
+    release = threading.Event()
+    assert {observers.spawn(lambda: release.wait(20)) for _ in range(THREAD_LIMIT)} == {True}
+    assert not observers.spawn(lambda: None)
+
+    release.set()
+    observers.join()
+
+    assert observers.spawn(lambda: None)
+    observers.join()
+
+
+def test_many_that_hang_do_not_hold_up_the_end_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ENDING", 0.3)
+    observers, release = BackgroundPool(), threading.Event()
+    assert {observers.spawn(lambda: release.wait(120)) for _ in range(THREAD_LIMIT)} == {True}
+
+    ending = threading.Thread(target=observers.join)
+    ending.start()
+    ending.join(30)  # one after the other they would take twice as long
+
+    assert not ending.is_alive()
+    release.set()

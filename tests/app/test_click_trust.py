@@ -1,0 +1,105 @@
+"""One tool call of an agent against the page of a running tray: it is not opened for it, and not heard from it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import FLAGS, PROGRAM
+from desk import wait
+from live import PYTHON, Live
+from plain import Plain
+from web.site import found
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows whose connection it is")
+DESKTOP = '#!/bin/sh\nprintf %s "$1" >"$HOME/opened.part" && mv "$HOME/opened.part" "$HOME/opened"\n'
+# Signs in as the page's own script does, with every header forged; prints the status.
+ENTER = """
+import http.client, json, sys
+authority, _, word = sys.argv[1].removeprefix("http://").partition("/enter#")
+line = http.client.HTTPConnection(authority, timeout=20)
+headers = {"Origin": "http://" + authority, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
+line.request("POST", "/enter", json.dumps({"pass": word}), headers)
+print(line.getresponse().status)
+"""
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    plain = Plain(tmp_path)
+    browser = tmp_path / "bin" / "xdg-open"
+    browser.parent.mkdir()
+    browser.write_text(DESKTOP)
+    browser.chmod(0o755)
+    plain.environment["PATH"] = f"{browser.parent}:{plain.environment['PATH']}"
+    live = Live.fresh(plain, tmp_path)
+    yield live
+    live.quit()
+    plain.close()
+
+
+def link(live: Live, folder: Path) -> tuple[Path, str]:
+    """What a person's browser is shown: the file, and the link in it."""
+    done = live.cli("open")
+    assert not done.returncode, done.stderr.decode()
+    note = folder / "opened"
+    file = Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
+    return file, found(file)
+
+
+def test_a_program_that_an_agent_let_loose_does_not_get_in(live: Live, tmp_path: Path) -> None:
+    file, address = link(live, tmp_path)
+    said = tmp_path / "said"
+    program = shlex.join([PYTHON, "-I", "-c", ENTER, address])
+    line = f"{program} >{said}.part 2>&1; mv {said}.part {said}"
+
+    subprocess.run(["setsid", "--fork", "env", "-i", "PATH=/usr/bin:/bin", "sh", "-c", line], check=True)
+
+    assert str(wait(lambda: said.exists() and said.read_text(), 20, "the answer")).strip() == "403"
+    assert file.exists()
+
+
+def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: Path) -> None:
+    file, address = link(live, tmp_path)
+    said = tmp_path / "said"
+    flags = [*(flag for flag in FLAGS if "remote" not in flag), f"--user-data-dir={tmp_path}/profile"]
+    program = shlex.join([PROGRAM, *flags, "--virtual-time-budget=5000", "--dump-dom", address])
+    line = f"{program} >{said}.part 2>/dev/null; mv {said}.part {said}"
+
+    subprocess.run(
+        ["setsid", "--fork", "env", "-i", "PATH=/usr/bin:/bin", f"HOME={tmp_path}", "sh", "-c", line], check=True
+    )
+
+    wait(said.exists, 30, "the browser has ended")
+    assert file.exists()
+    assert "does not count: chromium-headless-shell" in (live.home / "logs" / "hooktray.log").read_text()
+
+
+def test_the_page_is_not_opened_for_an_agent(live: Live, tmp_path: Path) -> None:
+    line = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "open"]
+    marked = live.place.run(["env", "CLAUDECODE=1", *line])
+    payload = json.dumps({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "X", "tool_input": {}})
+    agent = (
+        "import subprocess, sys; split = sys.argv.index('--');"
+        f"subprocess.run(sys.argv[1:split], input={payload.encode()!r}, capture_output=True);"
+        "sys.exit(subprocess.run(sys.argv[split + 1:]).returncode)"
+    )
+    below = live.place.run([PYTHON, "-c", agent, *live.relay_argv("claude-code", "PreToolUse"), "--", *line])
+
+    assert [marked.returncode, below.returncode] == [1, 1]
+    assert b"may not open the page" in below.stderr
+    assert not (tmp_path / "opened").exists()
+
+
+def test_no_tool_call_reaches_for_the_page_while_it_is_open(live: Live, tmp_path: Path) -> None:
+    _, address = link(live, tmp_path)
+    call = {"tool_name": "Bash", "tool_input": {"command": f"curl {address.partition('/enter')[0]}/"}}
+
+    said = live.relay("claude-code", "PreToolUse", {"session_id": "s", "hook_event_name": "PreToolUse", **call})
+
+    assert json.loads(said.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"

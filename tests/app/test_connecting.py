@@ -1,0 +1,118 @@
+"""What menu and page are given: how each agent stands, and an offer that is shown before it is taken."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tray.app.connecting import ConnectService
+from tray.errors import HooktrayError
+from tray.paths import locate
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+TEXT = '{"model": "opus"}\n'
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(TEXT)
+    return file
+
+
+@pytest.fixture
+def opened() -> list[Path]:
+    return []
+
+
+@pytest.fixture
+def wiring(home: Path, opened: list[Path]) -> ConnectService:
+    paths = locate(str(home / "h"))
+    paths.prepare()
+    return ConnectService(
+        paths, lambda agent: 7.0 if agent == "claude-code" else None, opened.append, lambda session: False
+    )
+
+
+def states(wiring: ConnectService) -> dict[str, tuple[bool, bool, float | None]]:
+    return {one.agent: (one.installed, one.connected, one.last_event) for one in wiring.states()}
+
+
+def test_what_is_shown_is_written_and_taken_back(wiring: ConnectService, file: Path, opened: list[Path]) -> None:
+    assert states(wiring)["claude-code"] == (True, False, 7.0)
+    assert states(wiring)["x-code"] == (False, False, None)
+
+    offer = wiring.review("claude-code", connect=True)
+    head, text = opened[0].read_text().split("\n\n", 1)
+    assert text == offer.text
+    assert head.splitlines()[1].endswith(f"Settings, Agents, Claude Code, {offer.digest[:8]}")
+    assert offer.text.startswith(f"--- {file}\n+++ {file}\n@@")
+    assert file.read_text() == TEXT
+    wiring.apply(offer)
+    assert states(wiring)["claude-code"] == (True, True, 7.0)
+    assert wiring.preview("claude-code", connect=True).is_empty
+
+    wiring.apply(wiring.review("claude-code", connect=False))
+    assert file.read_text() == TEXT
+
+
+def test_all_agents_are_shown_with_what_connecting_them_would_write(
+    wiring: ConnectService, file: Path, opened: list[Path], home: Path
+) -> None:
+    wiring.show()
+    text = opened[0].read_text()
+    assert "claude-code: installed, not connected, last heard of " in text
+    assert f"`hooktray connect claude-code` would write this:\n--- {file}\n" in text
+    assert "x-code: not found here, not connected, never heard of\n" in text
+
+    wiring.apply(wiring.preview("claude-code", connect=True))
+    wiring.show()
+
+    text = opened[1].read_text()
+    assert "claude-code: installed, 32 events connected" in text
+    assert "would write" not in text
+
+
+def test_what_has_changed_since_it_was_shown_is_not_written(wiring: ConnectService, file: Path) -> None:
+    offer = wiring.preview("claude-code", connect=True)
+    file.write_text("{}")
+
+    with pytest.raises(HooktrayError, match="changed by somebody else"):
+        wiring.apply(offer)
+
+    assert file.read_text() == "{}"
+
+
+def test_every_agent_can_be_offered(wiring: ConnectService, home: Path) -> None:
+    for agent in ("claude-code", "shelley", "starchild", "x-code"):
+        wiring.apply(wiring.preview(agent, connect=True))
+
+    assert {agent for agent, (_, connected, _) in states(wiring).items() if connected} == {
+        "claude-code",
+        "shelley",
+        "starchild",
+        "x-code",
+    }
+    for agent in ("claude-code", "shelley", "starchild", "x-code"):
+        wiring.apply(wiring.preview(agent, connect=False))
+    assert [path.name for path in home.iterdir()] == ["h"]
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_place(wiring: ConnectService, file: Path) -> None:
+    file.write_text(json.dumps({"a": 1})[:-1] + ",}")
+
+    with pytest.raises(HooktrayError, match=r"settings\.json:1:"):
+        wiring.preview("claude-code", connect=True)
+
+    assert ":1:" in wiring.states()[0].problem

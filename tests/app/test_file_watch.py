@@ -1,0 +1,95 @@
+"""Changes to files are told as they happen, and nothing else wakes anybody."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from desk import wait
+
+from tray.app.file_watch import FileWatch
+from tray.threads import LoopThread
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.loop = LoopThread()
+        self.count = 0
+        self.watch = FileWatch(self.loop.loop, self.hear)
+
+    def hear(self) -> None:
+        self.count += 1
+
+    def over(self, *files: Path) -> int:
+        """Watch these; the count once the watch is there."""
+        before = self.count
+        self.watch.watch(files)
+        wait(lambda: self.count > before, 20, "the first look")
+        return self.count
+
+    def settle(self) -> int:
+        """The count once all signs so far are told: the loop has had its turn, and whatever it put off."""
+        done = threading.Event()
+        self.loop.loop.call_soon_threadsafe(lambda: self.loop.loop.call_later(0.25, done.set))
+        done.wait(20)
+        return self.count
+
+
+@pytest.fixture
+def ear() -> Iterator[Ear]:
+    ear = Ear()
+    yield ear
+    ear.watch.close()
+    ear.loop.close()
+
+
+def test_many_writes_in_one_go_are_told_once_and_a_neighbour_never(ear: Ear, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    before = ear.over(file)
+
+    written = threading.Event()
+    ear.loop.loop.call_soon_threadsafe(written.wait, 20)  # the loop sees all of it at once
+    for number in range(20):
+        file.write_text(str(number))
+    written.set()
+    wait(lambda: ear.count > before, 20, "news")
+    told = ear.settle()
+    (tmp_path / "b.yaml").write_text("x")
+
+    assert told - before == 1
+    assert ear.settle() == told
+
+
+def test_a_file_behind_a_link_and_one_that_comes_back_are_seen(ear: Ear, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    real, link = tmp_path / "real" / "x.yaml", tmp_path / "x.yaml"
+    real.write_text("1")
+    link.symlink_to(real)
+    before = ear.over(link)
+
+    real.write_text("2")
+    wait(lambda: ear.count > before, 20, "the link's target is seen")
+    before = ear.settle()
+    link.unlink()
+    wait(lambda: ear.count > before, 20, "its end is seen")
+    before = ear.settle()
+    link.write_text("3")
+
+    wait(lambda: ear.count > before, 20, "its return is seen")
+
+
+def test_what_is_no_longer_wanted_is_no_longer_told(ear: Ear, tmp_path: Path) -> None:
+    first, second = tmp_path / "1" / "a", tmp_path / "2" / "a"
+    for file in (first, second):
+        file.parent.mkdir()
+    ear.over(first)
+    before = ear.over(second)
+
+    first.write_text("x")
+
+    assert ear.settle() == before

@@ -1,0 +1,114 @@
+"""How quitting waits for hooks, with a stand-in for the door that counts."""
+
+from __future__ import annotations
+
+import configparser
+import threading
+from pathlib import Path
+
+import pytest
+from desk import wait
+
+from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, KILL_TIMEOUT, GracefulShutdown
+from tray.threads import ShutdownState
+
+LONG = 60.0
+SERVICE = Path(__file__).parents[2] / "installers" / "linux" / "hooktray.service"
+
+
+class Door:
+    """Busy until it is closed, or until `is_busy` is set to False."""
+
+    def __init__(self, quit: ShutdownState) -> None:
+        self.quit = quit
+        self.is_busy = True
+        self.calls: list[str] = []
+
+    def stop_accepting(self) -> None:
+        self.calls.append("shut")
+
+    def close(self, timeout: float) -> None:
+        self.calls.append("close" if self.quit.must_end_hooks else "close too early")
+        self.is_busy = False
+
+
+class Fixture:
+    def __init__(self) -> None:
+        self.quit = ShutdownState()
+        self.door = Door(self.quit)
+        self.waits, self.ended = threading.Event(), threading.Event()
+
+    def start(self, finishing: float) -> GracefulShutdown:
+        quitting = GracefulShutdown(
+            self.door,
+            self.quit,
+            grace=finishing,
+            on_begin=lambda: None,
+            on_wait=self.waits.set,
+            on_end=self.ended.set,
+        )
+        quitting.start()
+        return quitting
+
+
+@pytest.fixture
+def scene(monkeypatch: pytest.MonkeyPatch) -> Fixture:
+    # The watchdog would end the test process: nothing closes the tray here.
+    monkeypatch.setattr("faulthandler.dump_traceback_later", lambda *_, **__: None)
+    return Fixture()
+
+
+def test_quitting_waits_until_no_hook_runs(scene: Fixture) -> None:
+    quitting = scene.start(LONG)
+    quitting.request()
+    assert scene.waits.wait(LONG)
+    assert scene.quit.begun
+    assert not scene.quit.must_end_hooks
+
+    scene.door.is_busy = False
+
+    assert scene.ended.wait(LONG)
+    quitting.join()
+    assert scene.door.calls == ["shut", "close"]
+
+
+def test_hooks_are_ended_when_their_time_is_over(scene: Fixture) -> None:
+    quitting = scene.start(0.05)
+
+    quitting.request()
+
+    assert scene.ended.wait(LONG)
+    quitting.join()
+    assert scene.door.calls == ["shut", "close"]
+
+
+def test_hooks_are_ended_at_once_when_quit_is_asked_for_twice(scene: Fixture) -> None:
+    quitting = scene.start(LONG)
+    quitting.request()
+    assert scene.waits.wait(LONG)
+
+    quitting.request()
+
+    wait(scene.ended.is_set, LONG / 2, "it does not wait for the hooks")
+    quitting.join()
+    assert scene.door.calls == ["shut", "close"]
+
+
+def test_without_a_running_hook_the_tray_ends_and_shows_nothing(scene: Fixture) -> None:
+    scene.door.is_busy = False
+    quitting = scene.start(LONG)
+
+    quitting.request()
+
+    assert scene.ended.wait(LONG)
+    quitting.join()
+    assert not scene.waits.is_set()
+
+
+def test_systemd_gives_the_tray_the_time_that_it_needs_and_no_signal_to_hooks() -> None:
+    unit = configparser.ConfigParser(strict=False)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(SERVICE)
+
+    assert unit["Service"]["KillMode"] == "mixed"
+    assert float(unit["Service"]["TimeoutStopSec"]) > GRACE + KILL_TIMEOUT + CLOSE_TIMEOUT

@@ -1,0 +1,64 @@
+"""Whose process it is, is told by its program and not by what it calls itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tray.approvals.callers.ancestry import (
+    ONE_SHOT,
+    Ancestor,
+    HookAncestry,
+    descends_from,
+    descends_from_hook,
+    is_own_program,
+)
+
+SAYS_ONCE = Ancestor(5, ("python3", *ONE_SHOT, "claude-code", "Stop"))
+
+
+@contextmanager
+def running(argv: list[str], executable: str | None = None) -> Iterator[int]:
+    child = subprocess.Popen(argv, executable=executable, stdin=subprocess.PIPE)
+    try:
+        yield child.pid
+    finally:
+        assert child.stdin is not None
+        child.stdin.close()
+        child.wait(10)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_one_shot_engine_counts_only_when_its_program_is_ours(ours: bool) -> None:
+    below = descends_from(7, 1, lambda pid: [SAYS_ONCE], lambda pid: ours)
+    hook = descends_from_hook(7, 1, lambda pid: [SAYS_ONCE], lambda pid: False, lambda pid: ours)
+
+    assert (below, hook) == (ours, ours)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
+def test_a_program_that_calls_itself_our_engine_is_none() -> None:
+    with running([sys.executable, *ONE_SHOT], executable="/bin/cat") as pid:
+        assert not is_own_program(pid)
+
+
+def test_our_own_interpreter_is_ours_and_a_process_that_has_gone_is_not() -> None:
+    with running([sys.executable, "-I", "-c", "import sys; sys.stdin.read()"]) as pid:
+        assert is_own_program(pid)
+    assert is_own_program(os.getpid())
+    assert not is_own_program(pid)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
+def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
+    with running(["/bin/cat"], executable="/bin/cat") as ours:
+        below, beside = HookAncestry(os.getpid()), HookAncestry(ours)
+
+        assert [below.from_hook(ours), below.from_hook(ours)] == [True, True]
+        assert [beside.from_hook(os.getpid()), beside.from_hook(os.getpid())] == [False, False]
+    assert not beside.from_hook(ours)

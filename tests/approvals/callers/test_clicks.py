@@ -1,0 +1,205 @@
+"""Through which programs a click counts, as a table of what the kernel may show of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tray.approvals.callers.clicks import ClickObjection, check_browser, check_tray_host
+from tray.approvals.callers.person import ProcessFacts
+
+ME = 1000
+
+
+def seen(pid: int, parent: int, name: str, **more: Any) -> ProcessFacts:
+    return ProcessFacts(**{"pid": pid, "parent": parent, "uid": ME, "name": name, "is_system": True, **more})
+
+
+INIT = seen(1, 0, "systemd", uid=0, environment=None)
+CHROMIUM = seen(
+    50, 1, "chromium", command=("/usr/lib/chromium/chromium", "--profile-directory=Default", "--no-sandbox")
+)
+ZYGOTE = seen(51, 50, "chromium", command=("/usr/lib/chromium/chromium --type=zygote --no-zygote-sandbox",))
+NETWORK = seen(52, 51, "chromium", command=("/usr/lib/chromium/chromium --utility-sub-type=network",))
+FIREFOX = seen(60, 61, "firefox-esr", command=("/usr/lib/firefox-esr/firefox-esr", "https://example.com/--headless"))
+PANEL = seen(61, 1, "xfce4-panel")
+EPIPHANY = seen(70, 1, "epiphany")
+WEBKIT = seen(72, 71, "WebKitNetworkProcess")
+CAGE = seen(71, 70, "bwrap")
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        (NETWORK, ZYGOTE, CHROMIUM, INIT),
+        (FIREFOX, PANEL, INIT),
+        (replace(FIREFOX, name=".firefox-wrapped"), INIT),
+        (WEBKIT, CAGE, EPIPHANY, INIT),
+    ],
+)
+def test_a_browser_that_a_person_uses_is_heard(chain: tuple[ProcessFacts, ...]) -> None:
+    assert check_browser(chain, (), ME) is None
+
+
+def started(*words: str) -> tuple[ProcessFacts, ...]:
+    """Debian's Chromium; it shows its words as one, joined by blanks."""
+    line = " ".join(("/usr/lib/chromium/chromium", "--disable-pings", *words))
+    return NETWORK, ZYGOTE, replace(CHROMIUM, command=(line,)), INIT
+
+
+EXTENSIONS = "/usr/share/chromium/extensions"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--load-extension", "--no-sandbox", "file:///home/me/open-x.html"),
+        (f"--load-extension={EXTENSIONS}/ublock-origin", "file:///home/me/open-x.html"),
+        (f"--load-extension={EXTENSIONS}/one,", "--no-first-run", f"{EXTENSIONS}/two"),
+        (f"--load-extension={EXTENSIONS}/one,", f"{EXTENSIONS}/two", "file:///home/me/open-x.html"),
+        ("--disable-extensions-except=", "--load-extension=/usr/share/webext/ublock-origin"),
+        ("--no-sandbox", "--user-data-dir=/home/me/other", "https://example.com/?a=--headless"),
+    ],
+)
+def test_what_the_distribution_gives_its_browser_is_no_program_that_drives_it(words: tuple[str, ...]) -> None:
+    assert check_browser(started(*words), (), ME) is None
+
+
+def test_an_empty_switch_before_an_address_loads_nothing() -> None:
+    words = ("/usr/lib/chromium/chromium", "--load-extension=", "file:///tmp/open-x.html")
+
+    assert check_browser((NETWORK, ZYGOTE, replace(CHROMIUM, command=words), INIT), (), ME) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "switch"),
+    [
+        (("--load-extension=/home/me/x",), "--load-extension"),
+        (("--load-extension=x", "file:///home/me/open-x.html"), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/one,/tmp/x",), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/one", "x,/tmp/x"), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/../../../../tmp/x",), "--load-extension"),
+        ((f"--load-extension={EXTENSIONS}/one", "-load-extension=/tmp/x"), "-load-extension"),
+        ((f"--load-extension={EXTENSIONS}",), "--load-extension"),
+        (("--load-extension=/tmp/x\ny",), "--load-extension"),
+        (("--disable-extensions-except=/tmp/x",), "--disable-extensions-except"),
+        (("--headless=new",), "--headless"),
+        (("--remote-debugging-port=0",), "--remote-debugging-port"),
+        (("--remote-debugging-pipe",), "--remote-debugging-pipe"),
+        (("--enable-automation", "--load-extension"), "--enable-automation"),
+    ],
+)
+def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: str) -> None:
+    found = check_browser(started(*words), (), ME)
+
+    assert found is not None
+    assert found.objection is ClickObjection.AUTOMATED
+    assert found.detail == f"chromium (50) was started with {switch}"
+
+
+@pytest.mark.parametrize(
+    ("chain", "objection", "detail"),
+    [
+        ((), ClickObjection.UNSEEN, ""),
+        ((seen(80, 1, "python3.11"), INIT), ClickObjection.NOT_A_BROWSER, "python3.11 (80)"),
+        ((seen(80, 1, "curl"), INIT), ClickObjection.NOT_A_BROWSER, "curl (80)"),
+        ((seen(80, 1, "chromium", is_system=False), INIT), ClickObjection.NOT_A_BROWSER, "chromium (80)"),
+        (
+            (seen(80, 1, "chromium (deleted)", is_system=False), INIT),
+            ClickObjection.UPDATED,
+            "chromium (80) runs a file",
+        ),
+        (
+            (seen(80, 1, "python3 (deleted)", is_system=False), INIT),
+            ClickObjection.NOT_A_BROWSER,
+            "python3 (deleted)",
+        ),
+        ((replace(NETWORK, is_system=False), ZYGOTE, CHROMIUM, INIT), ClickObjection.NOT_A_BROWSER, "chromium (52)"),
+        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), ClickObjection.NOT_A_BROWSER, "python3.11 (70)"),
+        ((WEBKIT, INIT), ClickObjection.NOT_A_BROWSER, "systemd (1)"),
+        (
+            (replace(FIREFOX, command=("firefox", "-marionette")), PANEL, INIT),
+            ClickObjection.AUTOMATED,
+            "-marionette",
+        ),
+        (
+            (replace(FIREFOX, environment=frozenset({"MOZ_HEADLESS"})), PANEL, INIT),
+            ClickObjection.AUTOMATED,
+            "MOZ_HEADLESS",
+        ),
+        (
+            (NETWORK, ZYGOTE, replace(CHROMIUM, environment=frozenset({"LD_PRELOAD"})), INIT),
+            ClickObjection.ALTERED,
+            "LD_PRELOAD",
+        ),
+        ((NETWORK, ZYGOTE, replace(CHROMIUM, environment=None), INIT), ClickObjection.HIDDEN, "hides what it is"),
+        (
+            (replace(FIREFOX, environment=frozenset({"CLAUDECODE"})), INIT),
+            ClickObjection.AGENT,
+            "CLAUDECODE is set",
+        ),
+        (
+            (FIREFOX, seen(61, 1, "node", command=("node", "/usr/bin/claude")), INIT),
+            ClickObjection.AGENT,
+            "is an agent",
+        ),
+        ((FIREFOX, seen(61, 1, "sh", environment=None), INIT), ClickObjection.HIDDEN, "hides what it is"),
+    ],
+)
+def test_another_program_is_not(chain: tuple[ProcessFacts, ...], objection: ClickObjection, detail: str) -> None:
+    found = check_browser(chain, (), ME)
+
+    assert found is not None
+    assert (found.objection, detail in found.detail) == (objection, True)
+
+
+def test_a_browser_that_belongs_to_an_agent_is_not() -> None:
+    found = check_browser((FIREFOX, PANEL, INIT), {FIREFOX.pid}, ME)
+
+    assert found is not None
+    assert found.objection is ClickObjection.AGENT
+
+
+NOTIFICATIONS = seen(
+    90, 1, "gjs-console", command=("/usr/bin/gjs", "-m", "/usr/share/gnome-shell/org.gnome.Shell.Notifications")
+)
+SCRIPT = seen(91, 1, "python3.11", command=("python3", "/home/me/panel.py"))
+
+
+@pytest.mark.parametrize("one", [PANEL, NOTIFICATIONS, seen(92, 1, "plasmashell")])
+def test_a_desktops_own_program_is_heard_whenever_it_began(one: ProcessFacts) -> None:
+    assert check_tray_host((one, INIT), (), ME, predates_agents=False) == ""
+
+
+def test_any_program_is_heard_that_was_there_before_the_agents() -> None:
+    assert check_tray_host((SCRIPT, INIT), (), ME, predates_agents=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "first", "reason"),
+    [
+        (SCRIPT, False, "came after an agent"),
+        (replace(PANEL, is_system=False), False, "came after an agent"),
+        (replace(NOTIFICATIONS, command=("gjs", "/tmp/mine.js")), False, "came after an agent"),
+        (
+            replace(NOTIFICATIONS, command=("gjs", "-I", "/tmp", NOTIFICATIONS.command[-1])),
+            False,
+            "came after an agent",
+        ),
+        (replace(PANEL, environment=frozenset({"GTK_MODULES"})), False, "not its own"),
+        (replace(SCRIPT, environment=frozenset({"AI_AGENT"})), True, "AI_AGENT is set"),
+        (replace(SCRIPT, environment=None), True, "hides what it is"),
+    ],
+)
+def test_what_an_agent_may_have_put_there_is_not(one: ProcessFacts, first: bool, reason: str) -> None:
+    assert reason in check_tray_host((one, INIT), (), ME, predates_agents=first)
+
+
+def test_a_host_that_belongs_to_an_agent_is_not_whenever_it_began() -> None:
+    assert "belongs to an agent" in check_tray_host((PANEL, INIT), {PANEL.pid}, ME, predates_agents=True)
+
+
+def test_what_is_not_shown_is_no_host() -> None:
+    assert "does not show" in check_tray_host((), (), ME, predates_agents=True)

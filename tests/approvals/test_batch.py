@@ -1,0 +1,163 @@
+"""Hooks that wait with content that was approved before: one review, one click, exactly these bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.app import build_catalog, open_stores
+from tray.approvals.batch import render_batch, summary_lines
+from tray.approvals.catalog import HookCatalog
+from tray.approvals.consent import Consent
+from tray.errors import HooktrayError
+from tray.model.hook import ApprovalState
+
+
+def forget(house: House) -> HookCatalog:
+    """The same house after damage: the database is set aside and another one begun."""
+    house.stores.database.mark_damaged()
+    return begin_again(house)
+
+
+def begin_again(house: House) -> HookCatalog:
+    """What a new start finds."""
+    house.stores.journal.close()
+    house.stores = open_stores(house.paths, migrate=True)
+    house.roster = build_catalog(house.paths, house.stores)
+    house.consent = Consent(house.stores.ledger, house.roster)
+    house.roster.refresh()
+    return house.roster
+
+
+def names(house: House) -> list[str]:
+    return [one.hook.name for one in house.consent.batch.hooks]
+
+
+def test_what_was_approved_and_is_unchanged_is_approved_by_one_act(house: House) -> None:
+    for name in ("guard", "second"):
+        house.hook(name, on="tool_before", script=f"echo {name} says no >&2; exit 2", dialect="claude-code")
+    forget(house)
+    assert {one.state for one in house.roster.states} == {ApprovalState.PENDING}
+    shown = render_batch(house.consent.batch, house.stores.copies, {})
+
+    house.consent.approve_batch(house.consent.batch.digest, "test")
+
+    assert "guard says no" in shown
+    assert "second says no" in shown
+    assert [(one.hook.name, one.channel) for one in house.stores.ledger.in_order()] == [
+        ("guard", "test"),
+        ("second", "test"),
+    ]
+    assert not house.consent.batch
+
+
+def test_what_changed_or_was_denied_or_revoked_stays_a_review_of_its_own(house: House) -> None:
+    house.hook("edited", on="tool_before", script="exit 0")
+    house.hook("same", on="tool_before", script="exit 0")
+    denied = house.hook("denied", on="tool_before", script="exit 0", approved=False)
+    house.consent.deny(denied.key, denied.digest, "test")
+    revoked = house.hook("revoked", on="tool_before", script="exit 0")
+    house.consent.revoke(revoked.key, "test")
+    house.hook("new", on="tool_before", script="exit 0", approved=False)
+    house.script("edited.sh", "exit 1")
+
+    forget(house)
+
+    assert names(house) == ["same"]
+    assert sum(one.waiting for one in house.roster.states) == 5
+
+
+def test_a_batch_is_refused_when_one_of_its_hooks_changed_after_it_was_shown(house: House) -> None:
+    for name in ("guard", "second"):
+        house.hook(name, on="tool_before", script="exit 0")
+    forget(house)
+    shown = house.consent.batch.digest
+    house.script("second.sh", "exit 1")
+
+    with pytest.raises(HooktrayError, match="not the ones that were shown"):
+        house.consent.approve_batch(shown, "test")
+
+    assert house.stores.ledger.in_order() == ()
+    assert names(house) == ["guard"]
+
+
+@pytest.mark.parametrize("digest", ["", "0" * 64])
+def test_no_batch_is_approved_that_was_never_shown(house: House, digest: str) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", approved=False)
+
+    with pytest.raises(HooktrayError, match="not the ones that were shown"):
+        house.consent.approve_batch(digest, "test")
+
+
+def test_what_is_decided_since_the_damage_is_not_offered_again(house: House) -> None:
+    for name in ("denied", "revoked", "kept"):
+        house.hook(name, on="tool_before", script="exit 0")
+    forget(house)
+    denied, revoked = house.standing("denied"), house.standing("revoked")
+    house.consent.deny(denied.key, denied.digest, "test")
+    house.consent.approve(revoked.key, revoked.digest, "test")
+    house.consent.revoke(revoked.key, "test")
+
+    assert names(house) == ["kept"]
+
+
+def test_one_undo_takes_all_of_it_back(house: House) -> None:
+    for name in ("guard", "second"):
+        house.hook(name, on="tool_before", script="exit 0")
+    forget(house)
+    said = []
+    controls = house.controls(lambda what, way, back: said.append((what, back)))
+    controls.approve_batch(controls.batch.digest, "tray")
+    what, back = said[0]
+    assert what == "2 hooks are approved again"
+    assert back is not None
+
+    back()
+
+    assert house.stores.ledger.in_order() == ()
+    assert names(house) == ["guard", "second"]
+
+
+def test_each_hook_of_the_batch_is_tried_like_one_that_was_approved_by_itself(house: House) -> None:
+    for name in ("guard", "second"):
+        house.hook(name, on="tool_before", script="exit 0")
+    forget(house)
+    tried = []
+    controls = house.controls(approved=lambda standing, back: tried.append((standing.hook.name, back)))
+
+    controls.approve_batch(controls.batch.digest, "tray")
+    tried[0][1]()  # its own way back leaves the other approved
+
+    assert [name for name, _ in tried] == ["guard", "second"]
+    assert [one.hook.name for one in house.stores.ledger.in_order()] == ["second"]
+
+
+def test_a_program_found_on_another_path_is_still_the_approved_one(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("old", "new"):
+        program = tmp_path / place / "checker"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "old"), prepend=":")
+    house.hook("guard", on="tool_before", command="checker --strict")
+    monkeypatch.setenv("PATH", str(tmp_path / "new"), prepend=":")
+
+    forget(house)
+
+    assert names(house) == ["guard"]
+
+
+def test_missing_decisions_are_named_before_the_hooks(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    forget(house)
+    whole = summary_lines(house.consent.batch)
+
+    house.roster.earlier = replace(house.roster.earlier, partial=True)
+
+    assert not any("could not be read" in line for line in whole)
+    assert any("could not be read" in line for line in summary_lines(house.consent.batch))

@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.app import build_catalog
+from tray.approvals.catalog import REMOVED
+from tray.approvals.review import review
+from tray.errors import HooktrayError
+from tray.model.hook import ApprovalState
+
+
+def edit(house: House, name: str, text: str = "#!/bin/sh\nexit 1\n") -> None:
+    path = house.paths.config.parent / f"{name}.sh"
+    path.write_text(text)
+
+
+def test_a_new_hook_waits_and_is_announced_once(house: House) -> None:
+    house.script("guard.sh", "exit 0")
+    house.paths.config.write_text("hooks: [{event: tool_before, command: ./guard.sh}]")
+
+    house.roster.refresh()
+    house.roster.refresh()  # somebody else looked, too: the news is still there for who tells it
+    assert [one.hook.name for one in house.roster.take_new()] == ["guard"]
+    assert house.roster.take_new() == ()
+    assert house.standing("guard").state is ApprovalState.PENDING
+
+
+def test_an_edit_is_noticed_and_an_undone_edit_is_approved_again(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+    path = house.paths.config.parent / "guard.sh"
+    original = path.read_text()
+
+    edit(house, "guard")
+    assert house.standing("guard").state is ApprovalState.CHANGED
+    path.write_text(original)
+
+    assert house.standing("guard").state is ApprovalState.APPROVED
+    assert house.standing("guard").digest == standing.digest
+
+
+def test_only_what_was_shown_can_be_approved(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    edit(house, "guard", "#!/bin/sh\nevil\n")
+
+    with pytest.raises(HooktrayError, match="changed again"):
+        house.consent.approve(standing.key, standing.digest, "test")
+
+    assert house.stores.ledger.in_order() == ()
+
+
+def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(house: House) -> None:
+    approved = house.hook("guard", on="tool_before", script="exit 0")
+    edit(house, "guard", "#!/bin/sh\nother\n")
+    changed = house.standing("guard")
+
+    house.consent.deny(changed.key, changed.digest, "test")
+
+    assert house.standing("guard").state is ApprovalState.APPROVED
+    assert "denied" in house.standing("guard").health
+    assert [one.digest for one in house.stores.ledger.in_order()] == [approved.digest]
+
+
+def test_a_denied_hook_is_denied_until_it_changes(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    house.consent.deny(standing.key, standing.digest, "test")
+    assert house.standing("guard").state is ApprovalState.DENIED
+
+    edit(house, "guard", "#!/bin/sh\nother\n")
+
+    assert house.standing("guard").state is ApprovalState.PENDING
+
+
+def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+
+    house.consent.revoke(standing.key, "test")
+
+    assert house.standing("guard").state is ApprovalState.REVOKED
+    assert house.stores.ledger.in_order() == ()
+    edit(house, "guard", "#!/bin/sh\nother\n")
+    assert house.standing("guard").state is ApprovalState.PENDING
+
+
+def test_revoking_what_is_not_approved_says_so(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+
+    with pytest.raises(HooktrayError, match="not approved"):
+        house.consent.revoke(standing.key, "test")
+
+
+def test_a_removed_entry_stays_in_force_until_a_person_accepts_it(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.configure({"hooks": []})
+    removed = house.standing("guard")
+
+    assert (removed.state, removed.digest) == (ApprovalState.CHANGED, REMOVED)
+    assert len(house.stores.ledger.in_order()) == 1
+
+    house.consent.approve(removed.key, REMOVED, "test")
+
+    assert house.stores.ledger.in_order() == ()
+    assert house.roster.states == ()
+
+
+def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+
+    house.configure("hooks:\n  - event: tool_befor\n    command: ./x\n")
+
+    assert house.standing("guard").state is ApprovalState.APPROVED
+    assert f"{house.paths.config}:2:5" in house.roster.configuration.problem
+    assert "tool_before" in house.roster.configuration.problem
+
+
+def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    before = house.roster.configuration
+
+    house.roster.refresh()
+
+    assert house.roster.configuration is before
+
+
+def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house: House) -> None:
+    house.hook("guard", on="tool_before", script="echo before")
+    edit(house, "guard", "#!/bin/sh\necho after\n")
+    standing = house.standing("guard")
+    edit(house, "guard", "#!/bin/sh\necho later\n")
+
+    text = review(standing, house.stores.copies, {"MY_TOKEN": "x"})
+
+    assert "echo after" in text
+    assert "-echo before" in text
+    assert "echo later" not in text
+    assert standing.digest in text
+
+
+def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", matcher="rm", failure="block")
+    house.configure(
+        {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh", "matcher": "never"}]}
+    )
+
+    text = review(house.standing("guard"), house.stores.copies, {})
+
+    assert '-    "pattern": "rm"' in text
+    assert '+    "pattern": "never"' in text
+    assert '-  "failure": "block",' in text
+
+
+def test_the_review_names_variables_that_a_script_will_not_get(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script='echo "$MY_TOKEN"', approved=False)
+
+    assert "MY_TOKEN" in review(standing, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"}).splitlines()[-1]
+
+
+def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_place(house: House) -> None:
+    house.script("guard.sh", "exit 0")
+    (house.paths.config.parent / "x").mkdir()
+    house.script("x/guard.sh", "exit 1")
+    house.configure("hooks: [{event: tool_before, command: ./guard.sh}]")
+    guard = house.standing("guard")
+    house.consent.approve(guard.key, guard.digest, "test")
+
+    house.configure("hooks: [{event: tool_before, command: ./x/guard.sh}, {event: tool_before, command: ./guard.sh}]")
+
+    states = {one.hook.name: (one.hook.action.line, one.state) for one in house.roster.states}  # type: ignore[union-attr]
+    assert states == {
+        "guard": ("./guard.sh", ApprovalState.APPROVED),
+        "guard-2": ("./x/guard.sh", ApprovalState.PENDING),
+    }
+
+
+def test_another_path_is_no_change_of_a_hook(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.hook("guard", on="tool_before", command="sh -c true")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+
+    fresh = build_catalog(house.paths, house.stores)
+    fresh.refresh()
+
+    assert [one.state for one in fresh.states] == [ApprovalState.APPROVED]
+
+
+def test_a_damaged_copy_is_told_and_mended_at_the_next_look(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    copy.chmod(0o700)
+    copy.write_text("#!/bin/sh\necho evil\n")
+
+    fresh = build_catalog(house.paths, house.stores)
+    fresh.refresh()
+
+    assert fresh.states[0].health == ""
+    assert house.tool() == {}
+    assert house.last.hooks[0]["status"] == "ok"
+
+
+def test_an_entry_that_breaks_its_own_survey_takes_no_other_down(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.configure(
+        {
+            "hooks": [
+                {"name": "guard", "event": "tool_before", "command": "./guard.sh"},
+                {"event": "tool_before", "command": "sh -c '" + "x" * 5000 + "'"},
+                {"name": "bad", "event": "tool_before", "command": "./guard.sh", "files": ["a/**b"]},
+            ]
+        }
+    )
+
+    assert house.standing("guard").state is ApprovalState.APPROVED
+    assert house.standing("bad").digest == ""
+
+
+def test_a_setting_that_loosens_a_gate_counts_only_once_confirmed(house: House) -> None:
+    house.configure("when_down: allow")
+    (setting,) = house.roster.settings()
+
+    assert house.roster.without_tray() == "once"
+    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+
+    assert house.roster.without_tray() == "allow"
+
+
+def test_a_hook_can_be_found_by_name_command_or_the_start_of_its_digest(house: House) -> None:
+    standing = house.hook("guard", on="tool_before", script="exit 0")
+
+    for word in ("guard", "./guard.sh", standing.digest[:8]):
+        assert [one.key for one in house.roster.find(word)] == [standing.key]
+    assert house.roster.find("nobody") == []
+
+
+def test_what_cannot_be_read_is_shown_and_not_covered(house: House, tmp_path: Path) -> None:
+    standing = house.hook("guard", on="tool_before", command="./missing.sh", approved=False)
+
+    assert standing.covered == ()
+    assert standing.state is ApprovalState.PENDING
+
+
+def test_requests_are_put_once_and_granted_once(house: House) -> None:
+    granted: list[str] = []
+    first = house.consent.add_request("Switch hooks off", "process 1", lambda: granted.append("off"))
+    again = house.consent.add_request("Switch hooks off", "process 2", lambda: granted.append("off"))
+
+    assert first is again
+    house.consent.resolve(first.id, accept=True)
+    house.consent.resolve(first.id, accept=True)
+
+    assert granted == ["off"]
+    assert house.consent.requests == ()
+
+
+def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: House, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
+    rules = [{"name": name, "event": "turn_end", "command": "true"} for name in ("a", "b")]
+    sources = [{"claude-code": str(settings)}]
+    house.configure({"hooks": rules, "sources": sources})
+    for one in reversed(house.roster.states):
+        house.consent.approve(one.key, one.digest, "test")
+
+    house.configure({"hooks": rules[:1], "sources": sources})
+
+    assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]
+
+
+def test_the_review_says_a_rules_verdict_in_a_word(house: House) -> None:
+    house.hook("no rm", on="tool_before", type="rule", decision="deny", reason="no", approved=False)
+
+    text = review(house.standing("no rm"), house.stores.copies, {})
+
+    assert '"verdict": "deny"' in text
+
+
+DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
+GUARD = {
+    "name": "guard", "event": "tool_before", "agent": ["claude-code"], "tool": "Bash", "matcher": "ls",
+    "command": "./guard.sh", "timeout": 10, "failure": "block",
+}  # fmt: skip
+WEAKER: dict[str, dict[str, object] | None] = {
+    "its entry deleted": None,
+    "another event": {"event": "turn_end"},
+    "another agent": {"agent": ["shelley"]},
+    "a narrower tool": {"tool": "Write"},
+    "a narrower matcher": {"matcher": "no-such-word"},
+    "a failure that allows": {"failure": "allow"},
+    "no time": {"timeout": 0.01},
+    "switched off": {"enabled": False},
+    "once in a session": {"once": True},
+    "beside the answer": {"event": "tool_after"},
+    "another command": {"command": "true"},
+    "another name": {"name": "other"},
+    "another dialect": {"dialect": "x-code"},
+    "fewer files": {"files": []},
+    "more variables": {"env": ["X_TOKEN"]},
+}
+
+
+@pytest.mark.parametrize("how", WEAKER)
+def test_a_guard_that_was_weakened_in_its_file_goes_on_as_approved_until_a_person_decides(
+    house: House, how: str
+) -> None:
+    house.script("guard.sh", DENY)
+    (house.paths.config.parent / "rules.txt").write_text("rm")
+    house.configure({"hooks": [GUARD | {"files": ["rules.txt"]}]})
+    approved = house.standing("guard")
+    house.consent.approve(approved.key, approved.digest, "test")
+    more = WEAKER[how]
+
+    house.configure({"hooks": [] if more is None else [GUARD | {"files": ["rules.txt"]} | more]})
+
+    assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert house.standing("guard").state is ApprovalState.CHANGED
+    (kept,) = house.stores.ledger.in_order()
+    assert (kept.hook.failure.value, kept.hook.timeout, kept.digest) == ("block", 10, approved.digest)
+
+
+@pytest.mark.parametrize("what", ["the script deleted", "the script emptied", "the list emptied", "the file deleted"])
+def test_a_guard_whose_files_were_taken_away_goes_on_as_approved(house: House, what: str) -> None:
+    house.hook("guard", on="tool_before", script=DENY, failure="block")
+    script = house.paths.config.parent / "guard.sh"
+    if what == "the script deleted":
+        script.unlink()
+    elif what == "the script emptied":
+        script.write_text("")
+    elif what == "the list emptied":
+        house.configure("hooks: []\n")
+    else:
+        house.paths.config.unlink()
+    house.roster.refresh()
+
+    assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert len(house.stores.ledger.in_order()) == 1

@@ -1,0 +1,128 @@
+"""What was done at a terminal can be taken back exactly, and a ledger that was rolled back is noticed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from house import House
+
+from tray.app import open_stores
+from tray.approvals.controls import TERMINAL, Controls
+from tray.model.hook import ApprovalState
+from tray.store.ledger import CHECKPOINT
+
+
+def undo(made: Controls) -> None:
+    made.resolve(made.requests[-1].id, accept=True)
+
+
+def test_an_approval_is_taken_back_to_pending(house: House) -> None:
+    one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    made = house.controls()
+    made.approve(one.key, one.digest, TERMINAL)
+    assert house.standing("guard").state is ApprovalState.APPROVED
+
+    undo(made)
+
+    assert house.standing("guard").state is ApprovalState.PENDING
+
+
+def test_a_revocation_is_taken_back_to_the_very_approval(house: House) -> None:
+    one = house.hook("guard", on="tool_before", script="exit 0")
+    made = house.controls()
+    made.revoke(one.key, TERMINAL)
+    assert house.standing("guard").state is ApprovalState.REVOKED
+
+    undo(made)
+
+    assert (house.standing("guard").state, house.standing("guard").approved) == (ApprovalState.APPROVED, one.digest)
+
+
+def test_the_switch_goes_back_to_how_it_stood(house: House) -> None:
+    made = house.controls()
+    made.pause(600, "tray")
+    made.set_enabled(False, TERMINAL)
+
+    undo(made)
+
+    state = house.stores.switch.state()
+    assert (state.enabled, len(state.pauses)) == (True, 1)
+
+
+def test_what_was_decided_anew_stays(house: House) -> None:
+    one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    made = house.controls()
+    made.approve(one.key, one.digest, TERMINAL)
+    made.revoke(one.key, "tray")
+
+    assert not house.stores.ledger.undo(1, "undo")
+    assert house.standing("guard").state is ApprovalState.REVOKED
+
+
+def test_a_tray_click_offers_no_undo_and_requests_cannot_push_one_out(house: House) -> None:
+    made = house.controls()
+    made.set_enabled(False, "tray")
+    assert not made.requests
+    made.set_enabled(True, TERMINAL)
+
+    for number in range(100):
+        made.add_request(f"Switch hooks off {number}", "somebody", lambda: None)
+
+    assert made.requests[-1].is_undo
+
+
+def test_an_earlier_ledger_in_its_place_is_noticed_and_guards_go_on(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    earlier = house.paths.database.with_name(CHECKPOINT).read_text()
+    house.hook("second", on="tool_before", script="exit 0")
+    with house.stores.database.write() as connection:
+        connection.execute("DELETE FROM ledger WHERE seq = 2")
+
+    house.stores.ledger.state = house.stores.ledger._load()
+
+    assert "older than it was" in house.stores.ledger.state.broken
+    assert len(house.stores.ledger.in_order()) == 1
+    house.paths.database.with_name(CHECKPOINT).write_text(earlier)
+    assert not house.stores.ledger.load().broken
+
+
+def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    pending = house.hook("second", on="tool_before", script="exit 0", approved=False)
+    known = house.paths.database.with_name(CHECKPOINT).read_text()
+    house.consent.approve(pending.key, pending.digest, "test")  # the row as the product itself would write it
+    house.paths.database.with_name(CHECKPOINT).write_text(known)
+
+    book = house.stores.ledger.load()
+
+    assert "was put in" in book.broken
+    assert [one.hook.name for one in book.ordered] == ["guard"]
+    house.hook("third", on="tool_before", script="exit 0")  # an act of a person's makes nothing of it good
+    assert {one.hook.name for one in house.stores.ledger.in_order()} == {"guard", "third"}
+    assert not house.stores.ledger.state.broken
+
+
+def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    other = House(tmp_path / "other")
+    other.hook("evil", on="tool_before", script="exit 0")
+    other.close()
+    shutil.copy(house.paths.database.with_name(CHECKPOINT), other.paths.database.with_name(CHECKPOINT))
+
+    book = open_stores(other.paths, migrate=False).ledger.state
+
+    assert "another one" in book.broken
+    assert not book.approved
+
+
+def test_an_act_that_was_on_disk_before_its_head_still_counts(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    head = house.paths.database.with_name(CHECKPOINT)
+    before = head.read_text()
+    house.hook("second", on="tool_before", script="exit 0")
+
+    head.write_text(head.read_text() + before)  # as a crash in between leaves it
+
+    assert not house.stores.ledger.load().broken
+    assert len(house.stores.ledger.load().approved) == 2

@@ -1,0 +1,368 @@
+"""The commands, as people and programs use them, and whether a connection is alive."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connect.claude import Terminal
+from connect.sites import tree
+from connect.trays import approve_all, by_person, installed, started
+from desk import wait
+from dialects.hosts import taken
+from live import PYTHON, Live
+from plain import Plain, read_only
+
+from tray.connect import CONNECTORS
+from tray.connect.plan import Site
+from tray.dialects import DIALECTS, parse
+from tray.model.decision import Answer, Verdict
+from tray.model.event import RelayRequest
+from tray.paths import locate
+
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell"), by_person]
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Live:
+    return installed(tmp_path)
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Live]:
+    """A tray that lets no prompt and no tool through."""
+    rules = [
+        {"event": event, "type": "rule", "decision": "deny", "reason": f"no {event}"}
+        for event in ("prompt", "tool_before")
+    ]
+    live = started(tmp_path, rules, {})
+    yield live
+    assert isinstance(live.place, Plain)
+    live.place.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    file = tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{\n  "model": "opus\\u001b[2J"\n}\n')
+    return file
+
+
+def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
+    return {row["agent"]: row for row in live.cli_json("connections", *argv)}
+
+
+def examination(live: Live) -> dict[str, dict[str, str]]:
+    """What the doctor finds of each agent."""
+    rows = [json.loads(line) for line in live.cli("doctor", "--json").stdout.splitlines()]
+    return {row["name"]: row for row in rows if row["check"] == "agent"}
+
+
+def test_the_difference_is_shown_and_nothing_written_before_somebody_says_yes(live: Live, settings: Path) -> None:
+    before = settings.read_bytes()
+
+    dry = live.cli("connect", "claude-code", "--dry-run")
+    unasked = live.cli("connect", "claude-code")
+
+    assert dry.returncode == 0
+    assert dry.stdout.decode().startswith(f"--- {settings}\n+++ {settings}\n@@ -1,3 +1,")
+    assert b"nothing was written" in dry.stdout
+    assert (unasked.returncode, unasked.stderr.decode().splitlines()[0]) == (
+        1,
+        "hooktray: claude-code: nobody is there to say yes",
+    )
+    assert settings.read_bytes() == before
+
+
+def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, tmp_path: Path) -> None:
+    (tmp_path / ".x-code").mkdir()
+    before = settings.read_bytes()
+
+    done = live.cli("connect", "--yes")
+    again = live.cli("connect", "--yes")
+    gone = live.cli("disconnect", "--yes")
+
+    assert [line for line in done.stdout.decode().splitlines() if line.endswith("connected.")] == [
+        "claude-code: connected.",
+        "x-code: connected.",
+    ]
+    assert again.stdout.decode().count("already connected; nothing to write.") == 2
+    assert gone.stdout.decode().count("disconnected.") == 2
+    assert settings.read_bytes() == before
+    assert list((tmp_path / ".x-code").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "told"),
+    [
+        (["connect"], 1, "no agent was found here"),
+        (["connect", "claude"], 1, "did you mean `claude-code`?"),
+        (["connect", "claude-code", "--scope", "world"], 1, "unknown scope `world`"),
+        (["connect", "--nonsense"], 2, "--nonsense"),
+        (["adopt", "x-code"], 1, "no plugin is named in"),
+        (["adopt", "shelley"], 1, "hooktray connect shelley"),
+        (["release", "claude-code"], 1, "nothing to put back"),
+    ],
+)
+def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], code: int, told: str) -> None:
+    done = live.cli(*argv)
+
+    assert done.returncode == code
+    assert told in done.stderr.decode()
+
+
+@pytest.mark.parametrize("verb", ["connect", "adopt"])
+def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, verb: str) -> None:
+    hook = {"hooks": [{"type": "command", "command": "/bin/echo"}]}
+    settings.write_text(json.dumps({"hooks": {"Stop": [hook]}}))
+    text = settings.read_bytes()
+    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), verb, "claude-code"]
+
+    refused = live.place.run([*argv, "--yes"], {"CLAUDECODE": "1"})
+    shown = live.place.run([*argv, "--dry-run"], {"CLAUDECODE": "1"})
+
+    assert refused.returncode == 1
+    assert b"started by an agent or a hook: CLAUDECODE is set; nothing was written" in refused.stderr
+    assert shown.returncode == 0
+    assert settings.read_bytes() == text
+
+
+def test_a_script_of_the_users_own_may_say_yes(live: Live, settings: Path) -> None:
+    script = live.script("setup", f"exec {PYTHON} -I -m tray --home {live.home} connect claude-code --yes")
+
+    done = live.place.run([script])
+
+    assert (done.returncode, b"hooktray" in settings.read_bytes().lower()) == (0, True)
+
+
+def test_one_agents_broken_file_does_not_keep_the_others_waiting(live: Live, settings: Path, tmp_path: Path) -> None:
+    settings.write_text("{,}")
+    (tmp_path / ".x-code").mkdir()
+
+    done = live.cli("connect", "--yes")
+
+    assert done.returncode == 1
+    assert b"x-code: connected." in done.stdout
+    assert b"settings.json:1:2:" in done.stderr
+
+
+def test_a_file_that_cannot_be_read_is_named_with_its_place(live: Live, settings: Path) -> None:
+    settings.write_text('{\n  "a": 1,\n}\n')
+
+    done = live.cli("connect", "claude-code", "--yes")
+
+    assert done.returncode == 1
+    assert f"{settings}:2:9: a comma that nothing follows" in done.stderr.decode()
+    row = by_agent(live)["claude-code"]
+    assert ":2:9:" in row["problem"]
+    assert row["advice"]
+
+
+def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, settings: Path, tmp_path: Path) -> None:
+    switch = tmp_path / "workspace" / "config" / "agent.yaml"
+    switch.parent.mkdir(parents=True)
+    switch.write_text("shell_hooks: {enabled: true}\n")
+    done = running.cli("connect", *CONNECTORS, "--yes")
+    assert done.returncode == 0, done.stderr.decode()
+
+    rows = by_agent(running, "--try")
+
+    stand = {agent: (row["connected"], row["firing"], row["heard"]) for agent, row in rows.items()}
+    assert stand == dict.fromkeys(CONNECTORS, (True, True, None))
+    assert [row["missing"] for row in rows.values()] == [[]] * 4
+    assert all("never heard of" in row["advice"][-1] for row in rows.values())
+    assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
+    examined = examination(running)
+    assert {name: one["health"] for name, one in examined.items()} == dict.fromkeys(CONNECTORS, "attention")
+    assert all(", firing, last heard of: never" in one["said"] for one in examined.values())
+
+
+SWITCHES = {
+    "claude-code": (".claude/settings.local.json", '{"disableAllHooks": true}', "take `disableAllHooks` out of"),
+    "starchild": ("workspace/config/agent.yaml", "shell_hooks: {enabled: false}", "type `/hooks on` in Starchild"),
+    "x-code": (
+        ".x-code/settings.json",
+        '{"enabledPlugins": {"hooktray@local": false}}',
+        "type `/plugin enable hooktray@local`",
+    ),
+}
+
+
+def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(running: Live, tmp_path: Path) -> None:
+    running.cli("connect", *CONNECTORS, "--yes")
+    for name, text, _ in SWITCHES.values():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    rows = by_agent(running, "--try")
+    examined = examination(running)
+
+    for agent, (_, _, advice) in SWITCHES.items():
+        assert (rows[agent]["firing"], rows[agent]["problem"]) == (False, "")
+        assert advice in rows[agent]["advice"][0]
+        assert "never heard of" not in str(rows[agent]["advice"])
+        assert "not trusted, not firing" in examined[agent]["said"]
+        assert (examined[agent]["health"], advice in examined[agent]["remedy"]) == ("attention", True)
+    assert rows["shelley"]["firing"] is True
+    told = running.cli("connections").stdout.decode().splitlines()
+    assert [line.split()[4:7] for line in told if line.startswith(("claude-code ", "x-code "))] == [
+        ["no", "not", "tried"]
+    ] * 2
+
+
+def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: Path, tmp_path: Path) -> None:
+    live.cli("connect", "claude-code", "--yes")
+    project = tmp_path / "project"
+    project.mkdir()
+    told = {str(folder): {"hasTrustDialogAccepted": False} for folder in (tmp_path, project)}
+    (tmp_path / ".claude.json").write_text(json.dumps({"projects": told}))
+    line = f"cd {project} && exec {PYTHON} -I -m tray --home {live.home} connections --json"
+
+    row = json.loads(live.place.run(["/bin/sh", "-c", line]).stdout.splitlines()[0])
+
+    assert row["trust"].startswith("asks: ")
+    assert row["advice"] == [f"start `claude` in {project} and say that you trust it: until then no hook runs"]
+    assert by_agent(live)["claude-code"]["trust"] == ""
+
+
+def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings: Path, tmp_path: Path) -> None:
+    live.cli("connect", "claude-code", "--yes")
+    stopped = examination(live)["claude-code"]
+    live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
+    elsewhere = examination(live)["claude-code"]
+
+    assert [one["health"] for one in (stopped, elsewhere)] == ["broken"] * 2
+    assert "start the tray (`hooktray run`)" in stopped["remedy"]
+    assert "lead to another Hooktray; hooktray connect claude-code leads them here" in elsewhere["remedy"]
+
+
+@pytest.mark.parametrize("agent", [agent for agent in CONNECTORS if agent != "claude-code"])
+def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
+    running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
+    paths = locate(str(running.home))
+    site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))
+
+    came = {}
+    for wire in CONNECTORS[agent].relay_entries(site):
+        event = parse(
+            RelayRequest(agent=agent, event=wire.event, id="i", body=DIALECTS[agent].sample(wire.event), cwd="/")
+        )
+        done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=30, check=False)
+        answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+        came[event.kind.value] = taken(event, answer)[0]
+
+    assert {kind for kind, verdict in came.items() if verdict is Verdict.DENY} == {
+        "prompt",
+        "tool_before",
+    } & came.keys()
+    assert len(came) == len([name for name in DIALECTS[agent].EVENTS if "<" not in name])
+
+
+def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live, tmp_path: Path) -> None:
+    own = tmp_path / ".config" / "shelley" / "hooks" / "chat-message"
+    own.parent.mkdir(parents=True)
+    own.write_text('#!/bin/sh\ncat >/dev/null\necho \'{"message": "from my own"}\'\n')
+    own.chmod(0o755)
+    text = own.read_bytes()
+    message = {
+        "message": "hi",
+        "readonly": {"conversation_id": "c", "model": "m", "reasoning_level": "", "queued": False},
+    }
+
+    live.cli("connect", "shelley", "--yes")
+    assert live.states() == {"chat-message": "pending"}
+    approve_all(live)
+    live.start("--headless")
+    try:
+        done = live.place.run([own], input=json.dumps(message).encode())
+        assert (done.returncode, json.loads(done.stdout)) == (0, {"message": "from my own"})
+        assert [hook["name"] for hook in live.wait_log(1)[0]["hooks"]] == ["chat-message"]
+    finally:
+        assert isinstance(live.place, Plain)
+        live.place.close()
+    live.cli("disconnect", "shelley", "--yes")
+    assert own.read_bytes() == text
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "shelley"])
+def test_two_commands_at_once_make_one_entry_and_one_disconnect_takes_all_out(
+    live: Live, settings: Path, tmp_path: Path, agent: str
+) -> None:
+    before = tree(tmp_path / ".claude"), (tmp_path / ".config").exists()
+    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect", agent, "--yes"]
+    both = [subprocess.Popen(argv, env=live.place.environment, stdout=subprocess.PIPE) for _ in range(2)]
+
+    told = [process.communicate(timeout=60)[0].decode().splitlines()[-1] for process in both]
+
+    row = by_agent(live)[agent]
+    assert [process.returncode for process in both] == [0, 0]
+    assert set(told) <= {f"{agent}: connected.", f"{agent}: already connected; nothing to write."}
+    assert len(row["events"]) == len(set(row["events"]))
+    assert live.cli("disconnect", agent, "--yes").returncode == 0
+    assert (tree(tmp_path / ".claude"), (tmp_path / ".config").exists()) == before
+
+
+def test_where_nothing_can_be_noted_nothing_is_written(live: Live, settings: Path) -> None:
+    before = settings.read_bytes()
+
+    with read_only(live.home / "state") as powerless:
+        done = live.place.run([*powerless, *live.argv("connect", "claude-code", "--yes")])
+
+    told = done.stderr.decode()
+    assert (done.returncode, settings.read_bytes()) == (1, before)
+    assert f"{live.home / 'state'}: nothing can be written there" in told
+    assert "Traceback" not in told
+
+
+def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
+    before = settings.read_bytes()
+    for keys, said, written in (("n\r", b"nothing was written", False), ("y\r", b"claude-code: connected", True)):
+        argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect"]
+        terminal = Terminal(argv, tmp_path, {**live.place.environment, "TERM": "dumb"})
+        try:
+            wait(lambda: b"Write this for claude-code?" in terminal.drawn, 20, "the question")  # noqa: B023
+            terminal.type(keys)
+            wait(lambda: said in terminal.drawn, 20, "the answer")  # noqa: B023
+        finally:
+            terminal.close()
+        assert (settings.read_bytes() != before) is written
+
+
+def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
+    running.cli("connect", "claude-code", "--yes")
+    payload = {"hook_event_name": "Notification", "session_id": "s", "message": "x"}
+    line = json.loads(settings.read_text())["hooks"]["Notification"][0]["hooks"][0]["command"]
+
+    subprocess.run(["/bin/sh", "-c", line], input=json.dumps(payload).encode(), timeout=30, check=True)
+    running.wait_log(1)
+
+    row = by_agent(running)["claude-code"]
+    assert row["heard"] is not None
+    assert row["firing"] is None
+    assert row["advice"] == []
+
+
+def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path) -> None:
+    live.cli("connect", "claude-code", "--yes")
+    settings.write_text(settings.read_text().replace("/tray/", "/gone/tray/"))
+
+    row = by_agent(live, "--try")["claude-code"]
+
+    assert (row["connected"], row["firing"]) == (True, False)
+    assert row["problem"] == f"{settings}: nothing can arrive"
+    assert "/gone/tray/" in row["advice"][0]
+    assert row["advice"][0].endswith(
+        "is not there any more, so its lines do nothing; hooktray connect claude-code mends them"
+    )
+
+
+def test_another_homes_lines_are_told(live: Live, settings: Path, tmp_path: Path) -> None:
+    live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
+
+    assert "lead to another Hooktray" in by_agent(live)["claude-code"]["advice"][0]

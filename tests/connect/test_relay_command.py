@@ -1,0 +1,189 @@
+"""The line that agents run: silent when Hooktray is gone, recognised when it is read again."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tray import relay_program
+from tray.connect import relay_command
+from tray.connect.relay_command import RelayCommand
+from tray.dialects import DIALECTS
+from tray.errors import HooktrayError
+from tray.paths import locate
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+PAYLOAD = b'{"a": "\xc3\xa9"}' + b" " * 300_000 + b"\n"
+
+
+def missing(root: Path) -> dict[str, tuple[str, ...]]:
+    """Every way in which the relay can be missing."""
+    script = root / "it's here" / "tray" / "relay.py"
+    script.parent.mkdir(parents=True)
+    dangling = root / "venv-python"
+    dangling.symlink_to(root / "gone")
+    locked = root / "hooktray-relay"
+    locked.write_text("#!/bin/sh\necho no\n")
+    return {
+        "native gone": (str(root / "nowhere" / "hooktray-relay"), "--home", "/h"),
+        "native without its bit": (str(locked),),
+        "script gone": (sys.executable, "-I", "-S", str(script), "--home", "/h h"),
+        "interpreter gone": (str(dangling), "-I", "-S", relay_program.portable()[-1]),
+    }
+
+
+MISSING = ["native gone", "native without its bit", "script gone", "interpreter gone"]
+
+
+def run(argv: list[str]) -> tuple[int, bytes, bytes]:
+    done = subprocess.run(argv, input=PAYLOAD, capture_output=True, timeout=30, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_without_the_relay_an_agents_shell_says_nothing(tmp_path: Path, case: str) -> None:
+    said = relay_command.shell_line((*missing(tmp_path)[case], "claude-code", "PreToolUse"))
+
+    assert run(["/bin/sh", "-c", said]) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_without_the_relay_an_agent_that_splits_words_hears_nothing(tmp_path: Path, case: str) -> None:
+    said = relay_command.exec_line((*missing(tmp_path)[case], "starchild", "pre_tool_call"))
+
+    assert run(shlex.split(said)) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("case", MISSING)
+@pytest.mark.parametrize("name", ["system-prompt", "chat-message"])
+def test_without_the_relay_shelley_goes_on(tmp_path: Path, case: str, name: str) -> None:
+    shim = tmp_path / name
+    words = (*missing(tmp_path)[case], "shelley", name)
+    shim.write_bytes(relay_command.shim(words, otherwise="cat" if name == "system-prompt" else "cat >/dev/null"))
+    shim.chmod(0o755)
+
+    assert run([str(shim)]) == (0, PAYLOAD if name == "system-prompt" else b"", b"")
+
+
+def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
+    relay = tmp_path / "a b" / "hooktray-relay"
+    relay.parent.mkdir()
+    relay.write_text("#!/bin/sh\nprintf '%s|' \"$@\"; exit 2\n")
+    relay.chmod(0o755)
+    said = relay_command.shell_line((str(relay), "--home", "/h $x", "claude-code", "Stop"))
+
+    assert run(["/bin/sh", "-c", said]) == (2, b"--home|/h $x|claude-code|Stop|", b"")
+
+
+def test_this_installations_relay_runs() -> None:
+    said = relay_command.shell_line((*relay_command.relay_argv(locate("/nonexistent")), "shelley", "system-prompt"))
+
+    assert run(["/bin/sh", "-c", said]) == (0, PAYLOAD, b"")
+
+
+@pytest.mark.parametrize(
+    "relay", [("/x/hooktray-relay",), ("/py thon/bin/python3.11", "-I", "-S", "/it's/tray/relay.py")]
+)
+@pytest.mark.parametrize(
+    ("named", "state"),
+    [((), ""), (("--home", "/my home"), "/my home/state"), (("--state", "/my state"), "/my state")],
+)
+@pytest.mark.parametrize("form", [relay_command.shell_line, relay_command.exec_line, lambda words: list(words)])
+def test_our_own_lines_are_recognised(
+    relay: tuple[str, ...], named: tuple[str, ...], state: str, form: object
+) -> None:
+    words = (*relay, *named, "x-code", "PreToolUse")
+
+    assert callable(form)
+    assert relay_command.parse(form(words)) == RelayCommand(agent="x-code", event="PreToolUse", state_folder=state)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("hooktray relay claude-code PreToolUse", RelayCommand(agent="claude-code", event="PreToolUse")),
+        (
+            "/usr/bin/hooktray --home /h relay shelley slash/a",
+            RelayCommand(agent="shelley", event="slash/a", state_folder="/h/state"),
+        ),
+        ("hooktray-relay.exe --home=C:/h claude-code", RelayCommand(agent="claude-code", state_folder="C:/h/state")),
+        ("cd / && exec hooktray-relay claude-code Stop", RelayCommand(agent="claude-code", event="Stop")),
+        ("echo hooktray-relay claude-code Stop", None),
+        ("echo 'hooktray relay claude-code Stop'", None),
+        ("my-hook # hooktray-relay claude-code Stop", None),
+        ("hooktray-relay somebody-else Stop", None),
+        ("hooktray-relay claude-code Stop and more", None),
+        ("hooktray log", None),
+        ("python3 /other/relay.py claude-code Stop", None),
+        ("python3 -m tray relay claude-code", None),
+        ("hooktray-relay 'unclosed", None),
+        ("", None),
+    ],
+)
+def test_only_our_own_lines_are_recognised(text: str, found: RelayCommand | None) -> None:
+    assert relay_command.parse(text) == found
+
+
+WINDOWS = ("C:\\Program Files (x86)\\h\\hooktray-relay.exe", "--home", "C:\\h", "x-code", "PreToolUse")
+PORTABLE = ("C:\\py\\python.exe", "-I", "-S", "C:\\a b\\tray\\relay.py", "claude-code", "Stop")
+
+
+NATIVE_LINE = (
+    r'if exist "C:\Program Files (x86)\h\hooktray-relay.exe" ( "C:\Program Files (x86)\h\hooktray-relay.exe" '
+    r'--home "C:\h" x-code PreToolUse ) else ( more >nul )'
+)
+PORTABLE_LINE = (
+    r'if exist "C:\py\python.exe" if exist "C:\a b\tray\relay.py" ( "C:\py\python.exe" -I -S '
+    r'"C:\a b\tray\relay.py" claude-code Stop ) else ( more >nul )'
+)
+
+
+@pytest.mark.parametrize(("words", "text"), [(WINDOWS, NATIVE_LINE), (PORTABLE, PORTABLE_LINE)])
+def test_on_windows_cmd_looks_first_whether_it_is_there(words: tuple[str, ...], text: str) -> None:
+    assert relay_command.cmd_line(words) == text
+
+
+def test_words_for_cmd_become_the_same_line_when_they_are_quoted_by_the_c_library() -> None:
+    joined = subprocess.list2cmdline(relay_command.cmd_argv(WINDOWS))
+
+    assert joined == "cmd.exe /d /c " + NATIVE_LINE.replace(r'"C:\h"', r"C:\h")
+
+
+@pytest.mark.parametrize("words", [WINDOWS, PORTABLE])
+def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
+    joined = shlex.join(relay_command.cmd_argv(words))
+
+    for text in (relay_command.cmd_line(words), relay_command.cmd_argv(words), joined):
+        found = relay_command.parse(text)
+        assert found == RelayCommand(
+            agent=words[-2], event=words[-1], state_folder=str(Path("C:\\h", "state")) if "--home" in words else ""
+        )
+        assert found is not None
+        assert found.required_files[0] == words[0]
+
+
+@pytest.mark.parametrize("sign", '%^&|<>!"')
+def test_a_path_that_cmd_would_take_apart_is_refused(sign: str) -> None:
+    with pytest.raises(HooktrayError, match=r"cmd\.exe cannot be given this path"):
+        relay_command.cmd_argv((f"C:\\a{sign}b\\hooktray-relay.exe", "claude-code", "Stop"))
+
+
+def test_a_line_says_which_files_it_needs() -> None:
+    found = relay_command.parse(
+        relay_command.shell_line(("/p y/python3", "-I", "-S", "/x/tray/relay.py", "claude-code", "Stop"))
+    )
+
+    assert found is not None
+    assert found.required_files == ("/p y/python3", "/x/tray/relay.py")
+
+
+def test_every_event_has_a_line_that_is_recognised() -> None:
+    for agent, dialect in DIALECTS.items():
+        for event in dialect.EVENTS:
+            words = ("/x/hooktray-relay", agent, event)
+            assert relay_command.parse(relay_command.shell_line(words)) == RelayCommand(agent=agent, event=event)

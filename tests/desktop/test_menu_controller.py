@@ -1,0 +1,255 @@
+"""What clicks do beside switching and approving: pauses of some, single hooks, classes, questions, start at login."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from house import House
+
+from desktop.test_presenter import RECORD, Hall, labels
+from tray.desktop.menu import (
+    AlertsState,
+    AnswerQuestion,
+    ApplyConnection,
+    EndSnooze,
+    MenuAgent,
+    MenuQuestion,
+    OpenConfiguration,
+    OpenPage,
+    PauseHooks,
+    ProbeAgent,
+    ResumeHooks,
+    ReviewConnection,
+    RunDoctor,
+    SetAlertClass,
+    SetQuietHours,
+    ShowAgents,
+    ShowDeferred,
+    ShowReason,
+    Snooze,
+    StartAtLogin,
+    SwitchHook,
+    TogglePause,
+)
+from tray.desktop.menu_services import MenuServices
+from tray.errors import HooktrayError
+
+
+@dataclass
+class Others:
+    """Whoever supplies the rest of the menu; remembers what it is asked for."""
+
+    asked: list[object] = field(default_factory=list)
+    on: bool = False
+
+    def is_on(self) -> bool:
+        return self.on
+
+    def turn(self, on: bool) -> None:
+        if self.asked[-1:] == ["refuse"]:
+            raise HooktrayError("it could not be set", hint="check the permissions there")
+        self.on = on
+
+    # ---- agents
+
+    def rows(self) -> tuple[MenuAgent, ...]:
+        return (MenuAgent(agent="shelley", name="Shelley", installed=True, connect="1a2b"),)
+
+    def refresh(self) -> None:
+        self.asked.append("look")
+
+    def review(self, agent: str, *, connect: bool) -> None:
+        self.asked.append(("review", agent, connect))
+
+    def apply(self, agent: str, digest: str) -> str:
+        self.asked.append(("take", agent, digest))
+        return "Shelley is connected"
+
+    def probe(self, agent: str) -> None:
+        self.asked.append(("probe", agent))
+
+    def show(self) -> None:
+        self.asked.append("agents")
+
+    def decision(self, id: str) -> None:
+        if self.asked[-1:] == ["refuse"]:
+            raise HooktrayError("nothing here can open a browser", hint="install one")
+        self.asked.append(("decision", id))
+
+    def extras(self) -> MenuServices:
+        note = self.asked.append
+        return MenuServices(
+            alerts=lambda: AlertsState(snoozable=True, deferred=2),
+            questions=lambda: (MenuQuestion(id="q", agent="shelley", project="vm", what="bash"),),
+            answer=lambda question, allow: note((question, allow)),
+            snooze=lambda seconds: note(("snooze", seconds)),
+            end_snooze=lambda: note("wake"),
+            set_quiet_hours=lambda on: note(("quiet", on)),
+            show_deferred=lambda: note("held"),
+            login=self,
+            open_configuration=lambda: note("configuration"),
+            open_page=lambda: note("page"),
+            open_decision=self.decision,
+            agents=self,
+            doctor=lambda: note("doctor"),
+        )
+
+
+@pytest.fixture
+def others() -> Others:
+    return Others()
+
+
+@pytest.fixture
+def hall(house: House, others: Others) -> Iterator[Hall]:
+    hall = Hall(house, others.extras())
+    yield hall
+    hall.face.close()
+
+
+def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(hall: Hall) -> None:
+    hall.face.add(replace(RECORD, session="s1", project="api", agent="claude-code"))
+
+    hall.click("Pause", "Only claude-code · api", "1 hour")
+
+    assert any(label.startswith("claude-code · api is paused until") for label in labels(hall.rows("Pause")))
+    assert [(one.agent, one.session) for one in hall.house.stores.switch.state().pauses] == [("claude-code", "s1")]
+    hall.click("Pause", "Resume")
+    assert hall.house.stores.switch.state().pauses == ()
+
+
+def test_the_middle_button_pauses_and_ends_the_pause_and_never_switches_on(hall: Hall) -> None:
+    switch = hall.house.stores.switch
+    seen = []
+    for _ in range(2):
+        hall.hand.act(TogglePause())
+        seen.append(switch.state().paused_until is not None)
+    switch.set_enabled(False, "test")
+    hall.hand.act(TogglePause())
+
+    assert seen == [True, False]
+    assert (switch.state().enabled, switch.state().paused_until) == (False, None)
+
+
+def test_a_single_hook_is_switched_off_and_on_again_and_keeps_its_approval(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="echo no >&2; exit 2", dialect="claude-code")
+    blocked = hall.house.tool()
+
+    hall.click("Settings", "Hooks", "guard")
+    off = hall.house.tool()
+    (row,) = hall.rows("Settings", "Hooks")
+    hall.click("Settings", "Hooks", "guard")
+
+    assert "deny" in str(blocked)
+    assert off == {}
+    assert (row.checked, row.enabled) == (False, True)
+    assert hall.house.tool() == blocked
+    assert hall.house.decisions[1][2].hooks[0]["cause"] == "disabled"
+
+
+def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="exit 0")
+    (standing,) = hall.house.roster.states
+
+    hall.hand.act(SwitchHook(standing.key, on=False))
+
+    assert hall.house.stores.switch.load().hooks_off == {standing.key}
+
+
+def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
+    hall.click("Alerts", "Blocked")
+    off = hall.house.stores.switch.muted_classes()
+    (row,) = (row for row in hall.rows("Alerts") if row.label == "Blocked")
+    hall.hand.act(SetAlertClass("blocked", on=True))
+
+    assert (off, row.checked, hall.house.stores.switch.muted_classes()) == (
+        frozenset({"blocked"}),
+        False,
+        frozenset(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "asked"),
+    [
+        (AnswerQuestion("q", allow=True), ("q", True)),
+        (Snooze(None), ("snooze", None)),
+        (EndSnooze(), "wake"),
+        (SetQuietHours(on=False), ("quiet", False)),
+        (ShowDeferred(), "held"),
+        (OpenConfiguration(), "configuration"),
+        (OpenPage(), "page"),
+        (ShowAgents(), "agents"),
+        (ReviewConnection("shelley", connect=True), ("review", "shelley", True)),
+        (ProbeAgent("shelley"), ("probe", "shelley")),
+        (RunDoctor(), "doctor"),
+    ],
+)
+def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action: object, asked: object) -> None:
+    hall.hand.act(action)  # type: ignore[arg-type]
+
+    assert others.asked == [asked]
+
+
+def test_what_was_shown_of_an_agent_is_written_by_a_click_of_its_own_and_told(hall: Hall, others: Others) -> None:
+    hall.click("Settings", "Agents", "Shelley", "Write what was shown: 1a2b")
+
+    assert others.asked == [("take", "shelley", "1a2b")]
+    assert hall.told == [("", "Shelley is connected")]
+
+
+def test_a_fresh_look_at_agents_is_taken_when_the_menu_opens(hall: Hall, others: Others) -> None:
+    hall.face.opened()
+
+    assert others.asked == ["look"]
+
+
+def test_without_agents_their_rows_do_nothing(house: House) -> None:
+    hall = Hall(house)
+
+    hall.hand.act(ApplyConnection("shelley", "1a2b"))
+
+    assert hall.told == []
+    hall.face.close()
+
+
+def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(hall: Hall, others: Others) -> None:
+    hall.face.add(replace(RECORD, id="d1", reason="guard: no"))
+
+    hall.hand.act(ShowReason("d1"))
+    shown, told = list(others.asked), list(hall.told)
+    others.asked.append("refuse")
+    hall.hand.act(ShowReason("d1"))
+
+    assert (shown, told) == ([("decision", "d1")], [])
+    assert [text.partition(": ")[2] for _, text in hall.told] == ["guard: no"]
+
+
+def test_an_open_question_draws_attention(hall: Hall) -> None:
+    hall.face.show()
+
+    assert hall.icon.shown[0].state.value == "attention"
+    assert labels(hall.rows("Needs you (1)")) == ["bash · shelley · vm"]
+
+
+def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Hall, others: Others) -> None:
+    hall.hand.act(StartAtLogin(True))
+    others.asked.append("refuse")
+    hall.hand.act(StartAtLogin(False))
+
+    assert others.on
+    assert hall.told == [
+        ("", "Hooktray starts when you log in"),
+        ("it could not be set", "check the permissions there"),
+    ]
+
+
+def test_pausing_an_agent_leaves_the_others_alone(hall: Hall) -> None:
+    hall.hand.act(PauseHooks(60.0, "shelley"))
+
+    switch, now = hall.house.stores.switch, hall.face.state(0.0).now
+    assert switch.gate(now, agent="shelley") is not None
+    assert switch.gate(now, agent="x-code") is None
+    hall.hand.act(ResumeHooks())

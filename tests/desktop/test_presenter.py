@@ -1,0 +1,183 @@
+"""The face on a real roster and ledger: what the menu says of each hook, and what its clicks do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.desktop.artwork import IconState
+from tray.desktop.headless import HeadlessIcon
+from tray.desktop.menu import Item, menu
+from tray.desktop.menu_controller import MenuController
+from tray.desktop.menu_services import MenuServices
+from tray.desktop.presenter import Presenter
+from tray.model.decision import Record, Verdict
+from tray.model.hook import ApprovalState
+
+RECORD = Record(
+    id="r1", at=0.0, agent="shelley", session="s", project="vm", event="end-of-turn", kind="turn_end",
+    verdict=Verdict.ABSTAIN, reason="", ms=1.0,
+)  # fmt: skip
+
+
+class Hall:
+    """A house whose face can be looked at and clicked; keeps what it tells and opens."""
+
+    def __init__(self, house: House, extras: MenuServices | None = None) -> None:
+        self.house = house
+        self.told: list[tuple[str, str]] = []
+        self.opened: list[Path] = []
+        self.icon = HeadlessIcon("")
+        controls = house.controls()
+        self.face = Presenter(
+            controls=controls, catalog=house.roster, recent=(), post=self.at_once, services=extras or MenuServices()
+        )
+        self.hand = MenuController(
+            presenter=self.face,
+            controls=controls,
+            catalog=house.roster,
+            copies=house.stores.copies,
+            reviews=house.paths.state / "reviews",
+            inform=lambda title, text: self.told.append((title, text)),
+            open_file=self.opened.append,
+            services=extras or MenuServices(),
+        )
+        self.face.attach(self.icon)
+
+    def at_once(self, work: Callable[[], None]) -> None:
+        work()
+
+    def rows(self, *path: str) -> tuple[Item, ...]:
+        """What stands in the menu, below rows that begin with these words."""
+        self.house.roster.refresh()
+        rows = menu(self.face.state(time.time()))
+        for word in path:
+            rows = next(row for row in rows if row.label.startswith(word)).children
+        return rows
+
+    def click(self, *path: str) -> None:
+        action = next(row.action for row in self.rows(*path[:-1]) if row.label.startswith(path[-1]))
+        assert action is not None
+        self.hand.act(action)
+
+    def state_of(self, name: str) -> ApprovalState | None:
+        self.house.roster.refresh()
+        return next((one.state for one in self.house.roster.states if one.hook.name == name), None)
+
+
+@pytest.fixture
+def hall(house: House) -> Iterator[Hall]:
+    hall = Hall(house)
+    yield hall
+    hall.face.close()
+
+
+def labels(rows: tuple[Item, ...]) -> list[str]:
+    return [row.label for row in rows]
+
+
+def test_a_hook_taken_out_of_the_file_is_revoked_by_a_click(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="exit 0")
+    hall.house.configure({"hooks": []})
+
+    assert labels(hall.rows("Approvals")) == ["guard · removed from its file"]
+    assert labels(hall.rows("Approvals", "guard")) == ["Review", "Keep it", "Revoke it"]
+    hall.click("Approvals", "guard", "Revoke it")
+
+    assert hall.state_of("guard") is None
+    assert labels(hall.rows("Approvals")) == ["Nothing waits for you"]
+
+
+def test_a_hook_taken_out_of_the_file_is_kept_by_a_click(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="exit 0")
+    hall.house.configure({"hooks": []})
+
+    hall.click("Approvals", "guard", "Review")
+    hall.click("Approvals", "guard", "Keep it")
+
+    assert hall.state_of("guard") is ApprovalState.APPROVED
+    assert "no longer declared" in hall.opened[0].read_text()
+
+
+def test_an_approved_hook_whose_script_is_gone_says_so_and_is_revoked_by_a_click(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="exit 0")
+    (hall.house.paths.config.parent / "guard.sh").unlink()
+
+    assert labels(hall.rows("Approvals")) == ["guard · file is gone"]
+    hall.click("Approvals", "guard", "Review")
+    ((name, text),) = hall.told
+    assert (name, hall.opened) == ("guard", [])
+    assert text == "./guard.sh: there is no such program; write its path, or put it there first"
+    hall.click("Approvals", "guard", "Revoke it")
+
+    assert labels(hall.rows("Approvals")) == ["guard · file is missing"]
+
+
+def test_a_new_hook_without_its_script_is_shown_and_draws_attention(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", approved=False, command="./guard.sh")
+
+    (row,) = hall.rows("Approvals")
+    hall.face.show()
+
+    assert (row.label, row.enabled) == ("guard · file is missing", False)
+    assert hall.icon.shown[0].state is IconState.ATTENTION
+
+
+def test_a_changed_hook_keeps_its_approved_copy_by_a_click(hall: Hall) -> None:
+    hall.house.hook("guard", on="tool_before", script="exit 0")
+    hall.house.script("guard.sh", "exit 1")
+
+    assert labels(hall.rows("Approvals")) == ["guard · tool_before · changed"]
+    hall.click("Approvals", "guard", "Keep the approved copy")
+
+    assert hall.state_of("guard") is ApprovalState.APPROVED
+    assert hall.house.tool() == {}
+
+
+def test_a_broken_configuration_is_told_in_full_when_its_row_is_clicked(hall: Hall) -> None:
+    hall.house.configure("hooks:\n  - event: tool_befor\n    command: ./guard.sh\n")
+
+    assert hall.rows()[0].label == "hooktray.yaml:2:5: unknown event `tool_befor`"
+    hall.click("hooktray.yaml")
+
+    ((title, text),) = hall.told
+    assert title == "The last good configuration stays in force"
+    where = f"{hall.house.paths.config}:2:5: hooks[0].event"
+    assert text == f"{where}: unknown event `tool_befor`; did you mean `tool_before`?"
+
+
+def test_a_decision_is_drawn_with_the_next_drawing_and_not_twice(hall: Hall) -> None:
+    before = hall.icon.shown[0]
+
+    hall.face.add(RECORD)
+    assert hall.icon.shown[0] is before
+    hall.face.show()
+
+    assert "shelley ended a turn" in hall.icon.shown[0].items[0].label
+
+
+def test_what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_ends(hall: Hall) -> None:
+    before = hall.icon.shown[0].tooltip
+
+    hall.face.status_shown("a", "Linting\u202e\n now")
+    hall.face.status_shown("b", "Testing")
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("Testing", "Hooktray: Testing")
+    hall.face.status_hidden("b")
+    assert hall.icon.shown[0].tooltip == "Hooktray: Linting now"
+    hall.face.status_hidden("a")
+
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("No event yet", before)
+
+
+def test_that_hooks_are_off_is_said_before_what_still_runs(hall: Hall) -> None:
+    hall.house.stores.switch.set_enabled(False, "test")
+
+    hall.face.status_shown("a", "Linting")
+
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == (
+        "Hooks are off", "Hooktray: hooks are off",
+    )  # fmt: skip

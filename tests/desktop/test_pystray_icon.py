@@ -1,0 +1,176 @@
+"""pystray's icon on macOS and Windows, against a stand-in that records who is called, where and with what."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tray.desktop.artwork import IconState
+from tray.desktop.mainloop import MainLoop
+from tray.desktop.menu import Action, MenuState, QuitTray, ToggleSwitch, menu
+from tray.desktop.pystray_icon import TOOLTIP_LIMIT, PystrayIcon, truncate
+
+DEADLINE = 20.0
+
+
+class Image:
+    template = False
+
+    def setTemplate_(self, on: bool) -> None:  # noqa: N802 - AppKit's name
+        self.template = on
+
+
+class Menu(tuple[Any, ...]):
+    SEPARATOR = "---"
+
+    def __new__(cls, *rows: Any) -> Menu:
+        return super().__new__(cls, rows)
+
+
+class Row:
+    def __init__(self, text: str, action: Any, checked: Any = None, enabled: bool = True) -> None:
+        self.text, self.action, self.enabled = text, action, enabled
+        self.checked = checked(self) if checked else None
+
+
+class Icon:
+    """Has a setup thread and a loop like pystray's; every property that is set is kept with its thread."""
+
+    HAS_MENU = True
+
+    def __init__(self, name: str, icon: Any, title: str) -> None:
+        self._calls: list[tuple[str, Any, int]] = []
+        self._ended = threading.Event()
+        self._icon_image = Image()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            self._calls.append((name, value, threading.get_ident()))
+            if name == "icon":
+                self._icon_image = Image()
+        self.__dict__[name] = value
+
+    def run(self, setup: Callable[[Any], None]) -> None:
+        thread = threading.Thread(target=setup, args=(self,))
+        thread.start()
+        self._run_loop()
+        thread.join(DEADLINE)
+
+    def _run_loop(self) -> None:
+        assert self._ended.wait(DEADLINE)
+
+    def stop(self) -> None:
+        self._ended.set()
+
+
+class Library:
+    Menu, MenuItem, Icon = Menu, Row, Icon
+
+
+class Mac(Library):
+    """With the run loop of macOS: what is posted is run on the thread that has called `run`."""
+
+    def __init__(self) -> None:
+        self.main = MainLoop()
+        loop = self.main
+
+        class MacIcon(Icon):
+            def _run_loop(self) -> None:
+                loop.run()
+
+            def stop(self) -> None:
+                loop.stop()
+
+        self.Icon = MacIcon
+
+
+@pytest.fixture
+def acted() -> list[tuple[Action, int]]:
+    return []
+
+
+@pytest.fixture
+def windows(acted: list[tuple[Action, int]]) -> Iterator[PystrayIcon]:
+    icon = PystrayIcon(Library, lambda action: acted.append((action, threading.get_ident())), "win32")
+    main = threading.Thread(target=icon.run)
+    main.start()
+    yield icon
+    icon.stop()
+    main.join(DEADLINE)
+
+
+def drawn(icon: PystrayIcon) -> Any:
+    """pystray's own icon, once all that was asked for has been done."""
+    done = threading.Event()
+    icon._calls.post(done.set)
+    assert done.wait(DEADLINE)
+    return icon._icon
+
+
+def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(acted: list[tuple[Action, int]]) -> None:
+    library = Mac()
+    icon = PystrayIcon(
+        library, lambda action: acted.append((action, threading.get_ident())), "darwin", library.main.post
+    )
+    elsewhere = threading.Thread(target=lambda: icon.show(IconState.OFF, "off", menu(MenuState(now=0.0))))
+
+    def then() -> None:
+        assert icon._ready.wait(DEADLINE)
+        elsewhere.start()
+        elsewhere.join(DEADLINE)
+        icon.post(lambda: icon._icon.menu[2].action(icon._icon, None))
+        icon.post(icon.stop)
+
+    threading.Thread(target=then).start()
+    icon.run()
+
+    assert {name for name, _, _ in icon._icon._calls} == {"visible", "icon", "title", "menu"}
+    assert {thread for _, _, thread in icon._icon._calls} == {threading.get_ident()}
+    assert acted == [(ToggleSwitch(), threading.get_ident())]
+
+
+def test_on_macos_each_picture_is_a_template() -> None:
+    library = Mac()
+    icon = PystrayIcon(library, lambda action: None, "darwin", library.main.post)
+
+    icon.post(lambda: icon._appear(icon._icon))
+    icon.show(IconState.PAUSED, "paused", ())
+    icon.stop()
+    library.main.run()
+
+    assert icon._icon._icon_image.template
+
+
+def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
+    windows: PystrayIcon, acted: list[tuple[Action, int]]
+) -> None:
+    windows.show(IconState.ON, "R&D", menu(MenuState(now=0.0, running="R&D")))
+
+    icon = drawn(windows)
+    icon.menu[-1].action(icon, None)
+    done = threading.Event()
+    windows.post(done.set)
+
+    assert done.wait(DEADLINE)
+    assert icon.menu[0].text == "R&&D"
+    assert icon.title == "R&D"
+    assert [action for action, _ in acted] == [QuitTray()]
+    assert acted[0][1] not in {thread for _, _, thread in icon._calls}
+
+
+def test_a_tooltip_is_as_long_as_windows_takes_it(windows: PystrayIcon) -> None:
+    windows.show(IconState.ON, "🪝" * 200, ())
+
+    assert len(drawn(windows).title.encode("utf-16-le")) <= 2 * TOOLTIP_LIMIT
+
+
+@pytest.mark.parametrize("text", ["x" * 500, "🪝" * 500, "a" + "🪝" * 500, "\0\x1b[31m" * 90, ""])
+def test_what_is_fitted_is_clean_and_whole(text: str) -> None:
+    fitted = truncate(text, TOOLTIP_LIMIT)
+
+    assert len(fitted.encode("utf-16-le")) <= 2 * TOOLTIP_LIMIT
+    assert "\x1b" not in fitted
+    assert "\0" not in fitted

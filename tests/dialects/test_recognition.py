@@ -1,0 +1,222 @@
+"""Another agent that runs a line of ours is recognised, and Claude Code is never taken for one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from dialects.foreign_payloads import Sent, named, sent
+from dialects.recordings import FOLDER, address
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tray.dialects import DIALECTS, spec
+from tray.dialects.recognition import DISPLAY_NAMES, FOREIGN_AGENTS, SHAPES, UNKNOWN, neutral, recognise
+from tray.model.decision import Answer, SkipReason
+from tray.model.event import TEST_VARIABLE
+
+LINES = tuple(DIALECTS)
+RECORDED = [(file.parent.name, file.stem) for file in sorted(FOLDER.glob("*/*.json"))]
+SAMPLED = [(agent, name) for agent, one in DIALECTS.items() for name in one.EVENTS if not spec(agent, name).plain]
+INHERITED = {"CURSOR_VERSION": "3", "COPILOT_CLI": "1", "GEMINI_SESSION_ID": "other", "CLAUDE_PROJECT_DIR": "/p"}
+SESSION = "8599f3e0-cb9f-4fa4-8e7e-c6bbde88efdc"
+CLAUDE = {
+    "session_id": SESSION,
+    "transcript_path": f"/home/dev/.claude/projects/-home-dev-api/{SESSION}.jsonl",
+    "cwd": "/home/dev/api",
+    "hook_event_name": "PreToolUse",
+    "tool_name": "Bash",
+    "tool_input": {"command": "ls"},
+    "tool_use_id": "toolu_01",
+}
+PLAIN = {"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+ENVELOPES = ("cursor_version", "client_type", "agent_action_name", "stepIdx", "conversationId", "workspaceRoot")
+
+
+def payload_of(agent: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / agent / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("one", sent(), ids=named)
+def test_an_agent_without_support_is_recognised_on_every_line(one: Sent, line: str) -> None:
+    caller = recognise(line, one.word, one.payload, {})
+
+    assert caller is not None
+    assert (caller.agent, caller.event, caller.via_agent) == (one.agent, one.event, line)
+    assert caller.skip_reason is SkipReason.NOT_SUPPORTED
+
+
+@pytest.mark.parametrize("one", sent(), ids=named)
+def test_another_agents_inherited_environment_hides_no_agent(one: Sent) -> None:
+    environment = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, "CURSOR_VERSION": "3", "COPILOT_CLI": "1"}
+
+    caller = recognise("claude-code", one.word, one.payload, environment)
+
+    assert caller is not None
+    assert caller.agent == one.agent
+
+
+ANSWERS = {
+    ("antigravity", "PreToolUse"): b'{"decision":"ask"}',
+    ("antigravity", "PostToolUse"): b"{}",
+    ("antigravity", "PreInvocation"): b"{}",
+    ("antigravity", "Stop"): b'{"decision":""}',
+    ("antigravity", "UserPromptSubmit"): b"",  # no event of its own: a wrong byte would deny
+    ("cursor", "preToolUse"): b'{"permission":"allow"}',
+    ("cursor", "PreToolUse"): b'{"permission":"allow"}',
+    ("cursor", "beforeShellExecution"): b'{"permission":"allow"}',
+    ("cursor", "beforeReadFile"): b'{"permission":"allow"}',
+}
+
+
+@pytest.mark.parametrize("one", sent(), ids=named)
+def test_its_neutral_answer_is_in_its_own_protocol(one: Sent) -> None:
+    caller = recognise("claude-code", one.word, one.payload, {})
+
+    assert caller is not None
+    expected = ANSWERS.get((one.agent, one.event), b"{}" if one.agent == "cursor" else b"")
+    assert caller.answer == Answer(stdout=expected)
+
+
+def test_a_call_of_antigravity_without_the_lines_word_is_answered_nothing() -> None:
+    caller = recognise("claude-code", "", {"toolCall": {"name": "run_command"}, "stepIdx": 7}, {})
+
+    assert caller is not None
+    assert (caller.agent, caller.answer) == ("antigravity", Answer())  # `{}` would deny before a call
+
+
+@pytest.mark.parametrize(("agent", "name"), RECORDED)
+@pytest.mark.parametrize("environment", [{}, INHERITED, {"COPILOT_CLI": "1"}], ids=["own", "inherited", "one mark"])
+def test_a_recorded_payload_of_the_lines_own_agent_is_its_own(
+    agent: str, name: str, environment: dict[str, str]
+) -> None:
+    assert recognise(agent, address(agent, name), payload_of(agent, name), environment) is None
+
+
+@pytest.mark.parametrize(("agent", "name"), SAMPLED)
+def test_a_sample_of_the_lines_own_agent_is_its_own(agent: str, name: str) -> None:
+    sample = json.loads(DIALECTS[agent].sample(name))
+
+    assert recognise(agent, name, sample, {}) is None
+    assert recognise(agent, name, sample, {"CURSOR_VERSION": "3"}) is None
+    assert recognise(agent, name, sample | {"since_next_year": 1}, {}) is None
+
+
+@pytest.mark.parametrize(("agent", "name"), RECORDED)
+def test_a_supported_agent_on_another_ones_line_is_known_by_its_own_name(agent: str, name: str) -> None:
+    for line in LINES:
+        if line == agent:
+            continue
+        caller = recognise(line, "word", payload_of(agent, name), {})
+        assert caller is not None
+        assert (caller.agent, caller.event, caller.skip_reason) == (agent, address(agent, name), None)
+
+
+values = st.none() | st.booleans() | st.integers() | st.text() | st.dictionaries(st.text(), st.text(), max_size=2)
+unheard = st.text(min_size=1).filter(lambda key: key not in ENVELOPES and key not in CLAUDE)
+alike = st.sampled_from(["timestamp", "turn_id", "model", "prompt_id", "extra", "sessionId", "stop_reason", "type"])
+
+
+@given(
+    more=st.dictionaries(unheard | alike, values, max_size=4),
+    event=st.sampled_from(list(DIALECTS["claude-code"].EVENTS)),
+)
+def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: dict[str, Any], event: str) -> None:
+    payload = {**more, **CLAUDE, "hook_event_name": event}
+    if isinstance(more.get("timestamp"), int):
+        more.pop("sessionId", None)  # these two are an envelope of Copilot CLI's own
+        payload.pop("sessionId", None)
+
+    assert recognise("claude-code", event, payload, INHERITED) is None
+
+
+ALIKE = [one for name in ("codex", "copilot-cli", "qwen-code") for one in sent(name) if "session_id" in one.payload]
+
+
+@pytest.mark.parametrize("one", ALIKE, ids=named)
+def test_the_session_in_its_environment_proves_claude_code_whatever_else_it_sends_one_day(one: Sent) -> None:
+    environment = {"CLAUDE_CODE_SESSION_ID": str(one.payload["session_id"])}
+
+    assert recognise("claude-code", one.word, one.payload, environment) is None
+
+
+@given(agent=st.sampled_from(LINES), payload=st.dictionaries(st.text() | alike | st.sampled_from(ENVELOPES), values))
+def test_no_payload_makes_it_fail(agent: str, payload: dict[str, Any]) -> None:
+    recognise(agent, "PreToolUse", payload, INHERITED)
+    assert isinstance(neutral(agent, "PreToolUse", json.dumps(payload).encode(), {}), Answer)
+
+
+@pytest.mark.parametrize("variable", ["COPILOT_CLI", "CURSOR_VERSION", "GEMINI_SESSION_ID"])
+def test_claude_code_without_a_transcript_stays_claude_code_below_another_agent(variable: str) -> None:
+    payload = CLAUDE | {"transcript_path": None}
+    environment = {"CLAUDE_CODE_SESSION_ID": SESSION, variable: "1"}
+
+    assert recognise("claude-code", "PreToolUse", payload, environment) is None
+
+
+@pytest.mark.parametrize(
+    ("agent", "variable"), [(name, word) for name, one in FOREIGN_AGENTS.items() for word in one.variables]
+)
+def test_an_environment_mark_counts_where_the_payload_has_no_known_shape(agent: str, variable: str) -> None:
+    caller = recognise("claude-code", "PreToolUse", PLAIN, {variable: "x"})
+
+    assert caller is not None
+    assert caller.agent == agent
+    assert recognise("claude-code", "PreToolUse", PLAIN, {}) is None
+    assert recognise("claude-code", "PreToolUse", CLAUDE, {variable: "x"}) is None
+
+
+def test_marks_of_two_agents_do_not_count() -> None:
+    assert recognise("claude-code", "PreToolUse", PLAIN, {"COPILOT_CLI": "1", "CURSOR_VERSION": "3"}) is None
+
+
+def test_what_our_own_commands_send_has_the_terminals_environment_and_not_the_agents() -> None:
+    assert recognise("claude-code", "PreToolUse", PLAIN, {"COPILOT_CLI": "1", TEST_VARIABLE: "1"}) is None
+
+
+NOT_UNDERSTOOD = [
+    {"hook": "tool.execute.before", "input": {"tool": "bash"}},
+    {"hook_event_name": "preToolUse", "cwd": "/p", "tool_name": "execute_bash", "tool_input": {"command": "ls"}},
+    {"hookEventName": "PreToolUse", "toolCall": "x"},
+]
+
+
+@pytest.mark.parametrize("payload", NOT_UNDERSTOOD, ids=["hook", "other style", "camel case"])
+def test_a_payload_that_no_protocol_here_understands_has_an_unknown_sender(payload: dict[str, Any]) -> None:
+    caller = recognise("claude-code", "PreToolUse", payload, {})
+
+    assert caller is not None
+    assert (caller.agent, caller.skip_reason, caller.answer) == (UNKNOWN, SkipReason.NOT_UNDERSTOOD, Answer())
+
+
+@pytest.mark.parametrize("payload", [{}, {"tool_name": "Bash"}, {"hook_event_name": "NextYear"}, PLAIN])
+def test_what_claude_code_may_have_sent_is_its_own(payload: dict[str, Any]) -> None:
+    assert recognise("claude-code", "PreToolUse", payload, {}) is None
+
+
+def test_only_the_top_of_a_payload_counts() -> None:
+    inside = {**CLAUDE, "tool_input": {"command": "x", "cursor_version": "3", "client_type": "kimi_code_cli"}}
+
+    assert recognise("claude-code", "PreToolUse", inside, {}) is None
+
+
+def test_after_a_failure_of_ours_each_agent_gets_its_own_neutral_answer() -> None:
+    call = json.dumps({"toolCall": {"name": "run_command"}, "stepIdx": 7}).encode()
+
+    assert neutral("claude-code", "PreToolUse", call, {}).stdout == b'{"decision":"ask"}'
+    assert neutral("claude-code", "PreToolUse", json.dumps(CLAUDE).encode(), {}) == Answer()
+    assert neutral("claude-code", "PreToolUse", b"nonsense", {}) == Answer()
+    assert neutral("shelley", "system-prompt", b'{"cursor_version": "3"}', {}).stdout == b'{"cursor_version": "3"}'
+    assert neutral("unknown-word", "x", b"{}", {}) == Answer()
+
+
+def test_the_table_names_no_agent_that_is_supported() -> None:
+    assert FOREIGN_AGENTS.keys().isdisjoint(DIALECTS)
+    assert list(FOREIGN_AGENTS) == sorted(FOREIGN_AGENTS)
+    assert set(SHAPES) == set(DISPLAY_NAMES) == set(DIALECTS)
+    assert {one.agent for one in sent()} == {
+        name for name in FOREIGN_AGENTS if name != "devin"
+    }  # known by a variable only

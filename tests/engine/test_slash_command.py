@@ -1,0 +1,110 @@
+"""`/hooks …` typed into an agent is answered by the tray, and no prompt loosens a gate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hosts import claude_judge, shelley, starchild, x_code
+from hosts.process import Exit, Report
+from house import House
+
+from tray.dialects import DIALECTS
+from tray.engine.slash_command import parse_command
+from tray.model.event import Event, EventKind
+
+JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
+    "claude-code": claude_judge.judge,
+    "shelley": shelley.judge,
+    "starchild": starchild.judge,
+    "x-code": x_code.judge,
+}
+
+
+def prompt(text: str, kind: EventKind = EventKind.PROMPT, topic: str = "") -> Event:
+    return Event(id="1", agent="claude-code", name="x", kind=kind, prompt=text, topic=topic)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("/hooks", ()),
+        ("  /hooks list \n", ("list",)),
+        ("/hooks approve turn_end ./done.sh", ("approve", "turn_end", "./done.sh")),
+        ("/hooksmith", None),
+        ("please /hooks list", None),
+        ("/hooks " + "x" * 600, None),
+        ("", None),
+    ],
+)
+def test_only_a_whole_prompt_is_a_command(text: str, words: tuple[str, ...] | None) -> None:
+    assert parse_command(prompt(text)) == words
+
+
+@pytest.mark.parametrize("agent_says", ["off", "/hooks off"])
+def test_a_slash_command_is_one_too(agent_says: str) -> None:
+    assert parse_command(prompt(agent_says, EventKind.SLASH_COMMAND, "hooks")) == ("off",)
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "payload"),
+    [
+        ("claude-code", "UserPromptSubmit", {"prompt": "/hooks off"}),
+        ("x-code", "UserPromptSubmit", {"prompt": "/hooks off"}),
+        ("starchild", "pre_llm_call", {"last_user_message": "/hooks off"}),
+        ("shelley", "chat-message", {"message": "/hooks off"}),
+        ("shelley", "slash/hooks", {"command": "hooks", "args": "off", "raw_message": "/hooks off"}),
+    ],
+)
+def test_it_never_reaches_the_model_where_it_can_be_blocked(
+    house: House, agent: str, event: str, payload: dict[str, Any]
+) -> None:
+    answer = house.knock(agent, event, payload)
+
+    assert b"not running" in answer.stdout + answer.stderr
+    assert house.last.verdict.word == "deny"
+    assert house.stores.switch.state().enabled
+
+
+SAID = {"prompt": "/hooks off"}
+PROMPTS = [
+    ("claude-code", "UserPromptSubmit", SAID),
+    (
+        "claude-code",
+        "UserPromptExpansion",
+        SAID | {"command_name": "hooks", "command_args": "off"},
+    ),
+    ("x-code", "UserPromptSubmit", SAID),
+    ("starchild", "pre_llm_call", {"last_user_message": "/hooks off"}),
+    ("shelley", "chat-message", {"message": "/hooks off"}),
+    ("shelley", "slash/hooks", {"command": "hooks", "args": "off", "raw_message": "/hooks off"}),
+]
+
+
+@pytest.mark.parametrize(("agent", "event", "said"), PROMPTS)
+def test_the_agents_own_loop_takes_the_answer_for_a_refusal(
+    house: House, agent: str, event: str, said: dict[str, Any]
+) -> None:
+    """What the model would get: nothing, in each agent whose prompt can be refused."""
+    body = json.dumps(json.loads(DIALECTS[agent].sample(event)) | said).encode()
+
+    answer = house.knock(agent, event, body)
+    told = JUDGES[agent](event, body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr))
+
+    assert (told.verdict, told.warnings) == ("deny", [])
+    assert "not running" in told.reason  # the tray's answer, for the person who typed
+
+
+def test_other_prompts_pass(house: House) -> None:
+    assert house.knock("claude-code", "UserPromptSubmit", {"prompt": "fix the hooks"}).stdout == b""
+
+
+def test_protection_holds_while_hooks_are_off(house: House) -> None:
+    house.stores.switch.set_enabled(False, "test")
+
+    said = house.tool("hooktray approve tool_before ./x.sh")
+
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "tray's menu" in json.dumps(said)

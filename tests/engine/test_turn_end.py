@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tray.engine.turn_end import TurnEndDetector
+from tray.model.event import Event, EventKind
+
+
+class Ended:
+    """Remembers the turns that ended."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.first = threading.Event()
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+        self.first.set()
+
+
+def event(kind: EventKind, session: str = "1:/p", id: str = "r1") -> Event:
+    return Event(id=id, agent="x-code", name="X", kind=kind, session=session, cwd="/p")
+
+
+@pytest.fixture
+def ended() -> Ended:
+    return Ended()
+
+
+@pytest.fixture
+def quick(ended: Ended) -> Iterator[TurnEndDetector]:
+    turns = TurnEndDetector(lambda: 0.05, ended)
+    yield turns
+    turns.close()
+
+
+@pytest.fixture
+def patient(ended: Ended) -> Iterator[TurnEndDetector]:
+    turns = TurnEndDetector(lambda: 3600, ended)
+    yield turns
+    turns.close()
+
+
+def test_a_session_that_stays_quiet_has_ended_its_turn(quick: TurnEndDetector, ended: Ended) -> None:
+    quick.observe(event(EventKind.ROUND_END))
+
+    assert ended.first.wait(10)
+    assert (ended.events[0].kind, ended.events[0].session) == (EventKind.TURN_END, "1:/p")
+    assert ended.events[0].id != "r1"
+
+
+def test_a_session_that_ends_has_ended_its_turn_at_once(patient: TurnEndDetector, ended: Ended) -> None:
+    patient.observe(event(EventKind.ROUND_END))
+    patient.observe(event(EventKind.SESSION_END))
+
+    assert [one.kind for one in ended.events] == [EventKind.TURN_END]
+
+
+@pytest.mark.parametrize("kind", [EventKind.TOOL_BEFORE, EventKind.PROMPT])
+def test_a_session_that_goes_on_has_not_ended_its_turn(
+    patient: TurnEndDetector, ended: Ended, kind: EventKind
+) -> None:
+    patient.observe(event(EventKind.ROUND_END))
+    patient.observe(event(kind))
+    patient.observe(event(EventKind.SESSION_END))
+
+    assert ended.events == []
+
+
+def test_several_rounds_are_one_turn(ended: Ended) -> None:
+    settles = iter([3600, 3600, 3600, 3600, 0.05])  # only after the last one it is quiet
+    turns = TurnEndDetector(lambda: next(settles), ended)
+    for number in range(5):
+        turns.observe(event(EventKind.ROUND_END, id=f"r{number}"))
+
+    assert ended.first.wait(10)
+    assert not turns.waiting
+    turns.close()
+    assert len(ended.events) == 1
+
+
+def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: Ended) -> None:
+    patient.observe(event(EventKind.ROUND_END, session="a"))
+    patient.observe(event(EventKind.TOOL_BEFORE, session="b"))
+    patient.observe(event(EventKind.SESSION_END, session="a"))
+
+    assert [one.session for one in ended.events] == ["a"]

@@ -1,0 +1,173 @@
+"""A question is put to the user where the agent cannot ask, ends once, and its ending becomes the agent's answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.approvals import confirmations
+from tray.engine.explain import details
+from tray.engine.user_questions import LIMIT, PendingQuestion, QuestionResult, Resolution
+from tray.model.decision import Answer, Verdict
+from tray.settings import AskOnDesktop, Settings
+
+X_CODE = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
+PERMISSION = {key: value for key, value in PRE_TOOL_USE.items() if key != "tool_use_id"} | {
+    "hook_event_name": "PermissionRequest"
+}
+DENIED = QuestionResult(resolution=Resolution.DENIED, channel="menu")
+
+
+def says(end: Resolution) -> Callable[[PendingQuestion], object]:
+    return lambda parked: parked.questions.resolve(
+        parked.question.id, QuestionResult(resolution=end, channel="menu" if end in USER else "")
+    )
+
+
+USER = (Resolution.ALLOWED, Resolution.DENIED)
+
+
+@pytest.fixture
+def asking(house: House) -> House:
+    house.hook("careful", on="tool_before", type="rule", decision="ask", reason="it writes", matcher="ls")
+    house.asks = ("x-code", "starchild", "claude-code")
+    return house
+
+
+def x_code(house: House) -> Answer:
+    return house.knock("x-code", "PreToolUse", X_CODE)
+
+
+def permission(house: House, **more: Any) -> dict[str, Any]:
+    stdout = house.knock("claude-code", "PermissionRequest", PERMISSION, **more).stdout
+    return dict(json.loads(stdout)["hookSpecificOutput"]["decision"]) if stdout else {}
+
+
+def test_allowed_means_that_an_agent_without_an_allow_hears_nothing(asking: House) -> None:
+    asking.user = says(Resolution.ALLOWED)
+
+    assert x_code(asking) == Answer()
+    assert "asked on the desktop: allowed (menu)" in asking.last.adjustments
+
+
+@pytest.mark.parametrize(
+    "end", [Resolution.DENIED, Resolution.TIMED_OUT, Resolution.AGENT_GONE, Resolution.ELSEWHERE]
+)
+def test_every_other_ending_denies_where_the_agent_cannot_ask_by_itself(asking: House, end: Resolution) -> None:
+    asking.user = says(end)
+
+    answer = x_code(asking)
+
+    assert b"it writes" in answer.stdout + answer.stderr
+    assert asking.last.verdict is Verdict.DENY
+    assert any(end.value in remark for remark in asking.last.adjustments)
+
+
+def test_a_request_for_permission_is_asked_without_any_hook(house: House) -> None:
+    house.asks = ("claude-code",)
+
+    house.user = says(Resolution.ALLOWED)
+    assert permission(house) == {"behavior": "allow"}
+    house.user = says(Resolution.DENIED)
+    assert permission(house)["behavior"] == "deny"
+    house.user = says(Resolution.TIMED_OUT)
+    assert permission(house) == {}, "the agent's own dialog decides"
+
+
+@pytest.mark.parametrize("why", ["not turned on", "hooks are off", "the agent asks by itself"])
+def test_nobody_is_asked_when(asking: House, why: str) -> None:
+    if why == "not turned on":
+        asking.asks = ()
+    if why == "hooks are off":
+        asking.stores.switch.set_enabled(False, "test")
+
+    if why == "the agent asks by itself":
+        assert asking.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "ask"
+    else:
+        x_code(asking)
+
+    assert asking.asked == []
+
+
+def test_the_first_answer_wins(asking: House) -> None:
+    def twice(parked: PendingQuestion) -> None:
+        assert parked.questions.answer(parked.question.id, allow=False, channel="menu")
+        assert not parked.questions.answer(parked.question.id, allow=True, channel="notification")
+        parked.expired()
+
+    asking.user = twice
+
+    x_code(asking)
+
+    assert asking.endings == [DENIED]
+    assert asking.last.verdict is Verdict.DENY
+
+
+AFTER = [
+    ("the call came back", {"hook_event_name": "PostToolUse", "tool_response": {}, "tool_use_id": "toolu_1"}, True),
+    ("another call came back", {"hook_event_name": "PostToolUse", "tool_input": {"command": "pwd"}}, False),
+    ("another session", {"hook_event_name": "Stop", "session_id": "s-2"}, False),
+    ("the turn is over", {"hook_event_name": "Stop"}, True),
+    ("a new prompt", {"hook_event_name": "UserPromptSubmit", "prompt": "never mind"}, True),
+    ("another tool begins", {"hook_event_name": "PreToolUse", "tool_name": "Read"}, False),
+]
+
+
+@pytest.mark.parametrize(("payload", "ended"), [case[1:] for case in AFTER], ids=[case[0] for case in AFTER])
+def test_who_goes_on_was_answered_elsewhere(house: House, payload: dict[str, Any], ended: bool) -> None:
+    house.asks = ("claude-code",)
+
+    def meanwhile(parked: PendingQuestion) -> None:
+        house.engine.begin(house.knocking("claude-code", {**PRE_TOOL_USE, **payload}, id="f" * 32))
+        parked.expired()
+
+    house.user = meanwhile
+    permission(house)
+
+    assert [ending.resolution for ending in house.endings] == [
+        Resolution.ELSEWHERE if ended else Resolution.TIMED_OUT
+    ]
+
+
+def test_beyond_the_limit_nobody_is_asked(house: House) -> None:
+    house.asks = ("claude-code",)
+    parked = []
+    for number in range(LIMIT + 1):
+        found = house.engine.begin(house.knocking("claude-code", PERMISSION, id=f"{number:032x}"))
+        assert isinstance(found, PendingQuestion)
+        parked.append(found)
+    assert all(one.on_ready(lambda work: None) for one in parked[:LIMIT])
+
+    assert not parked[LIMIT].on_ready(lambda work: None)
+    assert parked[LIMIT].fallback() == Answer()
+    assert len(house.questions.open) == LIMIT
+
+
+def test_a_question_explains_itself_without_its_secrets(house: House) -> None:
+    house.asks = ("claude-code",)
+    tool = {"command": "curl -H 'Authorization: Bearer ghp_0123456789abcdefghijABCDEFGHIJ012345'"}
+    permission_with = {**PERMISSION, "tool_input": tool}
+
+    house.knock("claude-code", "PermissionRequest", permission_with)
+
+    text = details(house.asked[0])
+    assert "curl -H" in text
+    assert "ghp_0123456789" not in text
+
+
+def test_taking_an_agent_out_of_the_file_counts_only_once_confirmed(house: House, tmp_path: Path) -> None:
+    ledger, on, off = house.stores.ledger, Settings(ask_on_desktop=AskOnDesktop(agents=["x-code"])), Settings()
+    confirmations.record_asking_agents(on, ledger)
+    assert confirmations.asking_agents(off, ledger.state) == {"x-code"}
+
+    (waiting,) = confirmations.guarded_settings(off, ledger.state)
+    assert (waiting.text, waiting.waiting) == ("ask: off for x-code", True)
+    house.consent.confirm(waiting.key, waiting.digest, "tray", accept=True)
+
+    assert confirmations.asking_agents(off, ledger.state) == frozenset()
+    assert confirmations.guarded_settings(off, ledger.state) == ()

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import gzip
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from addresses import PUBLIC, REFUSED
+from servers import Said, Trap, WebServer, authority
+
+from tray.addresses import endpoint
+from tray.errors import HooktrayError
+from tray.execution.deadline import Deadline
+from tray.execution.http_client import HttpReply, HttpRequest, Resolve, check_addresses, lookup, send
+
+
+def ask(url: str, *, local: bool = True, resolve: Resolve = lookup, timeout: float = 20.0) -> HttpReply:
+    with closing(Deadline(timeout)) as span:
+        return send(HttpRequest(endpoint=endpoint(url), body=b"{}", local=local), span, resolve)
+
+
+@contextmanager
+def fails(words: str) -> Iterator[None]:
+    with pytest.raises(HooktrayError) as caught:
+        yield
+    assert words in caught.value.message
+
+
+LOCAL = ["127.0.0.1", "::ffff:127.0.0.1", "::1", "10.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "fe80::1%lo"]
+
+
+@pytest.mark.parametrize("address", LOCAL)
+@pytest.mark.parametrize("beside", [(), ("8.8.8.8",), ("2606:4700:4700::1111",)])
+def test_a_name_with_one_local_address_is_never_connected_to(address: str, beside: tuple[str, ...]) -> None:
+    with closing(Trap()) as trap:
+        with fails("refused"):
+            ask(f"http://guard.test:{trap.port}/", local=False, resolve=lambda host, port: (*beside, address))
+
+        assert trap.connects == 0
+
+
+@pytest.mark.parametrize("others", [(), ("8.8.8.8",), ("2606:4700:4700::1111", "1.1.1.1")])
+def test_no_refused_address_gets_through_a_name_alone_or_in_company(others: tuple[str, ...]) -> None:
+    request = HttpRequest(endpoint=endpoint("https://guard.test/"))
+    for address in REFUSED:
+        answer = (*others, address)
+        with fails("refused"):
+            check_addresses(request, lambda host, port: answer)  # noqa: B023 - asked before the next round
+
+
+def test_public_addresses_pass_in_their_order() -> None:
+    assert check_addresses(HttpRequest(endpoint=endpoint("https://guard.test/")), lambda host, port: PUBLIC) == tuple(
+        PUBLIC
+    )
+
+
+def test_a_literal_local_address_is_never_connected_to_and_a_plain_client_would() -> None:
+    with closing(Trap()) as trap:
+        with fails("this machine"):
+            ask(f"http://{trap.place}/", local=False)
+        assert trap.connects == 0
+
+        with pytest.raises(OSError, match=r"\w"):
+            urllib.request.urlopen(f"http://localhost:{trap.port}/", timeout=0.2)
+        assert trap.connects == 1
+
+
+def test_the_address_that_was_checked_is_the_one_connected_to() -> None:
+    """A name that turns to another address at the second look-up is looked up once."""
+    with closing(WebServer()) as server, closing(Trap()) as trap:
+        answers = iter([("127.0.0.1",), ("127.0.0.2",)])
+
+        reply = ask(f"http://flip.test:{server.port}/", resolve=lambda host, port: next(answers))
+
+        assert reply.status == 200
+        assert next(answers) == ("127.0.0.2",)
+        assert server.asked[0].headers["Host"] == f"flip.test:{server.port}"
+        assert trap.connects == 0
+
+
+def test_an_address_that_takes_no_connection_gives_way_to_the_next() -> None:
+    with closing(WebServer()) as server:
+        assert (
+            ask(f"http://two.test:{server.port}/", resolve=lambda host, port: ("127.0.0.9", "127.0.0.1")).status
+            == 200
+        )
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_an_answer_and_leads_nowhere(status: int) -> None:
+    with closing(Trap()) as trap:
+        goal = {"Location": f"http://{trap.place}/"}
+        with closing(WebServer(lambda asked: Said(status=status, headers=goal))) as server:
+            assert ask(server.url).status == status
+            assert trap.connects == 0
+
+
+def test_proxy_variables_and_netrc_count_for_nothing(monkeypatch: pytest.MonkeyPatch, own_home: Path) -> None:
+    with closing(WebServer()) as server, closing(Trap()) as trap:
+        for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://{trap.place}")
+        (own_home / ".netrc").write_text("machine 127.0.0.1 login me password it\n")
+        (own_home / ".netrc").chmod(0o600)
+
+        ask(server.url)
+
+        assert trap.connects == 0
+        assert "Authorization" not in server.asked[0].headers
+
+
+def test_too_long_an_answer_is_a_failure() -> None:
+    with closing(WebServer(lambda asked: Said(b"x" * (1024 * 1024 + 1)))) as server, fails("more than 1048576 bytes"):
+        ask(server.url)
+
+
+def test_a_packed_answer_is_refused_unopened() -> None:
+    bomb = gzip.compress(b"0" * 10_000_000)
+    with closing(WebServer(lambda asked: Said(bomb, headers={"Content-Encoding": "gzip"}))) as server:
+        with fails("encoding `gzip`"):
+            ask(server.url)
+        assert server.asked[0].headers["Accept-Encoding"] == "identity"
+
+
+def test_half_an_answer_is_none() -> None:
+    short = Said(b'{"decision"', headers={"Content-Length": "400", "Connection": "close"})
+    with closing(WebServer(lambda asked: short)) as server, fails("hung up"):
+        ask(server.url)
+
+
+def test_a_server_that_drips_ends_at_the_deadline() -> None:
+    with closing(WebServer(lambda asked: Said(b"x" * 500, drip=0.1))) as server:
+        started = time.monotonic()
+        with fails("timed out after 0.4 s"):
+            ask(server.url, timeout=0.4)
+        assert time.monotonic() - started < 10
+
+
+def test_a_handshake_that_never_comes_ends_at_the_deadline() -> None:
+    with closing(Trap()) as trap, fails("timed out after 0.3 s"):
+        ask(f"https://{trap.place}/", timeout=0.3)
+
+
+def test_tls_is_about_the_name_and_not_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trusted = authority(tmp_path, "guard.test")
+    with closing(WebServer(context=trusted.context)) as server:
+        with fails("certificate verify failed"):
+            ask(f"https://guard.test:{server.port}/", resolve=lambda host, port: ("127.0.0.1",))
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted.root))
+
+        assert ask(f"https://guard.test:{server.port}/", resolve=lambda host, port: ("127.0.0.1",)).status == 200
+        for other in ("other.test", "localhost"):
+            with fails("match"):
+                ask(f"https://{other}:{server.port}/", resolve=lambda host, port: ("127.0.0.1",))
+        assert len(server.asked) == 1

@@ -1,0 +1,113 @@
+"""On Linux nothing that a hook starts gets away: orphans come to the tray, end with their hook, and are let go."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no subreaper elsewhere")
+
+ESCAPE = "setsid /bin/sh -c 'echo $$ >>pids; exec /bin/sleep 97'"
+WAYS = {
+    "double fork": f"({ESCAPE} &)",
+    "setsid": f"{ESCAPE} &",
+    "no mark": f"env -i /usr/bin/{ESCAPE} &",
+    "no mark, forked twice": f"(env -i /usr/bin/{ESCAPE.replace('setsid', 'setsid -f')})",
+}
+# Who escapes adds a line, and the hook goes on when it stands there.
+HOOK = ">>pids; had=$(wc -l <pids)\n{}\nuntil [ $(wc -l <pids) -gt $had ]; do sleep 0.01; done\n"
+PROGRAM = '''
+import json, os, signal, subprocess, sys, threading, time
+from tray.execution.background import Background
+from tray.execution.command import Job, run
+from tray.execution.orphans import OPENED, adopt, orphans
+
+adopted = adopt()
+lines, limit, seconds = json.loads(sys.argv[1])
+ours = subprocess.Popen(["/bin/sleep", "97"], start_new_session=True)  # a browser, say
+background = Background()
+said = []
+
+def hooks():
+    for line in lines:
+        job = Job(argv=("/bin/sh", "-c", line), cwd=os.getcwd(), timeout=limit, background=seconds,
+                  environment={"PATH": os.environ["PATH"]})
+        result, = run([job], time.monotonic() + 60, None, background=background)
+        said.append([result.code, result.cause])
+
+def lives(pid):
+    """Who was killed may need a moment of the processor to be dead."""
+    try:
+        said = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
+    except OSError:
+        return False
+    killed = any(int(said.get(word, "0"), 16) & 1 << signal.SIGKILL - 1 for word in ("SigPnd", "ShdPnd"))
+    return not killed and said["State"].split()[0] not in "ZX"
+
+def started():
+    return open("pids").read().split() if os.path.exists("pids") else []
+
+def living():
+    return [pid for pid in started() if lives(pid)]
+
+thread = threading.Thread(target=hooks)
+thread.start()
+thread.join()
+after = living()
+listed = len(background.living())
+time.sleep(1.1)
+background.look()
+background.close()
+time.sleep(0.1)
+print(json.dumps({"adopted": adopted, "said": said, "after": len(after), "listed": listed, "end": len(living()),
+                  "ours": ours.poll(), "started": len(started())}))
+ours.kill(); ours.wait()
+end = time.monotonic() + 20
+while orphans() and time.monotonic() < end:
+    background.look()
+    time.sleep(0.05)
+print(json.dumps(len(orphans())))
+'''
+
+
+def through(folder: Path, *lines: str, limit: float = 20.0, background: float = 600.0) -> tuple[dict[str, Any], int]:
+    argv = [sys.executable, "-c", PROGRAM, json.dumps([lines, limit, background])]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120, check=True)
+    first, last = done.stdout.splitlines()
+    return json.loads(first), json.loads(last)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whoever_escapes_a_hook_that_is_ended_ends_with_it(tmp_path: Path, way: str) -> None:
+    for limit in (1.5, 6.0, 24.0):
+        said, left = through(tmp_path, f"{HOOK.format(WAYS[way])}sleep 97", limit=limit)
+        if said["started"]:  # else its time was over before anybody could escape
+            break
+
+    assert said["adopted"]
+    assert said["started"] == 1
+    assert "timed out" in said["said"][0][1]
+    assert said["after"] == said["end"] == 0
+    assert said["ours"] is None, "what the tray opened for the person was ended"
+    assert left == 0, "a dead orphan was never let go"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whoever_a_clean_hook_leaves_is_listed_and_ends_with_the_tray(tmp_path: Path, way: str) -> None:
+    said, left = through(tmp_path, HOOK.format(WAYS[way]))
+
+    assert said["said"] == [[0, ""]]
+    assert (said["after"], said["listed"], said["end"]) == (1, 1, 0)
+    assert left == 0
+
+
+def test_without_background_nobody_outlives_a_clean_hook(tmp_path: Path) -> None:
+    said, _ = through(tmp_path, *map(HOOK.format, WAYS.values()), background=0)
+
+    assert said["started"] == len(WAYS)
+    assert said["after"] == said["listed"] == 0

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tray.errors import HooktrayError
+from tray.execution.deadline import Deadline
+from tray.execution.process import Job
+from tray.execution.request_job import AnyJob, RequestJob, run_jobs
+from tray.model.decision import Result
+
+SHELL = Job(argv=("/bin/sh", "-c", "echo job"), cwd="/")
+
+
+@pytest.fixture
+def released() -> Iterator[threading.Event]:
+    """What hangs ends with the test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def far() -> float:
+    return time.monotonic() + 60
+
+
+def broken(span: Deadline) -> Result:
+    raise HooktrayError("it is broken")
+
+
+def test_results_come_in_the_order_of_the_work() -> None:
+    work: list[AnyJob] = [RequestJob(ask=lambda span: Result(code=0, stdout=b"1")), SHELL]
+    work.append(RequestJob(ask=lambda span: Result(code=0, stdout=b"2")))
+
+    assert [result.stdout for result in run_jobs(work, far(), None)] == [b"1", b"job\n", b"2"]
+
+
+def test_errands_run_at_the_same_time() -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def meet(span: Deadline) -> Result:
+        both.wait()
+        return Result(code=0)
+
+    assert [one.code for one in run_jobs([RequestJob(ask=meet), RequestJob(ask=meet)], far(), None)] == [0, 0]
+
+
+def test_what_hangs_where_nothing_can_cut_it_is_left_at_its_limit(released: threading.Event) -> None:
+    def hang(span: Deadline) -> Result:
+        released.wait()
+        return Result(code=0)
+
+    (result,) = run_jobs([RequestJob(ask=hang, timeout=0.2)], far(), None)
+
+    assert (result.code, result.cause, result.timed_out) == (None, "timed out after 0.2 s", True)
+
+
+def test_the_agents_deadline_ends_what_has_more_time_of_its_own(released: threading.Event) -> None:
+    def hang(span: Deadline) -> Result:
+        released.wait()
+        return Result(code=0)
+
+    (result,) = run_jobs([RequestJob(ask=hang, timeout=60)], time.monotonic() + 0.2, None)
+
+    assert "the agent waits no longer" in result.cause
+
+
+def test_trouble_stays_with_its_own_errand() -> None:
+    results = run_jobs([RequestJob(ask=broken), RequestJob(ask=lambda span: Result(code=0)), SHELL], far(), None)
+
+    assert [(one.code, one.cause) for one in results] == [(None, "it is broken"), (0, ""), (0, "")]

@@ -1,0 +1,187 @@
+"""A real door for the tests of this room: a service that records, and callers that speak the wire."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.errors import HooktrayError
+from tray.ipc import frames
+from tray.ipc.pending import PendingAnswer
+from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
+from tray.model.decision import Answer
+from tray.model.event import RelayRequest
+
+LONG = 20.0  # seconds; every wait below ends far earlier unless something is broken
+
+
+After = Callable[[Callable[[], object]], object]
+
+
+class Recorder:
+    """A service that writes down its knocks; the event's name says how it answers."""
+
+    def __init__(self) -> None:
+        self.knocks: list[RelayRequest] = []
+        self.threads: list[str] = []
+        self.peers: list[PeerCredentials] = []
+        self.parks: list[tuple[PendingAnswer, bool]] = []  # what `park` waits on, and whether that comes out of work
+        self.gone = threading.Event()
+        self.release = threading.Event()
+        self.started = threading.Semaphore(0)
+
+    def timeout(self, agent: str, event: str) -> float:
+        return 1.5 if event != "impatient" else 1 / 0
+
+    def handle(
+        self, request: RelayRequest, defer: After, on_slow: object
+    ) -> Answer | PendingAnswer | Callable[[DisconnectSignal], Answer | PendingAnswer]:
+        self.knocks.append(request)
+        self.threads.append(threading.current_thread().name)
+        if request.event == "fails":
+            raise RuntimeError("the service is broken")
+        if request.event == "park":
+            parked, worked = self.parks.pop(0)
+            return (lambda _: parked) if worked else parked
+        if request.event == "code":
+            return Answer(code=-9)
+        if request.event == "afterwards":
+            defer(self._afterwards)
+        if request.event == "large":
+            return Answer(stdout=b"x" * 3_000_000)
+        if request.event == "deny":
+            return lambda gone: Answer(stderr=b"no", code=2)
+        if request.event in ("work", "fails-later", "until-gone"):
+            return lambda gone: self._work(request, gone)
+        return Answer(stdout=b"inline", stderr=b"err", code=2)
+
+    def _afterwards(self) -> None:
+        self.release.wait(LONG)
+        self.gone.set()
+
+    def _work(self, request: RelayRequest, gone: DisconnectSignal) -> Answer:
+        self.threads.append(threading.current_thread().name)
+        assert not gone.is_set()
+        self.started.release()
+        if request.event == "fails-later":
+            raise RuntimeError("the work is broken")
+        if request.event == "until-gone":
+            select.select([gone], [], [], LONG)
+            if gone.is_set():
+                self.gone.set()
+            return Answer(stdout=b"cancelled")
+        assert self.release.wait(LONG)
+        return Answer(stdout=b"worked")
+
+    def busy_answer(self, request: RelayRequest) -> Answer:
+        return Answer(stdout=b"busy")
+
+    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
+        return Answer(stdout=b"neutral for " + body)
+
+    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
+        self.peers.append(peer)
+        if request.get("op") == "refuse":
+            raise HooktrayError("no such hook", hint="look at `hooktray list`")
+        if request.get("op") == "break":
+            raise RuntimeError("the service is broken")
+        return {"echo": request}
+
+
+class Porch:
+    """A listener in a folder of its own, and callers that come to it."""
+
+    def __init__(self, folder: Path, *, loopback: bool = False) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path = folder / "door.sock"
+        self.service = Recorder()
+        self.listener = IpcServer(self.path, self.service, loopback=loopback)
+
+    def connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(LONG)
+        connection.connect(str(self.path))
+        return connection
+
+    def either(self, event: str) -> socket.socket:
+        """A whole knock at whichever door is open here."""
+        file = self.path.with_name("door.addr")
+        return by_port(self, frame(event, token=file.read_text().split()[1])) if file.exists() else self.knock(event)
+
+    def knock(self, event: str = "", body: bytes = b"payload") -> socket.socket:
+        connection = self.connect()
+        connection.sendall(frame(event, body))
+        return connection
+
+
+def frame(event: str = "", body: bytes = b"payload", **fields: str) -> bytes:
+    named = {"agent": "shelley", "event": event, "id": "ab12", "cwd": "/w", "parent": "7"} | fields
+    return frames.encode_event(named, {"HOME": "/h", "ODD": "\udcff"}, body)
+
+
+def exactly(connection: socket.socket, size: int) -> bytes:
+    received = b""
+    while len(received) < size:
+        part = connection.recv(size - len(received))
+        if not part:
+            raise EOFError(received)
+        received += part
+    return received
+
+
+def answer(connection: socket.socket) -> Answer:
+    frames.decode_ack(exactly(connection, frames.ACK_SIZE))
+    start = exactly(connection, frames.REPLY_SIZE)
+    return frames.decode_answer(start + exactly(connection, frames.answer_size(start) - frames.REPLY_SIZE))
+
+
+def is_sent_away(connection: socket.socket) -> bool:
+    """Closed without a byte."""
+    try:
+        return connection.recv(100) == b""
+    except ConnectionResetError:
+        return True
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + LONG
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        select.select([], [], [], 0.005)
+    return True
+
+
+def inside(rooms: str) -> int:
+    """How many threads of that name there are."""
+    return [thread.name for thread in threading.enumerate()].count(rooms)
+
+
+def is_open(connection: socket.socket) -> bool:
+    return select.select([connection], [], [], 0)[0] == []
+
+
+@contextlib.contextmanager
+def opened(folder: Path, *, loopback: bool = False) -> Iterator[Porch]:
+    """An open door that leaves no thread and no file behind."""
+    made = Porch(folder / "state", loopback=loopback)
+    before = set(threading.enumerate())
+    made.listener.start()
+    yield made
+    made.service.release.set()
+    made.listener.close()
+    assert until(lambda: set(threading.enumerate()) <= before)  # who has left may still be on the way out
+    assert list(made.path.parent.iterdir()) == []
+
+
+def by_port(porch: Porch, data: bytes) -> socket.socket:
+    port = int(porch.path.with_name("door.addr").read_text().split()[0])
+    connection = socket.create_connection(("127.0.0.1", port), LONG)
+    connection.sendall(data)
+    return connection

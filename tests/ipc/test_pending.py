@@ -1,0 +1,185 @@
+"""Whoever waits for the user holds no thread, hears of the end once, and slows nobody down."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ipc.server_bench import LONG, Porch, answer, exactly, inside, is_sent_away, opened, until
+
+from tray.ipc import frames
+from tray.ipc.pending import AnswerJob
+from tray.model.decision import Answer
+
+MANY = 200
+
+
+class Parked:
+    """As the engine makes it, but answered by the test."""
+
+    def __init__(self, timeout: float = LONG, full: bool = False) -> None:
+        self.timeout = timeout
+        self.full = full
+        self.said: list[str] = []
+        self.resume: Callable[[AnswerJob], None] | None = None
+        self._lock = threading.Lock()
+
+    def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:
+        self.resume = None if self.full else resume
+        return not self.full
+
+    def end(self, how: str) -> None:
+        with self._lock:
+            resume, self.resume = self.resume, None
+        if resume is not None:
+            self.said.append(how)
+            resume(lambda: Answer(stdout=how.encode()))
+
+    def client_disconnected(self) -> None:
+        self.end("gone")
+
+    def expired(self) -> None:
+        self.end("late")
+
+    def shut_down(self) -> None:
+        with self._lock:
+            resume, self.resume = self.resume, None
+        if resume is not None:
+            resume(lambda: None)
+
+    def fallback(self) -> Answer:
+        return Answer(stdout=b"unasked")
+
+
+@pytest.fixture(params=["inline", "after work"])
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def park(porch: Porch, parked: Parked, way: str = "inline") -> None:
+    porch.service.parks.append((parked, way == "after work"))
+
+
+def waits(parked: Parked) -> bool:
+    return until(lambda: parked.resume is not None)
+
+
+def test_the_answer_leaves_when_the_user_has_spoken_and_until_then_nobody_holds_a_thread(
+    tmp_path: Path, way: str
+) -> None:
+    with opened(tmp_path) as porch:
+        parked = Parked()
+        park(porch, parked, way)
+        caller = porch.knock("park")
+        assert waits(parked)
+        assert until(lambda: inside("door event") == 0)
+        assert inside("door parking") == 1
+
+        parked.end("allowed")
+
+        assert heard(caller) == b"allowed"
+        assert until(lambda: inside("door parking") == 0)
+
+
+def test_one_that_waits_alone_and_hangs_up_is_gone(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        parked = Parked()
+        park(porch, parked)
+        caller = porch.knock("park")
+        assert waits(parked)
+
+        caller.close()
+
+        assert until(lambda: parked.said == ["gone"])
+
+
+def test_who_hangs_up_is_gone_and_the_others_wait_on(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        leaving, staying = Parked(), Parked()
+        for one in (leaving, staying):
+            park(porch, one)
+        first, second = porch.knock("park"), porch.knock("park")
+        assert waits(leaving)
+        assert waits(staying)
+
+        first.close()
+
+        assert until(lambda: leaving.said + staying.said == ["gone"])
+        (leaving if not leaving.said else staying).end("allowed")
+        assert heard(second) == b"allowed"
+
+
+def test_whose_time_is_over_is_late(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        park(porch, Parked(timeout=0.05))
+
+        assert heard(porch.knock("park")) == b"late"
+
+
+def test_who_cannot_be_asked_is_answered_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        park(porch, Parked(full=True))
+
+        assert heard(porch.knock("park")) == b"unasked"
+
+
+def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        crowd = [Parked() for _ in range(5)]
+        for one in crowd:
+            park(porch, one)
+        callers = [porch.knock("park") for _ in crowd]
+        assert all(map(waits, crowd))
+
+        porch.listener.close()
+
+        for caller in callers:
+            with caller:
+                exactly(caller, frames.ACK_SIZE)
+                assert is_sent_away(caller)
+
+
+def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: Path) -> None:
+    with opened(tmp_path) as porch:
+        before, _ = pace(porch)
+        crowd = [Parked() for _ in range(MANY)]
+        for one in crowd:
+            park(porch, one)
+        callers = [porch.knock("park") for _ in crowd]
+        assert all(map(waits, crowd))
+
+        during, quickest = pace(porch)
+
+        assert inside("door parking") == 1
+        print(f"\nan event with {MANY} questions open: {during / before:.2f} times as long as before")
+        assert during < 5 * before  # work for each question would be far more
+        assert quickest < 0.05  # a wait would be in each of them, a busy machine is not
+        for one in crowd:
+            one.end("allowed")
+        assert {heard(caller) for caller in callers} == {b"allowed"}
+
+
+def heard(caller: socket.socket) -> bytes:
+    """The answer of a caller, who leaves with it."""
+    with caller:
+        return answer(caller).stdout
+
+
+def pace(porch: Porch) -> tuple[float, float]:
+    """Seconds of the processor that 20 events take which nobody is asked about, and those of the quickest answer.
+
+    Of ten times 20, those that took the least: what else the machine does is not of these events.
+    """
+    rounds, taken = [], []
+    for _ in range(10):
+        started = time.process_time()
+        for _ in range(20):
+            knocked = time.monotonic()
+            assert heard(porch.knock()) == b"inline"
+            taken.append(time.monotonic() - knocked)
+        rounds.append(time.process_time() - started)
+    return min(rounds), min(taken)

@@ -1,0 +1,152 @@
+"""What is typed into an agent after `/hooks`: answered, or put before the user, and never done at an agent's word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.approvals.catalog import HookState
+from tray.approvals.controls import Controls
+from tray.ipc.requests import UserRequests
+from tray.ipc.server import PeerCredentials
+from tray.ipc.slash_command import HooksCommand
+
+
+class Nobody:
+    """A terminal that no person sits at; to ask there would be a fault."""
+
+    def refusal(self, pid: int) -> str:
+        raise AssertionError("a prompt has no terminal")
+
+    def confirm(self, pid: int, question: str) -> bool:
+        raise AssertionError("a prompt has no terminal")
+
+
+def written(standing: HookState) -> Path:
+    return Path(f"/reviews/{standing.hook.name}.txt")
+
+
+@pytest.fixture
+def controls(house: House) -> Controls:
+    return house.controls()
+
+
+@pytest.fixture
+def typed(controls: Controls) -> HooksCommand:
+    return HooksCommand(
+        controls, UserRequests(controls, str, Nobody(), written, lambda: Path("/page")), lambda: "all is well"
+    )
+
+
+def say(typed: HooksCommand, line: str) -> str:
+    return typed(tuple(line.split()), "claude-code")
+
+
+def test_list_names_every_hook_with_its_event_and_state(house: House, typed: HooksCommand) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("new", on="turn_end", script="exit 0", approved=False)
+
+    assert say(typed, "list").splitlines() == [
+        "Hooks are on",
+        "guard · tool_before · approved",
+        "new · turn_end · pending",
+    ]
+
+
+def test_list_looks_by_itself_where_nobody_has_looked_yet(house: House, typed: HooksCommand) -> None:
+    house.paths.config.write_text("hooks: [{event: turn_end, name: early, command: /bin/true}]")
+
+    assert "early · turn_end · pending" in say(typed, "list")
+
+
+def test_a_long_list_says_how_many_more_there_are(house: House, typed: HooksCommand) -> None:
+    hooks = [{"event": "turn_end", "name": f"h{n}", "command": "/bin/true"} for n in range(33)]
+    house.configure({"hooks": hooks})
+
+    lines = say(typed, "list").splitlines()
+
+    assert (len(lines), lines[-1]) == (32, "and 3 more: `hooktray list`")
+
+
+@pytest.mark.parametrize("op", ["approve", "deny"])
+def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody(
+    house: House, controls: Controls, op: str
+) -> None:
+    house.hook("lost", on="tool_before", command="python3 ./nowhere.py", approved=False)
+    requests = UserRequests(controls, str, Nobody(), written, lambda: Path("/page"))
+
+    answer = requests.answer({"op": op, "hook": "lost"}, PeerCredentials(pid=1, uid=1))
+
+    assert answer["error"] == "`lost` cannot be decided as it stands: ./nowhere.py: there is no such file"
+    assert answer["hint"].startswith(f"it is looked up in {house.paths.config.parent}; ")
+    assert controls.requests == ()
+
+
+def test_an_approval_is_taken_back_though_the_script_is_gone(house: House, controls: Controls) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    (house.paths.config.parent / "guard.sh").unlink()
+    requests = UserRequests(controls, str, Nobody(), written, lambda: Path("/page"))
+
+    assert "asked" not in requests.enqueue({"op": "revoke", "hook": "guard"}, "somebody")
+    assert [one.summary for one in controls.requests] == ["Revoke guard"]
+
+
+@pytest.mark.parametrize("line", ["", "help", "rm -rf /"])
+def test_help_says_what_is_answered_and_what_waits(typed: HooksCommand, line: str) -> None:
+    assert "off, pause, approve, deny and revoke wait for your click" in say(typed, line)
+
+
+def test_doctor_says_what_was_found_and_where_the_rest_is(typed: HooksCommand) -> None:
+    assert say(typed, "doctor").splitlines()[-2:] == [
+        "all is well",
+        "The whole examination: `hooktray doctor` in a terminal",
+    ]
+
+
+def test_on_is_done_at_once_for_it_loosens_nothing(controls: Controls, typed: HooksCommand) -> None:
+    controls.set_enabled(False, "test")
+
+    assert say(typed, "on") == "Hooks are on"
+    assert controls.state.enabled
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("off", "Switch hooks off"),
+        ("pause", "Pause hooks for 30 min"),
+        ("pause 1h", "Pause hooks for 60 min"),
+        ("deny new", "Deny new"),
+        ("revoke guard", "Revoke guard"),
+    ],
+)
+def test_what_loosens_is_asked_for_and_not_done(
+    house: House, controls: Controls, typed: HooksCommand, line: str, asked: str
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("new", on="turn_end", script="exit 0", approved=False)
+
+    answer = say(typed, line)
+
+    assert "only a person can do that" in answer
+    assert [(one.summary.startswith(asked), one.requester) for one in controls.requests] == [
+        (True, "a prompt in claude-code")
+    ]
+    assert (controls.state.enabled, controls.state.paused_until) == (True, None)
+    assert (house.standing("guard").state.value, house.standing("new").state.value) == ("approved", "pending")
+
+
+def test_an_approval_waits_where_it_stood_before(house: House, controls: Controls, typed: HooksCommand) -> None:
+    house.hook("new", on="turn_end", script="exit 0", approved=False)
+
+    answer = say(typed, "approve turn_end new")
+
+    assert answer.startswith("new waits for your approval")
+    assert controls.requests == ()
+    assert house.standing("new").state.value == "pending"
+
+
+def test_a_hook_that_is_not_there_is_told_with_its_cure(typed: HooksCommand) -> None:
+    assert "nothing" in say(typed, "revoke nothing")

@@ -1,0 +1,74 @@
+"""A notification server that people use shows an alert as it was written."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from notify import parts
+from notify.parts import alert, wait
+
+from tray.notify.fallback import PlyerBackend
+from tray.notify.freedesktop import FreedesktopBackend
+from tray.notify.native import DesktopNotifierBackend
+from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain
+from tray.notify.policy import Alert
+
+pytestmark = pytest.mark.desktop
+
+
+@pytest.fixture
+def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        yield address
+
+
+async def send(one: Alert, way: NotificationBackend) -> Delivery:
+    notifier = NotifierChain([way])
+    try:
+        return await notifier.send(one)
+    finally:
+        await notifier.close()
+
+
+def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus: str) -> None:
+    ways: tuple[NotificationBackend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), PlyerBackend())
+    text = "1 < 2 & <b>bold</b> \\o/ -x"
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_RUNTIME_DIR": str(tmp_path),
+    }
+    screen = ("Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset")
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with parts.process(*screen, environment=environment, **options) as x:
+        assert x.stdout is not None
+        environment["DISPLAY"] = f":{x.stdout.readline().decode().strip()}"
+        with parts.process("dunst", environment=environment, stderr=subprocess.DEVNULL):
+            wait(lambda: dunstctl(environment, "count") is not None, "dunst takes the name")
+            for way in ways:
+                assert asyncio.run(send(alert(title=way.name, body=text), way)) is Delivery.SENT
+            wait(lambda: dunstctl(environment, "count", "displayed") == "3\n", "all of them are shown")
+            dunstctl(environment, "close-all")
+            shown = wait(lambda: len(found := history(environment)) == 3 and found, "dunst's history")
+
+    assert {(entry["summary"], entry["body"]) for entry in shown} == {(way.name, text) for way in ways}
+
+
+def dunstctl(environment: dict[str, str], *words: str) -> str | None:
+    done = subprocess.run(["dunstctl", *words], env=environment, capture_output=True, text=True, timeout=10)
+    return done.stdout if done.returncode == 0 else None
+
+
+def history(environment: dict[str, str]) -> list[dict[str, str]]:
+    entries = json.loads(dunstctl(environment, "history") or '{"data": [[]]}')["data"][0]
+    fields = ("summary", "body")
+    return [{field: html.unescape(entry[field]["data"]) for field in fields} for entry in entries]

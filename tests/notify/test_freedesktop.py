@@ -1,0 +1,299 @@
+"""Our own way to the notification server: in place, with buttons that only the real server can press, once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from dbus_fast import Message
+from dbus_fast.aio import MessageBus
+from notify import parts
+from notify.parts import Recorder, alert, tell, until
+
+from tray.notify.alert import Alert, Button
+from tray.notify.freedesktop import FreedesktopBackend
+from tray.notify.notifier import Delivery, NotifierChain, ServerState
+from tray.notify.server import BUS, NAME, PATH
+
+pytestmark = pytest.mark.desktop
+
+QUESTION = alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        with parts.recording_server(tmp_path, os.environ, "body", "actions", "sound") as recorder:
+            yield recorder
+
+
+class Hand:
+    """What was pressed, and whether the server's process is trusted."""
+
+    def __init__(self, trusted: bool = True) -> None:
+        self.pressed: list[tuple[str, Button]] = []
+        self.pids: list[int] = []
+        self.trusted = trusted
+        self.backend = FreedesktopBackend(lambda one, button: self.pressed.append((one.about, button)), self.trusts)
+
+    def trusts(self, pid: int) -> bool:
+        self.pids.append(pid)
+        return self.trusted
+
+    def run(self, do: Callable[[FreedesktopBackend], Awaitable[None]]) -> None:
+        async def main() -> None:
+            try:
+                await do(self.backend)
+            finally:
+                await self.backend.close()
+
+        asyncio.run(main())
+
+
+def test_an_alert_replaces_the_earlier_one_with_its_key_in_place(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        for one in (alert(body="one"), alert(body="two"), alert(body="three", key="other")):
+            await backend.send(one)
+
+    Hand().run(do)
+
+    assert [(call["body"], call["replaces"]) for call in server.calls()] == [("one", 0), ("two", 1), ("three", 0)]
+    assert server.calls("Close") == []
+
+
+def test_buttons_are_offered_and_each_counts_once(server: Recorder) -> None:
+    hand = Hand()
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        for key in ("details", "allow", "allow", "snooze", "nonsense", "deny"):
+            await tell("Press", "us", 1, key)
+        await until(lambda: len(hand.pressed) == 3)
+
+    hand.run(do)
+
+    (call,) = server.calls()
+    assert call["actions"][2:] == ["allow", "Allow", "deny", "Deny", "details", "Details"]
+    assert call["hints"]["resident"] is True
+    assert sorted(hand.pressed) == [("q1", Button.ALLOW), ("q1", Button.DENY), ("q1", Button.DETAILS)]
+    assert len(hand.pids) == 1
+    assert hand.pids[0] > 1
+
+
+def test_a_server_that_an_agent_started_can_deny_but_neither_allow_nor_undo(server: Recorder) -> None:
+    hand = Hand(trusted=False)
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        await backend.send(alert(key="s", about="undo-1", buttons=(Button.UNDO,)))
+        await tell("Press", "us", 1, "allow")
+        await tell("Press", "us", 2, "undo")
+        await until(lambda: len(hand.pids) == 2)
+        await tell("Press", "us", 1, "deny")
+        await until(lambda: hand.pressed)
+
+    hand.run(do)
+
+    assert hand.pressed == [("q1", Button.DENY)]
+
+
+def test_a_button_pressed_by_anybody_else_does_nothing(server: Recorder) -> None:
+    hand = Hand()
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        forger = await MessageBus().connect()
+        for number in (1, 2):
+            await forger.send(Message.new_signal(PATH, NAME, "ActionInvoked", "us", [number, "allow"]))
+        for number in (2, 7):  # the server itself, for what is not ours
+            await tell("Press", "us", number, "allow")
+        await forger.call(
+            Message(destination=NAME, path=PATH, interface=NAME, member="CloseNotification", signature="u", body=[1])
+        )
+        await tell("Press", "us", 1, "allow")  # closed meanwhile
+        forger.disconnect()
+        await backend.send(alert(key="last"))
+
+    hand.run(do)
+
+    assert hand.pressed == []
+
+
+def test_a_withdrawn_alert_is_closed(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        await backend.withdraw("q")
+        await backend.withdraw("q")
+
+    Hand().run(do)
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+
+
+def test_an_alert_and_its_sound_share_one_connection(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        before = await connections()
+        await asyncio.gather(backend.send(QUESTION), backend.server_state(), backend.server_state())
+        assert len(await connections()) == len(before) + 1
+
+    Hand().run(do)
+
+
+async def connections() -> list[str]:
+    bus = await MessageBus().connect()
+    reply = await bus.call(Message(destination=BUS, path="/org/freedesktop/DBus", interface=BUS, member="ListNames"))
+    bus.disconnect()
+    assert reply is not None
+    return [name for name in reply.body[0] if name.startswith(":") and name != bus.unique_name]
+
+
+def test_an_alert_that_took_too_long_leaves_the_others_alone_and_is_ours_once_it_is_shown(server: Recorder) -> None:
+    hand = Hand()
+    late = alert(key="late", about="q2", buttons=(Button.DENY,))
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        server.mode("late")
+        await give_up(server, backend, late)
+        server.mode("")
+        await until(lambda: len(server.calls()) == 2)
+        await until_pressed(2, "deny", hand)
+        await tell("Press", "us", 1, "deny")
+        await until(lambda: len(hand.pressed) == 2)
+        await backend.withdraw("late")
+        await backend.withdraw("q")
+
+    hand.run(do)
+
+    assert hand.pressed == [("q2", Button.DENY), ("q1", Button.DENY)]
+    assert [call["id"] for call in server.calls("Close")] == [2, 1]
+
+
+async def give_up(server: Recorder, backend: FreedesktopBackend, late: Alert) -> None:
+    """What a time limit does that ends when the server has been asked."""
+    before = len(server.calls("Asked"))
+    sending = asyncio.create_task(backend.send(late))
+    await until(lambda: len(server.calls("Asked")) > before)
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+
+
+async def until_pressed(number: int, key: str, hand: Hand) -> None:
+    """Pressed again until it counts: the server's word on which number it gave is still on its way."""
+    async with asyncio.timeout(20):
+        while not hand.pressed:
+            await tell("Press", "us", number, key)
+
+
+def test_an_alert_that_is_taken_back_before_it_is_there_goes_as_soon_as_it_is(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        server.mode("late")
+        await give_up(server, backend, QUESTION)
+        await backend.withdraw("q")
+        server.mode("")
+        await until(lambda: server.calls("Close"))
+
+    Hand().run(do)
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+
+
+def test_a_button_that_is_pressed_before_we_know_the_number_counts(server: Recorder) -> None:
+    hand = Hand()
+    server.mode("eager")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY)))
+        await until(lambda: hand.pressed)
+
+    hand.run(do)
+
+    assert hand.pressed == [("q1", Button.DENY)]
+
+
+def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        await backend.server_state()
+        server.mode("unwilling")
+        assert await NotifierChain([backend]).send(QUESTION) is Delivery.FAILED
+        server.mode("")
+        await backend.withdraw("q")
+
+    Hand().run(do)
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+
+
+def test_nothing_sounds_twice(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(alert(key="a"))
+        await backend.send(alert(key="b", sound_name="complete"))
+
+    Hand().run(do)
+
+    ours, theirs = (call["hints"] for call in server.calls())
+    assert (ours.get("suppress-sound"), ours.get("sound-name")) == (True, None)
+    assert (theirs.get("suppress-sound"), theirs.get("sound-name")) == (None, "complete")
+
+
+@pytest.mark.parametrize("mode", ["", "inhibited"])
+def test_do_not_disturb_is_read_from_the_server(server: Recorder, mode: str) -> None:
+    server.mode(mode)
+    found: list[ServerState] = []
+
+    async def do(backend: FreedesktopBackend) -> None:
+        found.append(await backend.server_state())
+
+    Hand().run(do)
+
+    assert found == [ServerState(may_interrupt=mode == "", sounds=True)]
+
+
+@pytest.mark.parametrize("mode", ["hang", "deaf", "refuse"])
+def test_a_bad_server_fails_in_time_and_a_good_one_is_taken_again(server: Recorder, mode: str) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        notifier = NotifierChain([backend], 0.2)
+        server.mode(mode)
+        assert await notifier.server_state() in (ServerState(), ServerState(sounds=True))
+        assert await notifier.send(alert()) is Delivery.FAILED
+        assert "D-Bus: " in notifier.last_error
+        server.mode("")
+        assert await NotifierChain([backend]).send(alert(body="again")) is Delivery.SENT
+
+    Hand().run(do)
+
+    assert server.calls()[-1]["body"] == "again"
+
+
+def test_without_a_bus_it_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/none")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        notifier = NotifierChain([backend])
+        assert await notifier.send(alert()) is Delivery.FAILED
+        assert "no session bus" in notifier.last_error
+
+    Hand().run(do)
+
+
+def test_an_alert_is_at_the_server_within_ten_milliseconds(server: Recorder) -> None:
+    taken: list[float] = []
+
+    async def do(backend: FreedesktopBackend) -> None:
+        for number in range(30):
+            started = time.monotonic()
+            await backend.send(alert(key=str(number)))
+            taken.append(server.calls()[-1]["at"] - started)
+
+    Hand().run(do)
+
+    print(f"\nalert to Notify: {statistics.median(taken) * 1000:.1f} ms p50 of {len(taken)}")
+    assert min(taken) < 0.1  # ten times the aim; a wait would be in each of them, a busy machine is not

@@ -1,0 +1,70 @@
+"""A broken hook is news once an hour for each cause, with the cure in the words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tray.model.decision import Gate, HookOutput, Outcome, Status
+from tray.notify.alert import BODY_LIMIT
+from tray.notify.hook_problems import HOUR, ProblemTracker, describe, find_problem
+
+
+def broken(cause: str = "killed by signal 9", **more: object) -> Outcome:
+    return Outcome(**({"hook": "guard", "status": Status.FAILED, "cause": cause} | more))  # type: ignore[arg-type]
+
+
+FINE = Outcome(hook="guard", status=Status.OK, ms=10, limit=10)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (broken("not found: ./x"), "guard: not found: ./x · install it, or mend its line and approve that"),
+        (broken("Permission denied"), "guard: Permission denied · make it executable: chmod +x"),
+        (broken(status=Status.TIMED_OUT, cause="timed out after 10 s"),
+         "guard: timed out after 10 s · raise its `timeout:` or make it quicker"),
+        (Outcome(hook="guard", status=Status.OK, cause="no JSON", output=HookOutput(warning="no JSON")),
+         "guard: no JSON · it must print nothing, or one answer in its dialect"),
+        (Outcome(hook="guard", status=Status.OK, ms=8100, limit=10),
+         "guard: took 8.1 of its 10 s · raise its `timeout:` or make it quicker"),
+        (broken("refused 8 times", gate=Gate.LOOP_CAP), "guard: refused 8 times"),
+    ],
+)  # fmt: skip
+def test_the_words_name_the_cure(outcome: Outcome, said: str) -> None:
+    one = find_problem(outcome)
+
+    assert one is not None
+    assert describe(one) == said
+
+
+def test_a_long_cause_is_cut_before_its_cure_is() -> None:
+    one = find_problem(broken("x" * 1000))
+
+    assert one is not None
+    assert len(describe(one)) <= BODY_LIMIT
+    assert describe(one).endswith("show what it wrote")
+
+
+def test_at_four_fifths_of_its_limit_a_hook_is_not_slow_yet() -> None:
+    assert find_problem(Outcome(hook="guard", status=Status.OK, ms=8000, limit=10)) is None
+
+
+def test_the_same_cause_is_told_once_an_hour_and_another_one_at_once() -> None:
+    now = 0.0
+    troubles = ProblemTracker(lambda: now)
+    assert len(troubles.fresh([broken("exit 1 after 12 ms")])) == 1
+
+    assert troubles.fresh([broken("exit 1 after 15 ms")]) == []
+    assert len(troubles.fresh([broken("killed")])) == 1
+    now = HOUR
+    assert len(troubles.fresh([broken("exit 1 after 12 ms")])) == 1
+
+
+def test_a_hook_is_counted_until_it_has_had_a_good_turn() -> None:
+    troubles = ProblemTracker(lambda: 0.0)
+
+    troubles.fresh([broken(), broken(), broken(hook="other")])
+    assert sorted(one.hook for one in troubles.current) == ["guard", "other"]
+    troubles.fresh([Outcome(hook="guard", status=Status.SKIPPED), FINE])
+
+    assert [one.hook for one in troubles.current] == ["other"]

@@ -1,0 +1,194 @@
+"""Foreign text on its way to the screen: 400 payloads, and each of the four ways to get there."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import html
+import os
+import random
+import re
+import stat
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from notify import parts
+from notify.parts import Recorder
+
+from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, EventKind, Tool
+from tray.notify.alert import Alert
+from tray.notify.fallback import PlyerBackend, render
+from tray.notify.freedesktop import FreedesktopBackend
+from tray.notify.notifier import Delivery, NotifierChain
+from tray.notify.osascript import SCRIPT, OsascriptBackend, arguments
+from tray.notify.policy import alerts
+
+PIECES = (
+    *("-", "--", "-u critical", "--help", "-e", "--hint=int:x:1", "-- ", "\\n", "\\", "\\\\", "\\x41"),
+    *("<b>", "</b>", "<img src=x onerror=alert(1)>", "<a href='https://x.example'>", "&amp;", "&#10;", "&", "<!--"),
+    *(
+        "\x00",
+        "\x1b[31m",
+        "\x1b]8;;http://x\x07",
+        "\x9b1m",
+        "\r\n",
+        "\t",
+        "\x07",
+        "\x7f",
+        "\u202e",
+        "\u2066",
+        "\u200b",
+    ),
+    *(
+        '"',
+        "'",
+        "`id`",
+        "$(id)",
+        "; rm -rf /",
+        "| sh",
+        '" & (do shell script "id") & "',
+        "%s%n",
+        "{0}",
+        "\ud800",
+        "\ufeff",
+    ),
+    *(
+        "😀",
+        "👩\u200d💻",
+        "z" + "\u0301" * 50,
+        "a" * 300,
+        "日本語",
+        "\U000e0041",
+        "end run",
+        "*/",
+        "\u2028",
+        "\uffff",
+    ),
+)
+CHANCE = random.Random(18)
+TEXTS = [*PIECES, *("".join(CHANCE.choices(PIECES, k=CHANCE.randint(1, 8))) for _ in range(400 - len(PIECES)))]
+
+
+def made(text: str, number: int) -> Alert:
+    """Foreign text in every place that an alert takes some from."""
+    reading = HookOutput(verdict=Verdict.DENY, reason=text)
+    outcome = Outcome(hook=text, status=Status.OK, output=reading)
+    event = Event(
+        id="e", agent="x-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, session=str(number), cwd=f"/w/{text}",
+        tool=Tool(name=text, input={"command": text}),
+    )  # fmt: skip
+    denied = Decision(verdict=Verdict.DENY, reason=text, outcomes=(outcome,))
+    (alert,) = alerts(event, denied, details=number % 2 == 0)
+    return alert
+
+
+ALERTS = [made(text, number) for number, text in enumerate(TEXTS)]
+
+
+def clean(text: str) -> bool:
+    return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp", "Co") for char in text) and not re.search(
+        "[\u202a-\u202e\u2066-\u2069\u200b\ufeff\U000e0000-\U000e007f]", text
+    )
+
+
+def test_there_are_four_hundred() -> None:
+    assert len(ALERTS) == len(TEXTS) == 400
+
+
+def test_what_reaches_windows_fits_its_structure() -> None:
+    for alert in ALERTS:
+        for text, room in zip(render(alert, False, "win32"), (64, 256), strict=True):
+            units = text.encode("utf-16-le")
+            assert 2 <= len(units) <= 2 * (room - 1)
+            packed = (ctypes.c_uint16 * room)()
+            ctypes.memmove(packed, units, len(units))
+            assert packed[room - 1] == 0
+            assert clean(text)
+
+
+def test_notify_send_is_given_no_option_no_markup_and_no_escape() -> None:
+    for alert in ALERTS:
+        title, body = render(alert, True, "linux")
+        assert not title.startswith("-")
+        assert not body.startswith("-")
+        assert clean(title)
+        assert clean(body)
+        assert "<" not in body
+        assert "\\" not in body.replace("\\\\", "")
+        assert html.unescape(body.replace("\\\\", "\\")).strip() == alert.body
+
+
+def test_osascript_is_given_its_script_and_two_words() -> None:
+    script = [word for line in SCRIPT for word in ("-e", line)]
+    for alert in ALERTS:
+        program, *argv = arguments("osascript", alert)
+        assert argv[: len(script)] == script
+        title, body = argv[len(script) :]
+        assert not title.startswith("-")
+        assert not body.startswith("-")
+        assert clean(title)
+        assert clean(body)
+        assert program == "osascript"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        with parts.recording_server(tmp_path, os.environ, "body", "actions", "body-markup") as recorder:
+            yield recorder
+
+
+@pytest.mark.desktop
+def test_every_one_of_them_is_shown_on_the_bus_and_none_as_markup(server: Recorder) -> None:
+    async def main() -> None:
+        notifier = NotifierChain([FreedesktopBackend()], 20)
+        assert {await notifier.send(alert) for alert in ALERTS} == {Delivery.SENT}
+        await notifier.close()
+
+    asyncio.run(main())
+
+    calls = server.calls()
+    assert len(calls) == 400
+    for alert, call in zip(ALERTS, calls, strict=True):
+        assert clean(call["title"])
+        assert clean(call["body"])
+        assert "<" not in call["body"]
+        assert html.unescape(call["body"]) == alert.body
+
+
+@pytest.mark.desktop
+def test_some_of_them_go_through_the_real_notify_send(server: Recorder) -> None:
+    chosen = [alert for alert in ALERTS if any(sign in alert.body for sign in ("\\", "<", "-u"))][:10]
+
+    async def main() -> None:
+        notifier = NotifierChain([PlyerBackend()], 20)
+        assert {await notifier.send(alert) for alert in chosen} == {Delivery.SENT}
+        await notifier.close()
+
+    asyncio.run(main())
+
+    assert [html.unescape(call["body"]).strip() for call in server.calls()] == [alert.body for alert in chosen]
+
+
+def test_osascript_gets_each_word_and_its_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "osascript"
+    program.write_text(f'#!/bin/sh\nprintf \'%s\\n\' "$7" "$8" >>{tmp_path}/said\nexit $(cat {tmp_path}/code)\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "code").write_text("0")
+    plain = next(alert for alert in ALERTS if not alert.body.startswith("-"))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    async def main() -> None:
+        notifier = NotifierChain([OsascriptBackend()], 20)
+        assert await notifier.send(plain) is Delivery.SENT
+        (tmp_path / "code").write_text("3")
+        assert await notifier.send(ALERTS[1]) is Delivery.FAILED
+        assert notifier.last_error == "osascript: exit 3"
+
+    asyncio.run(main())
+
+    assert (tmp_path / "said").read_text().splitlines()[:2] == [plain.title, plain.body]

@@ -1,0 +1,280 @@
+"""Alerts reach a notification server on a real bus, by either way, and a bad server holds nobody up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from notify import parts
+from notify.parts import Recorder, alert, tell, until
+
+from tray.notify.fallback import PlyerBackend
+from tray.notify.native import DesktopNotifierBackend
+from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain, ServerState
+from tray.notify.policy import Alert, Urgency
+
+pytestmark = pytest.mark.desktop
+
+Do = Callable[[NotifierChain], Awaitable[None]]
+WAYS: list[type[DesktopNotifierBackend] | type[PlyerBackend]] = [DesktopNotifierBackend, PlyerBackend]
+
+
+@pytest.fixture
+def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        yield address
+
+
+@pytest.fixture
+def server(bus: str, tmp_path: Path) -> Iterator[Recorder]:
+    with parts.recording_server(tmp_path, os.environ) as recorder:
+        yield recorder
+
+
+def run(do: Do, *backends: NotificationBackend, timeout: float = 5.0) -> NotifierChain:
+    async def main() -> NotifierChain:
+        notifier = NotifierChain(backends, timeout)
+        try:
+            await do(notifier)
+        finally:
+            await notifier.close()
+        return notifier
+
+    return asyncio.run(main())
+
+
+def send(*alerts: Alert, expect: Delivery = Delivery.SENT) -> Do:
+    async def do(notifier: NotifierChain) -> None:
+        for one in alerts:
+            assert await notifier.send(one) is expect, notifier.last_error
+
+    return do
+
+
+def test_an_alert_arrives_with_its_text_and_urgency(server: Recorder) -> None:
+    run(send(alert(urgency=Urgency.CRITICAL)), DesktopNotifierBackend())
+
+    (call,) = server.calls()
+    assert (call["app"], call["title"], call["body"]) == ("Hooktray", "claude-code · shop", "Turn ended")
+    assert call["urgency"] == 2
+
+
+def test_plyer_delivers_through_notify_send(server: Recorder) -> None:
+    notifier = run(send(alert()), PlyerBackend())
+
+    (call,) = server.calls()
+    assert (call["app"], call["title"], call["body"]) == ("Hooktray", "claude-code · shop", "Turn ended")
+    assert notifier.working == "plyer"
+
+
+def test_an_alert_takes_the_place_of_the_earlier_one_with_its_key(server: Recorder) -> None:
+    first, second, other = alert(body="one"), alert(body="two"), alert(body="three", key="other")
+
+    run(send(first, second, other), DesktopNotifierBackend())
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+    assert [call["body"] for call in server.calls()] == ["one", "two", "three"]
+
+
+def test_a_click_brings_the_alert_back(server: Recorder) -> None:
+    clicked: list[Alert] = []
+    sent = alert(url="https://s.dev/c/9")
+
+    async def do(notifier: NotifierChain) -> None:
+        await notifier.send(sent)
+        await tell("Click", "u", 1)
+        await until(lambda: clicked)
+
+    run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
+
+    assert clicked == [sent]
+
+
+def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorder) -> None:
+    clicked: list[Alert] = []
+
+    async def do(notifier: NotifierChain) -> None:
+        await notifier.send(alert(url="https://example.com/c/1"))
+        await tell("Click", "u", 1)
+        await until(lambda: clicked)
+        assert await notifier.send(alert(body="again")) is Delivery.SENT
+
+    run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
+
+    assert server.calls("Close") == []
+
+
+def test_a_withdrawn_alert_is_closed_and_another_one_is_not(server: Recorder) -> None:
+    async def do(notifier: NotifierChain) -> None:
+        await notifier.send(alert(key="a"))
+        await notifier.send(alert(key="b"))
+        await notifier.withdraw("a")
+        await notifier.withdraw("nobody")
+
+    run(do, DesktopNotifierBackend())
+
+    assert [call["id"] for call in server.calls("Close")] == [1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("capabilities", "body"),
+    [(("body",), "a < b & <b>c</b>"), (("body", "body-markup"), "a &lt; b &amp; &lt;b&gt;c&lt;/b&gt;")],
+)
+def test_markup_is_escaped_exactly_where_it_is_read(
+    bus: str, tmp_path: Path, way: Callable[[], NotificationBackend], capabilities: tuple[str, ...], body: str
+) -> None:
+    with parts.recording_server(tmp_path, os.environ, *capabilities) as recorder:
+        run(send(alert(body="a < b & <b>c</b>")), way())
+
+    assert [call["body"] for call in recorder.calls()] == [body]
+
+
+HOSTILE = [
+    "-u",
+    "--help",
+    "-A=x",
+    "--icon=/etc/passwd",
+    "--replace-id=7",
+    "--",
+    "-",
+    "$(id)",
+    "'; id",
+    r"\033[31m\n\101",
+    "%s%n",
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_text_is_taken_for_an_option_or_lost(server: Recorder, way: Callable[[], NotificationBackend]) -> None:
+    texts = [*HOSTILE, "", "x\\"]
+    run(send(*(alert(title=text, body=text, key=text) for text in texts)), way())
+
+    calls = server.calls()
+    assert [call["body"].lstrip(" ") for call in calls] == texts
+    assert [call["title"].lstrip(" ") for call in calls if call["title"] != "Hooktray"] == [
+        text for text in texts if text
+    ]
+    assert {call["replaces"] for call in calls} == {0}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", ["hang", "deaf"])
+def test_a_server_that_hangs_costs_its_time_limit_and_no_more(
+    server: Recorder, way: Callable[[], NotificationBackend], mode: str
+) -> None:
+    server.mode(mode)
+    began = time.monotonic()
+
+    notifier = run(send(alert(), expect=Delivery.FAILED), way(), timeout=0.3)
+
+    assert time.monotonic() - began < 20  # D-Bus itself would wait 25 seconds
+    assert notifier.last_error == f"{way().name}: no answer in 0.3 s"
+    for thread in threading.enumerate():
+        if thread.name == "hooktray-plyer":
+            assert thread.daemon
+
+
+def test_a_server_that_refuses_is_reported_with_its_reason(
+    server: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.mode("refuse")
+
+    notifier = run(send(alert(), alert(), expect=Delivery.FAILED), DesktopNotifierBackend())
+
+    assert notifier.last_error == "desktop-notifier: too many"
+    assert [record.getMessage() for record in caplog.records] == ["notification: desktop-notifier: too many"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_a_server_the_alert_fails_and_says_why(bus: str, way: Callable[[], NotificationBackend]) -> None:
+    notifier = run(send(alert(), expect=Delivery.FAILED), way())
+
+    assert "org.freedesktop.Notifications was not provided" in notifier.last_error
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_a_bus_the_alert_fails_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[[], NotificationBackend]
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/nobody")
+
+    notifier = run(send(alert(), expect=Delivery.FAILED), way())
+
+    assert notifier.last_error.startswith(f"{way().name}: ")
+
+
+def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp_path: Path) -> None:
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+    recorders: list[Recorder] = []
+    way = DesktopNotifierBackend()
+
+    async def do(notifier: NotifierChain) -> None:
+        with parts.recording_server(folders[0], os.environ) as first:
+            await notifier.send(alert(body="one"))
+            first.mode("hang")
+            assert await NotifierChain([way], 0.5).send(alert(body="lost")) is Delivery.FAILED
+            first.mode("")
+            assert await notifier.send(alert(body="two")) is Delivery.SENT
+            recorders.append(first)
+        with parts.recording_server(folders[1], os.environ) as second:
+            assert await notifier.send(alert(body="three")) is Delivery.SENT
+            recorders.append(second)
+
+    run(do, way)
+
+    assert [[call["body"] for call in recorder.calls()] for recorder in recorders] == [["one", "two"], ["three"]]
+    assert recorders[1].calls("Close") == []  # number 1 there is somebody else's
+
+
+class Broken:
+    """A way that never works."""
+
+    name = "broken"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def withdraw(self, key: str) -> None:
+        raise AssertionError("it has shown nothing")
+
+    async def server_state(self) -> ServerState:
+        return ServerState()
+
+    async def send(self, alert: Alert) -> None:
+        self.asked += 1
+        raise ValueError("what a library might raise")
+
+    async def close(self) -> None:
+        pass
+
+
+def test_the_way_that_works_is_asked_first_the_next_time(server: Recorder) -> None:
+    broken = Broken()
+
+    notifier = run(send(alert(), alert(), alert()), broken, PlyerBackend())
+
+    assert broken.asked == 1
+    assert len(server.calls()) == 3
+    assert notifier.working == "plyer"
+
+
+def test_with_no_way_at_all_the_alert_fails() -> None:
+    assert run(send(alert(), expect=Delivery.FAILED)).last_error == "there is no way to the desktop"
+
+
+def test_nothing_stays_open_after_sending_and_closing(server: Recorder) -> None:
+    run(send(alert()), DesktopNotifierBackend())
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - counted, not read
+
+    run(send(alert()), DesktopNotifierBackend(), PlyerBackend())
+
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208

@@ -1,0 +1,338 @@
+"""Which alert an event and its decision deserve: class, words, urgency, sound, key."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from tray import settings
+from tray.approvals.controls import TERMINAL
+from tray.model.decision import Decision, HookOutput, Outcome, Rewrite, Status, Target, Verdict
+from tray.model.event import Event, EventKind, Tool
+from tray.notify import policy
+from tray.notify.policy import Alert, AlertClass, Button, Urgency, alerts
+from tray.settings import CLASSES, AlertRule
+
+NOTHING = Decision()
+
+
+def stop(**fields: Any) -> Event:
+    base: dict[str, Any] = {
+        "id": "e1",
+        "agent": "claude-code",
+        "name": "Stop",
+        "kind": EventKind.TURN_END,
+        "session": "s1",
+        "cwd": "/home/ada/shop",
+        "message": "All 12 tests pass.\n\nI changed three files.",
+    }
+    return Event(**(base | fields))
+
+
+def bash(**fields: Any) -> Event:
+    tool = Tool(name="Bash", input={"command": "rm -rf /srv/secret"})
+    return stop(**({"name": "PreToolUse", "kind": EventKind.TOOL_BEFORE, "tool": tool, "message": ""} | fields))
+
+
+def notification(topic: str, message: str = "", **fields: Any) -> Event:
+    return stop(name="Notification", kind=EventKind.NOTIFICATION, topic=topic, message=message, **fields)
+
+
+def said(verdict: Verdict, reason: str, hook: str = "guard", **fields: Any) -> Decision:
+    outcome = Outcome(hook=hook, status=Status.OK, output=HookOutput(verdict=verdict, reason=reason))
+    return Decision(verdict=verdict, reason=f"{hook}: {reason}", outcomes=(outcome,), **fields)
+
+
+def only(event: Event, decision: Decision = NOTHING) -> Alert:
+    (alert,) = alerts(event, decision)
+    return alert
+
+
+SHELLEY = stop(
+    agent="shelley", name="end-of-turn", cwd="", title="fix-login", message="Fixed.", url="https://s.dev/c/9"
+)
+
+X_CODE = bash(agent="x-code")  # it has no way to show a note
+
+TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
+    ("the first line", stop(), NOTHING, AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
+    ("no message", stop(message=""), NOTHING, AlertClass.TURN_END, "Turn ended"),
+    ("shelley", SHELLEY, NOTHING, AlertClass.TURN_END, "Turn ended: Fixed."),
+    (
+        "claim",
+        stop(kind=EventKind.COMPLETION_CLAIM, message="Done"),
+        NOTHING,
+        AlertClass.TURN_END,
+        "Turn ended: Done",
+    ),
+    (
+        "failed turn",
+        stop(kind=EventKind.TURN_FAILED, message="", topic="rate_limit"),
+        NOTHING,
+        AlertClass.TURN_END,
+        "Turn failed: rate_limit",
+    ),
+    (
+        "session",
+        stop(kind=EventKind.SESSION_END, topic="logout", message=""),
+        NOTHING,
+        AlertClass.SESSION_END,
+        "Session ended: logout",
+    ),
+    ("session, bare", stop(kind=EventKind.SESSION_END), NOTHING, AlertClass.SESSION_END, "Session ended"),
+    ("permission", notification("permission_prompt", "May I?"), NOTHING, AlertClass.NEEDS_YOU, "May I?"),
+    ("idle", notification("idle_prompt", "Waiting"), NOTHING, AlertClass.NEEDS_YOU, "Waiting"),
+    ("elicitation", notification("elicitation_url_dialog", "Open it"), NOTHING, AlertClass.NEEDS_YOU, "Open it"),
+    ("input", notification("agent_needs_input", title="Which one?"), NOTHING, AlertClass.NEEDS_YOU, "Which one?"),
+    ("no type", notification("", "Hello"), NOTHING, AlertClass.NEEDS_YOU, "Hello"),
+    ("no message", notification("permission_prompt"), NOTHING, AlertClass.NEEDS_YOU, "Needs you"),
+    ("neither", notification(""), NOTHING, AlertClass.NEEDS_YOU, "Needs you"),
+    ("unknown type", notification("brand_new", "Hm"), NOTHING, AlertClass.NEEDS_YOU, "Hm"),
+    ("completed", notification("agent_completed", "ok"), NOTHING, AlertClass.TURN_END, "Turn ended: ok"),
+    ("auth", notification("auth_success", "Hi Ada"), NOTHING, AlertClass.INFORMATION, "Hi Ada"),
+    ("denied", bash(), said(Verdict.DENY, "no"), AlertClass.BLOCKED, "Bash blocked · guard: no"),
+    ("denied stop", stop(), said(Verdict.DENY, "red"), AlertClass.BLOCKED, "End of turn blocked · guard: red"),
+    (
+        "denied claim",
+        stop(kind=EventKind.COMPLETION_CLAIM),
+        said(Verdict.DENY, "red"),
+        AlertClass.BLOCKED,
+        "Completion claim blocked · guard: red",
+    ),
+    (
+        "exit 2 with JSON",
+        bash(),
+        said(Verdict.DENY, '{"decision": "block", "reason": "not on main"}\n'),
+        AlertClass.BLOCKED,
+        "Bash blocked · guard: not on main",
+    ),
+    ("no JSON after all", bash(), said(Verdict.DENY, "{oops"), AlertClass.BLOCKED, "Bash blocked · guard: {oops"),
+    (
+        "deep JSON",
+        bash(),
+        said(Verdict.DENY, '{"a":' * 9000),
+        AlertClass.BLOCKED,
+        "Bash blocked · guard: " + '{"a":' * 35,
+    ),
+    ("no reason", bash(), said(Verdict.DENY, ""), AlertClass.BLOCKED, "Bash blocked · guard: no reason given"),
+    (
+        "our own denial",
+        bash(),
+        Decision(verdict=Verdict.DENY, reason="busy"),
+        AlertClass.BLOCKED,
+        "Bash blocked · busy",
+    ),
+    (
+        "ask that could not be carried",
+        bash(),
+        dataclasses.replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY),
+        AlertClass.BLOCKED,
+        "Bash blocked · guard: sure?",
+    ),
+    ("asked", bash(), said(Verdict.ASK, "sure?"), AlertClass.ASKED, "Bash needs your answer · guard: sure?"),
+    (
+        "stopped",
+        bash(),
+        Decision(stop="budget spent"),
+        AlertClass.BLOCKED,
+        "Stopped the agent · budget spent",
+    ),
+    ("stopped at its end", stop(), Decision(stop="enough"), AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
+    ("notes", X_CODE, Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
+    (
+        "unreadable",
+        stop(problem="not JSON at line 1"),
+        NOTHING,
+        AlertClass.INFORMATION,
+        "sent a payload we could not read: not JSON at line 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("event", "decision", "cls", "body"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
+def test_an_event_and_its_decision_are_told_in_these_words(
+    event: Event, decision: Decision, cls: AlertClass, body: str
+) -> None:
+    alert = only(event, decision)
+
+    assert alert.cls is cls
+    assert alert.body == body or (len(alert.body) == 200 and alert.body.startswith(body))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [EventKind.SUBAGENT_END, EventKind.ROUND_END, EventKind.TOOL_BEFORE, EventKind.SESSION_START, EventKind.OTHER],
+)
+def test_events_that_nobody_waits_for_raise_nothing(kind: EventKind) -> None:
+    assert alerts(stop(kind=kind), NOTHING) == ()
+
+
+def test_a_subagent_that_may_not_stop_is_blocked() -> None:
+    assert (
+        only(stop(kind=EventKind.SUBAGENT_END), said(Verdict.DENY, "red")).body
+        == "End of subagent blocked · guard: red"
+    )
+
+
+def test_the_title_is_agent_and_project() -> None:
+    assert only(stop()).title == "claude-code · shop"
+    assert only(SHELLEY).title == "shelley · fix-login"
+    assert only(stop(cwd="")).title == "claude-code"
+
+
+def test_what_was_blocked_is_named_without_its_input() -> None:
+    assert "secret" not in only(bash(), said(Verdict.DENY, "no")).body
+
+
+def test_every_broken_hook_has_an_alert_of_its_own_that_names_the_cure() -> None:
+    failed = [Outcome(hook=name, status=Status.FAILED, cause="killed by signal 9") for name in ("a", "b")]
+    slow = Outcome(hook="c", status=Status.TIMED_OUT, cause="timed out after 10 s")
+    unread = Outcome(hook="d", status=Status.FAILED, output=HookOutput(problem="not JSON"))
+
+    found = alerts(bash(), Decision(outcomes=(*failed, slow, unread)))
+
+    log = "`hooktray log` and `why` show what it wrote"
+    assert [(alert.cls, alert.body) for alert in found] == [
+        (AlertClass.HOOK_FAILED, f"a: killed by signal 9 · {log}"),
+        (AlertClass.HOOK_FAILED, f"b: killed by signal 9 · {log}"),
+        (AlertClass.HOOK_TIMED_OUT, "c: timed out after 10 s · raise its `timeout:` or make it quicker"),
+        (AlertClass.HOOK_FAILED, f"d: not JSON · {log}"),
+    ]
+    assert len({alert.key for alert in found}) == 4
+
+
+def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -> None:
+    rewrite = Rewrite(target=Target.INPUT, value={"command": "ls"})
+    author = Outcome(hook="tidy", status=Status.OK, output=HookOutput(rewrite=rewrite))
+    decision = Decision(rewrite=rewrite, outcomes=(author,))
+
+    assert only(bash(), decision).body == "tidy rewrote the input"
+    denied = alerts(bash(), dataclasses.replace(decision, verdict=Verdict.DENY, reason="x"))
+    assert [alert.cls for alert in denied] == [AlertClass.BLOCKED]
+
+
+def test_needing_you_outranks_a_turn_end_but_an_idle_prompt_does_not_stay() -> None:
+    assert only(notification("permission_prompt")).urgency is Urgency.CRITICAL
+    assert only(notification("idle_prompt")).urgency is Urgency.NORMAL
+    assert only(stop(problem="x")).urgency is Urgency.LOW
+
+
+def test_the_same_class_of_a_session_replaces_itself_and_nothing_else() -> None:
+    first = only(stop(message="one"))
+
+    assert only(stop(message="two")).key == first.key
+    others = [stop(session="s2"), stop(agent="x-code"), stop(kind=EventKind.SESSION_END)]
+    assert len({first.key, *(only(event).key for event in others)}) == 4
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "file:///etc/passwd", "https://a b", "https://a\n", "", "https://" + "a" * 3000]
+)
+def test_only_web_addresses_can_be_opened(url: str) -> None:
+    assert only(stop(url=url)).url == ""
+    assert only(SHELLEY).url == "https://s.dev/c/9"
+
+
+def test_rules_change_the_notification_and_the_sound_of_a_class() -> None:
+    (loud,) = alerts(stop(), NOTHING, {"turn_end": AlertRule(sound="bell")})
+    (quiet,) = alerts(stop(), NOTHING, {"turn_end": AlertRule(sound="none")})
+    (heard,) = alerts(stop(), NOTHING, {"turn_end": AlertRule(notify=False)})
+
+    assert (loud.sound, loud.notify) == ("bell", True)
+    assert (quiet.sound, quiet.notify) == ("", True)
+    assert (heard.sound, heard.notify) == ("chime", False)
+    assert alerts(stop(), NOTHING, {"turn_end": AlertRule(notify=False, sound="")}) == ()
+
+
+def test_every_class_has_a_default_and_a_key_in_the_settings() -> None:
+    assert set(policy.DEFAULTS) == set(AlertClass)
+    assert [str(cls) for cls in AlertClass] == list(settings.CLASSES)
+
+
+HOSTILE = [
+    "-u critical",
+    "\x1b]0;owned\x07\x1b[31mred",
+    "\u202egnp.exe",
+    "a\u200bb\u2066c",
+    "one\r\ntwo\vthree\u2028four",
+    "\x00\x07\x9b1m",
+    "x" * 100_000,
+    "e\u0301" * 5_000,
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_reaches_no_alert_as_it_is(text: str) -> None:
+    decision = dataclasses.replace(said(Verdict.DENY, text, hook=text), notes=(text,))
+    events = [stop(message=text, cwd=f"/x/{text}"), notification("", text, title=text), stop(problem=text), bash()]
+    found = [alert for event in events for alert in alerts(event, decision) + alerts(event, NOTHING)]
+    found += [policy.approval_pending(text, text, text), policy.hook_changed(text), policy.switched(text, text)]
+    found += [policy.config_broken(text), policy.information(text)]
+
+    for alert in found:
+        assert alert.title
+        assert len(alert.title) <= 63
+        assert len(alert.body) <= 200
+        assert (alert.title + alert.body).isprintable()
+        assert not alert.title.startswith("-")
+
+
+def test_alerts_about_hooktray_itself_say_what_happened() -> None:
+    waiting = policy.approval_pending("guard", "tool_before", "1a2b3c4d5e6f")
+
+    assert waiting.body == "guard on tool_before waits for your approval (1a2b3c4d)"
+    assert waiting.key != policy.approval_pending("lint", "tool_before", "1a2b3c4d5e6f").key
+    assert policy.hook_changed("guard").body == (
+        "guard changed since approval; the approved copy goes on running · review it under Approvals"
+    )
+    assert policy.switched("Hooks off", "the tray menu").body == "Hooks off, by the tray menu"
+    assert policy.config_broken("a.yaml:3:1: bad").body.endswith("a.yaml:3:1: bad")
+    assert policy.information("hello").urgency is Urgency.LOW
+
+
+def test_what_may_have_taken_guards_away_is_critical_and_has_its_review() -> None:
+    alert = policy.alarm("The database was damaged", "All approvals are gone", about="x")
+
+    assert (alert.title, alert.urgency, alert.notify) == ("The database was damaged", Urgency.CRITICAL, True)
+    assert (alert.sound, alert.buttons) == ("alarm", (Button.REVIEW,))
+    assert policy.alarm("The ledger is not as Hooktray left it", "row 3").buttons == ()
+
+
+def test_the_classes_are_those_that_the_settings_take() -> None:
+    assert {cls.value for cls in AlertClass} == set(CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("event", "decision", "body"),
+    [
+        (stop(message="All done"), NOTHING, "回合结束: All done"),
+        (bash(), said(Verdict.DENY, "not today"), "已拦截 Bash · guard: not today"),
+        (bash(), said(Verdict.DENY, ""), "已拦截 Bash · guard: 未说明理由"),
+        (bash(), said(Verdict.DENY, "Turn ended"), "已拦截 Bash · guard: Turn ended"),
+    ],
+)
+def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_stays(
+    monkeypatch: pytest.MonkeyPatch, event: Event, decision: Decision, body: str
+) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    assert only(event, decision).body == body
+
+
+@pytest.mark.parametrize(("way", "by"), [("tray", "托盘"), ("typed into shelley", "typed into shelley")])
+def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.MonkeyPatch, way: str, by: str) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    assert policy.switched("x", way).body.removeprefix("x").removesuffix(by)[1:] == "来自"
+
+
+def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:
+    said = policy.switched("Hooks are off", TERMINAL)
+
+    assert said.body == "Hooks are off, by terminal · undo it under Approvals"
+    assert policy.switched("Hooks are off", "tray").body == "Hooks are off, by tray"

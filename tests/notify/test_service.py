@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from house import House
+
+from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
+from tray.model.decision import Decision, Outcome, Record, Status, Verdict
+from tray.model.event import Event, EventKind, Tool
+from tray.notify.alert import Alert, AlertClass, Button, Urgency
+from tray.notify.service import AlertService
+from tray.settings import AlertRule, Settings
+
+
+class Announced:
+    """Remembers what it was given to announce."""
+
+    def __init__(self) -> None:
+        self.alerts: list[Alert] = []
+        self.withdrawn: list[str] = []
+
+    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
+        self.alerts += alerts
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        self.withdrawn += keys
+
+    @property
+    def classes(self) -> list[AlertClass]:
+        return [alert.cls for alert in self.alerts]
+
+
+@pytest.fixture
+def announced() -> Announced:
+    return Announced()
+
+
+@pytest.fixture
+def herald(announced: Announced) -> AlertService:
+    return AlertService(announced, Settings)
+
+
+def event(kind: EventKind, id: str = "1", **more: Any) -> Event:
+    fields: dict[str, Any] = {"agent": "claude-code", "name": kind.value, "session": "s", "cwd": "/p"}
+    return Event(id=id, kind=kind, **{**fields, **more})
+
+
+def record(event: Event, **more: Any) -> Record:
+    fields: dict[str, Any] = {"at": 0.0, "project": "p", "reason": "", "ms": 1.0, "verdict": Verdict.ABSTAIN}
+    return Record(
+        id=event.id, agent=event.agent, session=event.session, event=event.name, kind=event.kind, **{**fields, **more}
+    )
+
+
+FAILED = Decision(outcomes=(Outcome(hook="h", status=Status.FAILED, cause="exit 1"),))
+
+
+def test_an_event_that_was_let_go_is_told_at_once_and_its_hooks_trouble_later(
+    herald: AlertService, announced: Announced
+) -> None:
+    ended = event(EventKind.SESSION_END)
+
+    herald.arrived(ended)
+    assert announced.classes == [AlertClass.SESSION_END]
+    herald.decided(ended, FAILED, record(ended))
+
+    assert announced.classes == [AlertClass.SESSION_END, AlertClass.HOOK_FAILED]
+
+
+def test_an_event_that_is_waited_for_is_told_once_with_its_decision(
+    herald: AlertService, announced: Announced
+) -> None:
+    stop = event(EventKind.TURN_END)
+
+    herald.decided(stop, FAILED, record(stop))
+
+    assert sorted(announced.classes) == [AlertClass.HOOK_FAILED, AlertClass.TURN_END]
+
+
+def test_a_claim_and_the_stop_after_it_are_one_end(herald: AlertService, announced: Announced) -> None:
+    for kind in (EventKind.COMPLETION_CLAIM, EventKind.TURN_END):
+        one = event(kind, id=kind.value, agent="starchild")
+        herald.decided(one, Decision(), record(one))
+
+    assert announced.classes == [AlertClass.TURN_END]
+
+
+def test_what_needed_you_is_taken_back_when_the_session_goes_on(herald: AlertService, announced: Announced) -> None:
+    asked = event(EventKind.NOTIFICATION, topic="permission_prompt", message="may I?")
+    herald.decided(asked, Decision(), record(asked))
+    assert announced.withdrawn == []
+
+    goes_on = event(EventKind.TOOL_BEFORE, id="2")
+    herald.decided(goes_on, Decision(), record(goes_on))
+
+    assert announced.withdrawn == [announced.alerts[0].key]
+
+
+def test_another_session_takes_nothing_back(herald: AlertService, announced: Announced) -> None:
+    asked = event(EventKind.NOTIFICATION, topic="permission_prompt")
+    herald.decided(asked, Decision(), record(asked))
+
+    other = event(EventKind.TOOL_BEFORE, id="2", session="other")
+    herald.decided(other, Decision(), record(other))
+
+    assert announced.withdrawn == []
+
+
+def test_events_of_the_time_without_a_tray_are_summed_up(herald: AlertService, announced: Announced) -> None:
+    one = event(EventKind.TOOL_BEFORE)
+
+    herald.summarize_offline([record(one), record(one, verdict=Verdict.DENY)])
+    herald.summarize_offline([])
+
+    assert [alert.body for alert in announced.alerts] == [
+        "2 events were answered while the tray was not running, 1 denied"
+    ]
+
+
+UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
+
+
+def test_the_user_is_notified_once_of_an_agent_without_support(herald: AlertService, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="cursor")
+
+    herald.decided(one, Decision(), record(one, **UNASKED))
+    herald.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
+
+    (alert,) = announced.alerts
+    assert (alert.cls, alert.urgency) == (AlertClass.INFORMATION, Urgency.NORMAL)
+    assert alert.body == (
+        "Cursor runs Hooktray's Claude Code hooks · Cursor is not supported yet: its tool calls are not guarded · "
+        "`hooktray connections` shows where"
+    )
+
+
+def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="cursor")
+    other = replace(one, agent="codex")
+
+    for _ in range(2):
+        herald = AlertService(announced, Settings, is_first=house.stores.journal.is_first)
+        herald.decided(one, Decision(), record(one, **UNASKED))
+        herald.decided(other, Decision(), record(other, **UNASKED))
+
+    assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Cursor", "Codex"]
+
+
+def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
+    herald: AlertService, announced: Announced
+) -> None:
+    one = event(EventKind.OTHER, agent="gemini-cli")
+
+    herald.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
+
+    assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
+        "Gemini CLI runs Hooktray's Claude Code hooks",
+        "2 events were answered while the tray was not running, 0 denied",
+    ]
+
+
+def test_the_user_is_not_notified_of_a_test(herald: AlertService, announced: Announced) -> None:
+    one = event(EventKind.OTHER, agent="cursor")
+
+    herald.decided(one, Decision(), record(one, **UNASKED, test=True))
+
+    assert announced.alerts == []
+
+
+def test_the_user_is_notified_of_a_payload_that_no_protocol_understands(
+    herald: AlertService, announced: Announced
+) -> None:
+    one = event(EventKind.OTHER, agent="unknown")
+
+    herald.decided(one, Decision(), record(one, **UNASKED | {"reason": "not understood"}))
+
+    assert announced.alerts[0].body.startswith("An event of Hooktray's Claude Code hooks was not understood")
+
+
+def test_what_is_wrong_in_a_source_is_told_once(herald: AlertService, announced: Announced) -> None:
+    first, second = "/p/settings.json:6:5: unknown event `Stopp`\n  did you mean `Stop`?", "/q.json:1:1: bad"
+
+    herald.source_warnings([first])
+    herald.source_warnings([first])
+    herald.source_warnings([first, second, "/r.json:1:1: bad"])
+    herald.source_warnings([])
+    herald.source_warnings([first])
+
+    bodies = [alert.body for alert in announced.alerts]
+    assert bodies[0] == "/p/settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
+    assert bodies[1] == "/q.json:1:1: bad · and 1 more, see `hooktray list`"
+    assert bodies[2:] == bodies[:1]
+
+
+def question(id: str = "q1", **more: Any) -> UserQuestion:
+    tool = Tool(name="Bash", input={"command": "rm -rf /srv/secret"})
+    asked = event(EventKind.PERMISSION_REQUEST, id="e1", tool=tool, **more)
+    return UserQuestion(id=id, event=asked, decision=Decision(verdict=Verdict.ASK))
+
+
+def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(
+    herald: AlertService, announced: Announced
+) -> None:
+    herald.question_opened(question())
+
+    (alert,) = announced.alerts
+    assert (alert.body, alert.about) == ("May Bash run?", "q1")
+    assert alert.buttons == (Button.DETAILS, Button.ALLOW, Button.DENY)
+    assert "secret" not in str(alert)
+
+
+def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
+    token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    herald = AlertService(announced, lambda: Settings(show_input=True))
+    tool = Tool(name="Bash", input={"command": f"curl -H 'Authorization: Bearer {token}'"})
+
+    herald.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
+
+    assert announced.alerts[0].body.startswith("May Bash (curl -H")
+    assert token not in announced.alerts[0].body
+
+
+def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(
+    herald: AlertService, announced: Announced
+) -> None:
+    asked = question()
+    herald.question_opened(asked)
+
+    herald.question_closed(asked, QuestionResult(resolution=Resolution.DENIED, channel="menu"))
+    herald.decided(asked.event, Decision(verdict=Verdict.DENY, reason="no"), record(asked.event))
+
+    assert announced.withdrawn == [announced.alerts[0].key]
+    assert len(announced.alerts) == 1
+
+
+@pytest.mark.parametrize("end", [Resolution.ELSEWHERE, Resolution.AGENT_GONE, Resolution.TIMED_OUT, Resolution.QUIT])
+def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(
+    herald: AlertService, announced: Announced, end: Resolution
+) -> None:
+    asked = question()
+    herald.question_opened(asked)
+
+    herald.question_closed(asked, QuestionResult(resolution=end))
+
+    assert announced.withdrawn == [announced.alerts[0].key]
+    assert announced.alerts[1].body == f"The question about Bash is closed · {end.value}"
+    assert announced.alerts[1].buttons == ()
+
+
+def test_an_agents_own_prompt_is_not_told_beside_the_question(herald: AlertService, announced: Announced) -> None:
+    prompt = event(EventKind.NOTIFICATION, id="2", topic="permission_prompt", message="may I?")
+    herald.question_opened(question())
+
+    herald.decided(prompt, Decision(), record(prompt))
+
+    assert announced.classes == [AlertClass.ASKED]
+
+
+def test_a_short_turn_is_not_told_and_a_long_one_is(announced: Announced) -> None:
+    now = 100.0
+    herald = AlertService(announced, lambda: Settings(min_turn_seconds=30), clock=lambda: now)
+    for seconds in (29, 31):
+        begin = event(EventKind.PROMPT)
+        herald.decided(begin, Decision(), record(begin))
+        now += seconds
+        end = event(EventKind.TURN_END, id=str(seconds))
+        herald.decided(end, Decision(), record(end))
+
+    assert announced.classes == [AlertClass.TURN_END]
+
+
+def test_the_end_of_a_subagents_turn_is_none_of_the_users_business(
+    herald: AlertService, announced: Announced
+) -> None:
+    end = event(EventKind.TURN_END, subagent="explorer")
+
+    herald.decided(end, Decision(), record(end))
+
+    assert announced.alerts == []
+
+
+def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_everywhere(announced: Announced) -> None:
+    loud = AlertRule(urgency="critical", sound_name="complete")
+    wanted = Settings(alerts={"turn_end": loud}, projects={"p": {"turn_end": AlertRule(sound="none")}})
+    untold: list[str] = []
+    herald = AlertService(announced, lambda: wanted, muted=lambda: untold)
+    here, there = event(EventKind.TURN_END), event(EventKind.TURN_END, id="2", session="t", cwd="/elsewhere")
+
+    for one in (here, there):
+        herald.decided(one, Decision(), record(one))
+    untold.append("turn_end")
+    herald.decided(replace(here, id="3"), Decision(), record(here))
+
+    assert [(one.sound, one.urgency, one.sound_name) for one in announced.alerts] == [
+        ("", Urgency.CRITICAL, "complete"),
+        ("chime", Urgency.CRITICAL, "complete"),
+    ]
+
+
+def test_a_broken_hook_is_told_once_an_hour_and_counted_meanwhile(announced: Announced) -> None:
+    now = 0.0
+    herald = AlertService(announced, Settings, clock=lambda: now)
+    for number in range(5):
+        one = event(EventKind.TOOL_BEFORE, id=str(number))
+        herald.decided(one, FAILED, record(one))
+
+    assert announced.classes == [AlertClass.HOOK_FAILED]
+    assert [one.hook for one in herald.hook_problems] == ["h"]

@@ -1,0 +1,214 @@
+"""A storm, a night and a snooze: what is shown, what is held back, and that every count is exact."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from notify.parts import alert
+
+from tray.notify import policy
+from tray.notify.alert import Alert, AlertClass, Urgency
+from tray.notify.quiet_hours import quiet_until
+from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle
+from tray.notify.throttled import ThrottledQueue
+from tray.settings import QuietHours
+
+
+class Clock:
+    def __init__(self, at: float = 1_000_000.0) -> None:
+        self.now = at
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock: Clock) -> Throttle:
+    return Throttle(clock, lambda _: None)
+
+
+def ended(project: str, **more: Any) -> Alert:
+    return alert(title=f"claude-code · {project}", project=project, key=f"{project}|turn_end", **more)
+
+
+def counted(shown: Alert) -> int:
+    """How many alerts one notification stands for."""
+    if not shown.title.startswith("Hooktray · "):
+        return 1
+    return sum(int(number) for number in re.findall(r"(?:^| · )(\d+) ", shown.body))
+
+
+def test_ten_thousand_outcomes_in_a_minute_are_six_notifications_a_minute_with_exact_counts(
+    pace: Throttle, clock: Clock
+) -> None:
+    shown: list[tuple[float, Alert]] = []
+    chance = random.Random(19)
+    classes = (AlertClass.BLOCKED, AlertClass.HOOK_FAILED, AlertClass.TURN_END)
+    urgent = 0
+    for number in range(10_000):
+        clock.now += 60 / 10_000
+        critical = number % 1000 == 999
+        urgent += critical
+        urgency = Urgency.CRITICAL if critical else Urgency.NORMAL
+        one = ended(f"p{number % 40}", cls=chance.choice(classes), urgency=urgency)
+        shown += [(clock.now, each) for each in (*pace.offer([one]), *pace.release())]
+    while (due := pace.due()) is not None:
+        clock.now += due
+        shown += [(clock.now, each) for each in pace.release()]
+
+    paced = [at for at, each in shown if each.urgency is not Urgency.CRITICAL]
+    assert sum(counted(each) for _, each in shown) == 10_000
+    assert sum(each.urgency is Urgency.CRITICAL for _, each in shown) == urgent == 10
+    assert all(sum(at <= other < at + MINUTE for other in paced) <= RATE for at in paced)
+    assert pace.count == 0
+
+
+def test_a_summary_counts_by_class_and_names_projects(pace: Throttle, clock: Clock) -> None:
+    pace.offer([ended("early")] * BURST)
+    pace.offer([ended("api"), ended("web"), ended("api"), ended("shop", cls=AlertClass.BLOCKED)])
+    assert pace.release() == ()
+    clock.now += SPACING
+
+    (summary,) = pace.release()
+
+    assert summary.body == "3 turns ended: api, web · 1 blocked: shop"
+    assert (summary.title, summary.sound) == ("Hooktray · 4 alerts", "chime")
+
+
+def test_many_projects_are_not_all_named(pace: Throttle, clock: Clock) -> None:
+    pace.offer([ended("early")] * BURST)
+    pace.offer([ended(f"p{number}") for number in range(9)])
+    clock.now += SPACING
+
+    assert pace.release()[0].body == "9 turns ended: p0, p1, p2 …"
+
+
+def test_one_that_was_held_back_is_shown_as_it_is(pace: Throttle, clock: Clock) -> None:
+    pace.offer([ended("early")] * BURST)
+    late = ended("late")
+    pace.offer([late])
+    clock.now += SPACING
+
+    assert pace.release() == (late,)
+
+
+def test_two_summaries_do_not_replace_each_other(pace: Throttle, clock: Clock) -> None:
+    keys = set()
+    for _ in range(3):
+        pace.offer([ended("a"), ended("b")] * BURST)
+        clock.now += 2 * MINUTE
+        keys |= {one.key for one in pace.release()}
+
+    assert len(keys) == 3
+
+
+def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(pace: Throttle, clock: Clock) -> None:
+    for number in range(50):
+        pace.offer([ended(f"p{number}")])
+    alarm = policy.alarm("The database was damaged", "All approvals are gone")
+
+    shown = pace.offer([alarm])
+
+    assert shown == (alarm,)
+    assert "message" not in "".join(one.body for one in drained(pace, clock))
+
+
+def drained(pace: Throttle, clock: Clock) -> list[Alert]:
+    """The alerts that were held back, after their time."""
+    clock.now += 1000.0
+    return list(pace.release())
+
+
+def test_snoozing_holds_back_all_but_what_is_critical_and_waking_tells_it(pace: Throttle, clock: Clock) -> None:
+    pace.snooze(1800)
+    critical = ended("now", urgency=Urgency.CRITICAL, sound="bell")
+
+    shown = pace.offer([ended("api"), critical, ended("web")])
+
+    assert [(one.project, one.sound) for one in shown] == [("now", "")]
+    assert [held.alert.project for held in pace.deferred] == ["web", "api"]
+    assert pace.due() == 1800
+    pace.snooze(None)
+    assert pace.release()[0].body == "2 turns ended: api, web"
+
+
+def test_what_answers_the_user_is_shown_at_once_but_silent_while_it_is_quiet(pace: Throttle) -> None:
+    pace.snooze(60)
+
+    (shown,) = pace.offer([ended("x", reply=True)])
+
+    assert shown.sound == ""
+
+
+class Announced:
+    def __init__(self) -> None:
+        self.alerts: list[Alert] = []
+        self.records: list[tuple[str, ...]] = []
+        self.heard: list[tuple[tuple[str, ...], str]] = []
+
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
+        self.alerts += alerts
+        self.records.append(records)
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        raise AssertionError(keys)
+
+
+def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come(pace: Throttle, clock: Clock) -> None:
+    announced = Announced()
+    timers: list[tuple[float, Callable[[], None]]] = []
+
+    def later(seconds: float, work: Callable[[], None]) -> None:
+        timers.append((seconds, work))
+
+    pacing = ThrottledQueue(pace, announced, later, lambda *heard: announced.heard.append(heard))
+    pacing.snooze(600)
+    pacing.announce((ended("api"),), "r1")
+    pacing.announce((ended("web"),), "r2")
+    pacing.recheck()
+    assert announced.heard == [(("r1",), "held"), (("r2",), "held")]
+    assert announced.records == []
+    seconds, work = timers[-1]
+
+    clock.now += seconds
+    work()
+    pacing.announce((ended("shop"),), "r3")
+
+    assert [one.body for one in announced.alerts] == ["2 turns ended: api, web", "Turn ended"]
+    assert announced.records == [("r1", "r2"), ("r3",)]
+    assert pacing.deferred == ()
+
+
+NIGHT = QuietHours(begin="22:00", end="07:00")
+FRIDAY = QuietHours(begin="22:00", end="07:00", days=["fri"])
+NOON = QuietHours(begin="12:00", end="13:30")
+
+
+@pytest.mark.parametrize(
+    ("hours", "now", "until"),
+    [
+        (NIGHT, "2026-11-20 21:59", None),
+        (NIGHT, "2026-11-20 22:00", "2026-11-21 07:00"),
+        (NIGHT, "2026-11-21 06:59", "2026-11-21 07:00"),
+        (NIGHT, "2026-11-21 07:00", None),
+        (FRIDAY, "2026-11-21 03:00", "2026-11-21 07:00"),  # a Saturday morning belongs to Friday's night
+        (FRIDAY, "2026-11-21 23:00", None),
+        (NOON, "2026-11-21 12:30", "2026-11-21 13:30"),
+        (NOON, "2026-11-21 14:00", None),
+        (None, "2026-11-21 14:00", None),
+    ],
+)
+def test_quiet_hours(hours: QuietHours | None, now: str, until: str | None) -> None:
+    expected = datetime.fromisoformat(until).timestamp() if until else None
+
+    assert quiet_until(hours, datetime.fromisoformat(now).timestamp()) == expected

@@ -1,0 +1,324 @@
+"""What agents may do about Hooktray through their tools, and what they may only talk about."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tray.model.decision import Verdict
+from tray.model.event import Event, EventKind, Tool
+from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.self_protection import Protection
+
+SHORTEST = 20  # seconds: Starchild's limit for a tool call, the shortest of all agents
+
+PLACES = ProtectedPaths(
+    own=("/home/u/.config/hooktray", "/home/u/.local/state/hooktray"), home="/home/u", x_code="/srv/x", port=8123
+)
+CLAUDE = "~/.claude/settings.json"
+DENIED = [
+    "hooktray off",
+    "hooktray  pause 30m",
+    "/home/u/.venv/bin/hooktray approve tool_before ./x.sh",
+    "hooktray --home /tmp/x revoke guard",
+    "hook'tray' off",
+    'h"ook"tray o\\ff',
+    "hook\\\ntray off",
+    "sh -c 'hooktray off'",
+    'bash -lc "cd /tmp && hooktray deny guard"',
+    "bash -c \"sh -c 'hooktray off'\"",
+    "env -i HOME=/x hooktray off",
+    "FOO=1 nohup setsid hooktray off &",
+    "sudo -u me timeout 5 hooktray off",
+    "python -m tray off",
+    "python3 -I -m tray --home /x approve a b",
+    "python3 -Im tray off",
+    "eval 'hooktray off'",
+    "x=hooktray; $x off",
+    "a=hook b=tray; ${a}${b} off",
+    "cmd=off; hooktray $cmd",
+    "ls; hooktray off",
+    "true && hooktray off || false",
+    "(hooktray off)",
+    "echo $(hooktray off)",
+    'echo "$(hooktray off)"',
+    "echo `hooktray off`",
+    "echo hooktray off | sh",
+    "xargs hooktray revoke < names",
+    "find . -name x -exec hooktray off ';'",
+    "bash <<EOF\nhooktray off\nEOF",
+    "cat <<EOF | bash\nhooktray off\nEOF",
+    "cat <<EOF\n$(hooktray off)\nEOF",
+    "cat <<E\nx\nE\nhooktray off",
+    "cat <<\\E\nx\nE\nhooktray off",
+    "cat <<'E F'\nx\nE F\nhooktray off",
+    "cat <<-E\n\tE\nhooktray off",
+    "cat <<A <<B\nA\nB\nhooktray off",
+    "cat <<< x\nhooktray off",
+    'cat <<< "a b"; hooktray off',
+    "echo $((1<<2))\nhooktray off\n2",
+    "# <<E\nhooktray off\nE",
+    "echo '<<E'\nhooktray off\nE",
+    "x=hooktray; cat <<E\nx=foo\nE\n$x off",
+    "python3 - <<E\nimport os; os.system('hooktray off')\nE",
+    "hooktray >list off",
+    "rm -rf ~/.config/hook*",
+    "rm -rf ~/.config/{hooktray,x}",
+    "rm -rf ~/.loc?l/state",
+    "dd if=/dev/null of=~/.config/hooktray/hooktray.yaml",
+    "sort -o ~/.config/hooktray/hooktray.yaml x",
+    "rm -rf ~/.local",
+    "hooktray <list off",
+    "hooktray $'off'",
+    "script -qec 'hooktray off' /dev/null",
+    "tmux send-keys 'hooktray off' Enter",
+    "hookt*y off",
+    "python -c 'from tray.store.ledger import Ledger'",
+    "if true; then hooktray off; fi",
+    "hooktray disconnect claude-code",
+    f"echo '{{}}' > {CLAUDE}",
+    f"cat <<EOF > {CLAUDE}\n{{}}\nEOF",
+    "echo '{}' > $HOME/.claude/settings.json",
+    "echo '{}' >> \"${HOME}/.claude/settings.local.json\"",
+    "cd ~/.claude && echo '{}' > settings.json",
+    "cd .. && tee .claude/settings.json < x",
+    "sed -i s/a/b/ .claude/settings.json",
+    "rm -rf ~/.local/state/hooktray",
+    "rm -rf ~/.local/state",
+    "mv .claude/hooks /tmp",
+    "cp evil.yaml ~/.config/hooktray/hooktray.yaml",
+    "ln -s ~/.claude/settings.json /tmp/x",
+    "sqlite3 ~/.local/state/hooktray/hooktray.db 'delete from ledger'",
+    "curl --unix-socket ~/.local/state/hooktray/door.sock http://x/",
+    "curl -X POST http://127.0.0.1:8123/approve",
+    "truncate -s0 /srv/config/shell_hooks.yaml",
+    "tee config/agent.yaml < x",
+    "echo x > ~/.config/shelley/hooks/end-of-turn",
+    "rm ~/.config/autostart/hooktray.desktop",
+    "cp x /srv/x/plugins/cache/a/b/1/hooks.json",
+    "chmod 777 ~/.x-code/plugins/cache/a/b/1/hooks/hooks.json",
+    "cp /tmp/x/settings.json ~/.claude -v",
+    "cp -r /tmp/x/hooks ~/.config/hooktray/",
+]
+UNCLEAR = [
+    "python fix.py ~/.claude/settings.json",
+    "hooktray $word",
+    '"$(which hooktray)" off',
+    "$(echo hooktray) off",
+    "`which hooktray` approve a b",
+    "awk 'BEGIN{system(\"hooktray off\")}'",
+    "echo '{}' | hooktray relay claude-code Stop",
+    "echo '{}' | /home/u/.venv/bin/hooktray-relay claude-code Stop",
+    "python -I -S /x/tray/relay.py claude-code Stop",
+    "python -m tray.relay claude-code Stop",
+    "hooktray once claude-code Stop",
+    "alias h=hooktray",
+    "hooktray off 'unclosed",
+    "cat <<E\n$(hooktray\nE",
+    "make note MSG='please run hooktray off now'",
+    "ln -s /usr/bin/hooktray /tmp/x",
+    "hooktray open",
+    f"python3 -c \"open('{CLAUDE}', 'w').write('x')\"",
+    "python3 - <<'E'\nopen('/home/u/.claude/settings.json', 'w')\nE",
+    "node -e \"fs.writeFileSync('/home/u/.claude/settings.json', 'x')\"",
+    "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
+    "sed -n 'w /home/u/.claude/settings.json' x",
+    "sed 's/a/b/w /home/u/.claude/settings.json' x",
+    "cp /tmp/x/.claude ~/ -r",
+    "ls ~/.local/state/hooktray | xargs rm",
+    "claude --settings '{\"disableAllHooks\": true}' -p x",
+    "claude --setting-sources '' -p x",
+    "pkill hooktray",
+    "kill -STOP $(pgrep -f hooktray)",
+    "systemctl --user stop hooktray",
+    "killall -9 hooktray",
+]
+FREE = [
+    "hooktray list",
+    "hooktray log --json | jq .",
+    "hooktray status && hooktray why abc",
+    "hooktray on",
+    "hooktray test Stop --agent claude-code",
+    "cat ~/.claude/settings.json",
+    "grep -r PreToolUse .claude/settings.json",
+    "cp ~/.claude/settings.json /tmp/backup.json",
+    "jq .hooks ~/.claude/settings.json > /tmp/out.json",
+    "ls -la ~/.config/hooktray",
+    "sqlite3 -readonly ~/.local/state/hooktray/hooktray.db 'select 1'",
+    "git commit -m 'Say how hooktray off works'",
+    "git commit -m \"$(cat <<'EOF'\nSay how it's done: hooktray off\nEOF\n)\"",
+    "cat <<EOF\nhooktray off\nEOF",
+    "cat > notes.md <<'EOF'\n$(hooktray off)\nEOF",
+    "git log --grep 'hooktray approve'",
+    "echo 'to pause: hooktray pause 30m'",
+    "rg 'hooktray approve' docs",
+    "pip install hooktray",
+    "cd hooktray && pytest -q",
+    "vim src/settings.py",
+    "npm run build --prefix ~/array/hooks",
+    "sed -n 1,5p ~/.claude/settings.json",
+    "cat docs/hooks.md > /tmp/x",
+    "rm -rf build/hooks build/*/hooks ~/tray*",
+    "awk '/hooktray off/' notes.md",
+    "which hooktray-relay",
+    "cat native/relay.c tray/relay.py",
+    "python -m pytest tests/relay.py",
+    "git push --off",
+    "sed -n '/we see/p' ~/.claude/settings.json",
+    "cp -r /tmp/x/settings ~/work/",
+    "claude -p 'read settings'",
+    "systemctl --user status hooktray",
+    "pgrep -f hooktray",
+]
+
+
+def event(tool: str, input: dict[str, Any], agent: str = "claude-code") -> Event:
+    return Event(
+        id="1", agent=agent, name="x", kind=EventKind.TOOL_BEFORE, cwd="/home/u/p", tool=Tool(name=tool, input=input)
+    )
+
+
+def verdict(found: Event, *allow: str) -> Verdict:
+    said = Protection(places=PLACES, exceptions=lambda: allow).judge(found)
+    return said.output.verdict if said else Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        *((line, Verdict.DENY) for line in DENIED),
+        *((line, Verdict.ASK) for line in UNCLEAR),
+        *((line, Verdict.ABSTAIN) for line in FREE),
+    ],
+)
+@pytest.mark.parametrize(("agent", "tool"), [("claude-code", "Bash"), ("x-code", "shell"), ("starchild", "bash")])
+def test_a_command_is_judged_by_what_it_does(agent: str, tool: str, line: str, expected: Verdict) -> None:
+    assert verdict(event(tool, {"command": line}, agent)).word == expected.word
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "key"),
+    [
+        ("claude-code", "Write", "file_path"),
+        ("claude-code", "MultiEdit", "file_path"),
+        ("starchild", "write_file", "path"),
+        ("starchild", "edit_file", "filename"),
+        ("x-code", "writeFile", "filePath"),
+        ("x-code", "edit", "path"),
+    ],
+)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/home/u/p/.claude/settings.json",
+        ".claude/settings.local.json",
+        "../.config/hooktray/hooktray.yaml",
+        "~/.claude/hooks/guard.sh",
+        "/home/u/p/x/../.claude/settings.json",
+        "/w/config/shell_hooks.yaml",
+        "/home/u/.Claude/Settings.json",
+    ],
+)
+def test_no_agent_writes_what_declares_its_hooks(agent: str, tool: str, key: str, path: str) -> None:
+    assert verdict(event(tool, {key: path, "content": "{}"}, agent)) is Verdict.DENY
+
+
+@pytest.mark.parametrize("tool", ["Read", "Grep", "mcp__fs__read_file"])
+def test_every_agent_may_read_them(tool: str) -> None:
+    assert verdict(event(tool, {"path": "/home/u/.claude/settings.json"})) is Verdict.ABSTAIN
+
+
+def test_a_tool_that_nobody_knows_is_asked_about() -> None:
+    assert verdict(event("mcp__fs__write_file", {"path": "/home/u/.claude/settings.json"})) is Verdict.ASK
+    assert verdict(event("mcp__term__run", {"command": "hooktray off"})) is Verdict.DENY
+    assert verdict(event("mcp__web__fetch", {"url": "http://localhost:8123/x"})) is Verdict.DENY
+
+
+def test_writing_about_hooks_in_a_file_of_ones_own_is_free() -> None:
+    text = "Run `hooktray off`, then edit ~/.claude/settings.json"
+
+    assert verdict(event("Write", {"file_path": "/home/u/p/README.md", "content": text})) is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("allow", ["hooktray pause", "hooktray p*"])
+def test_an_exception_lets_just_that_pass(allow: str) -> None:
+    assert verdict(event("Bash", {"command": "hooktray pause 1h"}), allow) is Verdict.ABSTAIN
+    assert verdict(event("Bash", {"command": "hooktray pause 1h; hooktray off"}), allow) is Verdict.DENY
+    assert verdict(event("Write", {"file_path": CLAUDE}), "~/.claude/*.json") is Verdict.ABSTAIN
+
+
+def test_an_ordinary_call_costs_next_to_nothing() -> None:
+    protection = Protection(places=PLACES)
+    ordinary = event("Bash", {"command": "cd src && pytest -q tests/unit | tail -5", "description": "Run the tests"})
+
+    protection.judge(ordinary)
+    calls: list[str] = []
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        protection.judge(ordinary)
+    finally:
+        sys.setprofile(None)
+
+    assert "judge" in calls
+    assert len(calls) <= 10, calls  # a call that is looked at more closely takes hundreds
+
+
+@pytest.mark.parametrize("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
+def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_waiting(unit: str) -> None:
+    started = time.process_time()
+    said = verdict(event("Bash", {"command": "hooktray " + unit * (1_000_000 // len(unit))}))
+
+    assert said >= Verdict.ASK
+    assert time.process_time() - started < SHORTEST
+
+
+def test_no_path_takes_long_to_look_at() -> None:
+    started = time.process_time()
+    verdict(event("Write", {"file_path": "/.claude/plugins/hooks" * 50_000}))
+
+    assert time.process_time() - started < SHORTEST
+
+
+def test_a_long_text_that_is_only_written_somewhere_is_nobodys_business() -> None:
+    line = "cat > notes.md <<'EOF'\n" + "hooks are run by the tray\n" * 40_000 + "EOF"
+
+    assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
+
+
+def test_our_files_are_ours_by_whatever_links_they_are_reached(tmp_path: Path) -> None:
+    own = tmp_path / "config" / "hooktray"
+    own.mkdir(parents=True)
+    (tmp_path / "elsewhere").symlink_to(own)
+    protection = Protection(places=ProtectedPaths(own=(str(own),)))
+
+    said = protection.judge(event("Write", {"file_path": str(tmp_path / "elsewhere" / "hooktray.yaml")}))
+
+    assert said is not None
+    assert said.output.verdict is Verdict.DENY
+
+
+def test_a_call_that_cannot_be_judged_is_asked_about() -> None:
+    def fail() -> list[str]:
+        raise RuntimeError
+
+    outcome = Protection(places=PLACES, exceptions=fail).judge(event("Bash", {"command": "hooktray off"}))
+
+    assert outcome is not None
+    assert outcome.output.verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("piece", ["|/", "|a= ", "|a=a ", "a=a ", "'  ", "sh -a ", '" [[', "eval *", "/../|/"])
+def test_no_line_takes_longer_than_its_length_explains(piece: str) -> None:
+    def seconds(size: int) -> float:
+        heard, times = event("Bash", {"command": f"echo 'hook {piece * (size // len(piece))}'"}), []
+        for _ in range(3):
+            began = time.process_time()
+            Protection(places=PLACES).judge(heard)
+            times.append(time.process_time() - began)
+        return min(times)
+
+    assert seconds(64_000) < 100 * max(seconds(4_000), 0.0005)  # sixteen times as long

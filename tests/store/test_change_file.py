@@ -1,0 +1,126 @@
+"""The file that tells of changes, whatever stands in its place, and however little room there is."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tray.store import change_file as module
+from tray.store.change_file import ChangeFile
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "some.changes"
+
+
+def nothing(path: Path) -> None:
+    """There is none yet."""
+
+
+def whole(path: Path) -> None:
+    path.write_bytes(b"." * module.LIMIT)
+
+
+def link(path: Path) -> None:
+    elsewhere = path.with_name("elsewhere")
+    elsewhere.write_bytes(b"theirs")
+    os.utime(elsewhere, (1, 1))
+    path.symlink_to(elsewhere)
+
+
+def dead_link(path: Path) -> None:
+    path.symlink_to(path.with_name("nowhere"))
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("put", [nothing, whole, link, dead_link, Path.mkdir, fifo, Path.touch])
+def test_each_change_gives_another_sign_whatever_stands_there(path: Path, put: Callable[[Path], None]) -> None:
+    put(path)
+    ours, theirs = ChangeFile(path), ChangeFile(path)
+
+    signs = [ours.stamp()]
+    for _ in range(300):
+        theirs.mark_changed()
+        signs.append(ours.stamp())
+
+    assert len(set(signs)) == 301
+    assert ours.stamp() == signs[-1]
+    if put is link:
+        elsewhere = path.with_name("elsewhere")
+        assert (elsewhere.stat().st_mtime, elsewhere.read_bytes()) == (1, b"theirs")
+    assert put is not dead_link or not path.exists()
+
+
+def test_it_begins_anew_before_it_is_large(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LIMIT", 10)
+    ours, theirs = ChangeFile(path), ChangeFile(path)
+    signs = {ours.stamp()}
+    for _ in range(100):
+        theirs.mark_changed()
+        assert path.stat().st_size <= 10
+        assert ours.stamp() not in signs
+        signs.add(ours.stamp())
+
+
+def test_a_change_is_seen_when_the_file_was_taken_away(path: Path) -> None:
+    ours, theirs = ChangeFile(path), ChangeFile(path)
+    theirs.mark_changed()
+    before = ours.stamp()
+    path.unlink()
+    theirs.mark_changed()
+
+    assert ours.stamp() != before
+
+
+def test_a_change_is_seen_where_the_disk_has_no_room_for_a_byte(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = ChangeFile(path), ChangeFile(path)
+    theirs.mark_changed()
+    before = ours.stamp()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(os, "write", full)
+    for _ in range(100):
+        theirs.mark_changed()
+        assert ours.stamp() != before
+        before = ours.stamp()
+
+
+def test_a_folder_that_is_gone_is_said_and_harms_nobody(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    changes = ChangeFile(tmp_path / "gone" / "some.changes")
+
+    changes.mark_changed()
+
+    assert "gone" in caplog.text
+    assert changes.stamp() == module.NO_STAMP
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what is open")
+def test_no_file_stays_open_longer_than_it_is_looked_at(path: Path) -> None:
+    def opened() -> int:
+        found = 0
+        for link in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # the folder itself
+                found += str(path) in str(link.readlink())
+        return found
+
+    changes = ChangeFile(path)
+    for _ in range(50):
+        changes.mark_changed()
+        changes.stamp()
+        path.unlink()
+
+    assert opened() == 1
+    del changes
+    assert opened() == 0

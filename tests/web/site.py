@@ -1,0 +1,128 @@
+"""The page in this process: a real server on a real port over a real house, and a way in."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from house import House
+
+from tray.app.page_settings import choices, choose
+from tray.app.web import build_replay
+from tray.approvals.callers.clicks import ClickRejection
+from tray.desktop.menu import AlertsState
+from tray.desktop.menu_controller import MenuController
+from tray.desktop.menu_services import MenuServices
+from tray.desktop.presenter import Presenter
+from tray.model.decision import Record, Verdict
+from tray.store.stats import Statistics
+from tray.threads import LoopThread
+from tray.web.page import WebPage
+from tray.web.services import AgentConnection, PageServices
+
+FORM = "application/x-www-form-urlencoded"
+ROW = Record(
+    id="0" * 32, at=0.0, agent="claude-code", session="s-1", project="web", event="PreToolUse", kind="tool_before",
+    verdict=Verdict.ABSTAIN, reason="", ms=1.5, payload='{"tool_name": "Bash"}', digest="d" * 64,
+    answer={"stdout": "", "stderr": "", "code": 0, "exact": True},
+)  # fmt: skip
+
+
+class Site:
+    """`finding`: what is wrong with every process that clicks; `said`: what the tray was given to announce."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.finding: ClickRejection | None = None
+        self.said: list[tuple[str, str]] = []
+        self.opened: list[Path] = []
+        self.snoozed: list[float | None] = []
+        self.wired: dict[str, AgentConnection] = {}
+        self.loop = LoopThread()
+        self.controls = house.controls(lambda what, way, back: self.said.append((what, way)))
+        extras = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
+        self.face = Presenter(
+            controls=self.controls, catalog=house.roster, recent=(), post=lambda do: do(), services=extras
+        )
+        self.hand = MenuController(
+            presenter=self.face, controls=self.controls, catalog=house.roster, copies=house.stores.copies,
+            reviews=house.paths.state / "reviews", inform=lambda *said: None, open_file=self.opened.append,
+            services=extras,
+        )  # fmt: skip
+        self.parts = PageServices(
+            journal=house.stores.journal,
+            statistics=Statistics(house.stores.database),
+            roster=house.roster,
+            copies=house.stores.copies,
+            controls=self.controls,
+            refresh=self._look,
+            objection=lambda pid: self.finding,
+            replay=build_replay(house.paths, house.stores, house.roster, None),
+            settings=lambda: choices(self.face),
+            change_setting=lambda id, on: choose(self.face, self.hand, id, on),
+            connections=lambda: self.wired,
+        )
+        self.page = WebPage(self.loop.loop, self.parts, house.paths.state, self.opened.append)
+
+    def _look(self) -> None:
+        self.house.roster.refresh()
+
+    def open(self) -> str:
+        """The link that a browser would be shown, after the file that holds it was read."""
+        self.page.open()
+        return found(self.opened[-1])
+
+    def enter(self) -> None:
+        """Sign in without a browser."""
+        link = self.open()
+        self.port = int(link.split(":")[2].split("/")[0])
+        body = json.dumps({"pass": link.partition("#")[2]}).encode()
+        answer = self.ask("POST", "/enter", {**self.own, "Content-Type": "application/json"}, body)
+        self.cookie = re.findall(rb"Set-Cookie: ([^;]+);", answer)[0].decode()
+
+    @property
+    def own(self) -> dict[str, str]:
+        """What a browser says of a request that comes from the page itself."""
+        return {"Origin": f"http://127.0.0.1:{self.port}", "Sec-Fetch-Site": "same-origin"}
+
+    def get(self, path: str) -> bytes:
+        return self.ask("GET", path, {"Cookie": self.cookie})
+
+    def post(self, path: str, form: str) -> bytes:
+        return self.ask("POST", path, {**self.own, "Cookie": self.cookie, "Content-Type": FORM}, form.encode())
+
+    def ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
+        """One request on a connection of its own; everything that came back."""
+        lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()] + ["Connection: close"]
+        lines += [f"Content-Length: {len(body)}"] if method == "POST" else []
+        return self.raw("\r\n".join([*lines, "", ""]).encode() + body)
+
+    def raw(self, request: bytes) -> bytes:
+        with socket.create_connection(("127.0.0.1", self.port), 20) as connection:
+            connection.sendall(request)
+            parts = []
+            while part := connection.recv(65536):
+                parts.append(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self.page.close()
+        self.loop.close()
+
+
+def found(file: Path) -> str:
+    """The address that a redirect file leads to."""
+    return str(re.findall(r'href="([^"]+)"', file.read_text())[0])
+
+
+def status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def slip(answer: bytes) -> str:
+    """The slip of a confirmation that was asked for."""
+    return bytes(re.findall(rb'name="slip" value="([^"]+)"', answer)[0]).decode()

@@ -1,0 +1,153 @@
+"""What is confirmed on the page is exactly what was shown: once, for these bytes, and not for long."""
+
+from __future__ import annotations
+
+import pytest
+from web.site import Site, slip, status
+
+from tray.model.hook import ApprovalState
+from tray.store.salvage import EarlierApprovals
+from tray.web.review_diff import hook_id
+
+
+@pytest.fixture
+def entered(site: Site) -> Site:
+    site.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    site.enter()
+    return site
+
+
+def question(site: Site, act: str, hook: str = "guard") -> bytes:
+    return site.get(f"/confirm/{act}?of={hook_id(site.house.standing(hook).key)}")
+
+
+def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
+    asked = question(entered, "approve")
+    assert b"exit 0" in asked
+
+    answer = entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert status(answer) == 303
+    assert entered.house.standing("guard").state is ApprovalState.APPROVED
+    assert entered.house.stores.ledger.in_order()[0].channel == "page"
+
+
+def test_a_confirmation_works_once(entered: Site) -> None:
+    word = slip(question(entered, "approve"))
+    entered.post("/confirm", f"slip={word}")
+    entered.post("/confirm", f"slip={slip(question(entered, 'revoke'))}")
+
+    again = entered.post("/confirm", f"slip={word}")
+
+    assert status(again) == 409
+    assert entered.house.standing("guard").state is ApprovalState.REVOKED
+
+
+def test_bytes_that_changed_after_they_were_read_are_not_approved(entered: Site) -> None:
+    asked = question(entered, "approve")
+    entered.house.script("guard.sh", "exit 2")
+
+    answer = entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert status(answer) == 409
+    assert b"changed again since you looked" in answer
+    assert entered.house.standing("guard").state is ApprovalState.PENDING
+
+
+@pytest.mark.parametrize("form", ["", "slip=", "slip=x", "slip=x&slip=y", "act=approve", "%00", "=" * 50])
+def test_without_its_confirmation_nothing_is_done(entered: Site, form: str) -> None:
+    question(entered, "approve")
+
+    assert status(entered.post("/confirm", form)) == 409
+    assert entered.house.standing("guard").state is ApprovalState.PENDING
+
+
+@pytest.mark.parametrize("act", ["approve", "revoke", "deny", "off", "pause", "allow", "nothing", ""])
+def test_what_loosens_a_gate_is_not_done_at_once(entered: Site, act: str) -> None:
+    assert status(entered.post("/do", f"act={act}")) == 404
+    assert entered.controls.state.enabled
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/confirm/revoke",
+        "/confirm/fly",
+        "/confirm/pause?of=ever",
+        "/confirm/approve?of=0000000000000000",
+        "/confirm/",
+    ],
+)
+def test_what_cannot_be_done_is_not_asked(entered: Site, path: str) -> None:
+    assert status(entered.get(f"/confirm/{path}")) == 404
+
+
+def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:
+    house = entered.house
+    entered.post("/confirm", f"slip={slip(question(entered, 'approve'))}")
+    house.configure({"hooks": []})
+    assert b"Keep guard?" in question(entered, "deny")
+
+    entered.post("/confirm", f"slip={slip(question(entered, 'approve'))}")
+
+    assert [one.state for one in house.roster.states] == []
+
+
+def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -> None:
+    entered.house.configure({"when_down": "allow"})
+    setting = entered.house.roster.settings()[0]
+    assert b"when_down: allow" in entered.get("/hooks")
+
+    asked = entered.get(f"/confirm/approve?of={hook_id(setting.key)}")
+    entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert entered.house.roster.without_tray() == "allow"
+
+
+@pytest.mark.parametrize(("act", "granted"), [("allow", ["done"]), ("dismiss", [])])
+def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, act: str, granted: list[str]) -> None:
+    done: list[str] = []
+    entered.controls.add_request("Pause hooks for 30 minutes", "process 7", lambda: done.append("done"))
+    assert b"Pause hooks for 30 minutes" in entered.get("/hooks")
+
+    entered.post("/confirm", f"slip={slip(entered.get(f'/confirm/{act}?of=1'))}")
+
+    assert done == granted
+    assert entered.controls.requests == ()
+
+
+def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
+    undone: list[str] = []
+    entered.house.consent.add_undo("Hooks are off", "a terminal", lambda: undone.append("off"))
+    assert b"Done at" in entered.get("/hooks")
+
+    asked = entered.get("/confirm/allow?of=1")
+    entered.post("/confirm", f"slip={slip(asked)}")
+
+    assert "Undo “Hooks are off”?".encode() in asked
+    assert undone == ["off"]
+
+
+def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(site: Site) -> None:
+    site.house.hook("guard", on="tool_before", script="echo 'no <b>' >&2; exit 2")
+    site.house.hook("second", on="tool_before", script="exit 0", approved=False)
+    (one,) = site.house.stores.ledger.in_order()
+    site.house.consent.undo(one_row(site), "test")
+    site.house.roster.earlier = EarlierApprovals(approved={one.hook.key: one})
+    site.enter()
+    assert b"1 hook waits with exactly the content that was approved before" in site.get("/hooks")
+
+    asked = site.get("/confirm/batch")
+    answer = site.post("/confirm", f"slip={slip(asked)}")
+
+    assert b"no &lt;b&gt;" in asked
+    assert b"second" not in asked
+    assert status(answer) == 303
+    (again,) = site.house.stores.ledger.in_order()
+    assert (again.hook.name, again.digest, again.channel) == ("guard", one.digest, "page")
+    assert status(site.get("/confirm/batch")) == 404
+
+
+def one_row(site: Site) -> int:
+    """The number of the ledger's last row."""
+    return site.house.stores.ledger.state.version

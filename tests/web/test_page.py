@@ -1,0 +1,233 @@
+"""How a browser gets in: a file for its owner alone, a pass that works once and for a while, nothing after that."""
+
+from __future__ import annotations
+
+import json
+import socket
+import stat
+import threading
+from contextlib import closing
+
+import psutil
+import pytest
+from chromium import Chromium
+from desk import wait
+from house import House
+from web.site import Site, found, status
+
+from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.web.refusals import REFUSALS, RefusalCause
+from tray.web.tokens import OneTimeTokens, TokenError
+
+
+def enter(site: Site, word: str) -> int:
+    body = json.dumps({"pass": word}).encode()
+    return status(site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body))
+
+
+def arrive(site: Site) -> str:
+    """The pass of a fresh link."""
+    link = site.open()
+    site.port = int(link.split(":")[2].split("/")[0])
+    return link.partition("#")[2]
+
+
+def test_the_link_is_in_a_file_for_its_owner_alone_and_gone_after_use(site: Site) -> None:
+    word = arrive(site)
+    file = site.opened[-1]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert len(word) >= 43  # 256 bits
+
+    assert enter(site, word) == 204
+
+    assert not file.exists()
+
+
+def test_the_link_leads_on_to_a_decision_and_nowhere_else(site: Site, chromium: Chromium) -> None:
+    site.house.tool()
+    one = site.house.last.id
+    with chromium.page() as page:
+        for decision, path in ((one, f"/decisions/{one}"), ("../switch", "/")):
+            site.page.open(decision)
+
+            page.go(found(site.opened[-1]))
+
+            page.wait(f"location.pathname === '{path}'", path)
+
+
+def test_a_pass_works_once(site: Site) -> None:
+    word = arrive(site)
+
+    assert [enter(site, word), enter(site, word)] == [204, 403]
+
+
+def said(site: Site, word: str) -> str:
+    """The heading of the page that a browser is shown instead."""
+    body = json.dumps({"pass": word}).encode()
+    answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
+    return answer.partition("<h1>")[2].partition("</h1>")[0]
+
+
+def test_a_link_that_does_not_work_says_which_of_the_causes_it_was(
+    site: Site,
+) -> None:
+    word = arrive(site)
+    assert enter(site, word) == 204
+
+    assert said(site, word) == "This link was used already"
+    assert said(site, "x" * 43) == "The tray does not know this link"
+
+
+def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tray.web.server.LINK_LIFETIME", 0.0)  # nobody waits a minute for this
+    with closing(Site(house)) as site:
+        site.page.open()
+        read = threading.Event()
+        site.loop.loop.call_soon_threadsafe(read.wait, 20)  # the note does not come before the link is read
+        word = arrive(site)
+        read.set()
+
+        assert said(site, word) == "This link is too old"
+        file = site.opened[-1]
+        wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), 20, "the file says so")
+        assert word not in file.read_text()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_second_browser_with_the_same_link_is_shown_why_and_what_to_do(site: Site, chromium: Chromium) -> None:
+    link = site.open()
+    with chromium.page() as first, chromium.page() as second:
+        first.go(link)
+        first.wait("location.pathname === '/'")
+
+        second.go(link)
+
+        second.wait("document.title === 'This link was used already · Hooktray'")
+        assert "Choose Open page in the tray's menu, or run hooktray open." in second.text()
+
+
+def test_an_address_without_a_pass_leads_a_browser_that_is_signed_in_to_the_decisions(
+    site: Site, chromium: Chromium
+) -> None:
+    link = site.open()
+    with chromium.page() as page, chromium.page() as other:
+        page.go(link)
+        page.wait("location.pathname === '/'")
+
+        page.go(link.partition("#")[0])
+        other.go(link.partition("#")[0])
+
+        page.wait("document.title.startsWith('Decisions')")
+        other.wait("document.title === 'This browser is not signed in · Hooktray'")
+
+
+def test_every_cause_has_a_refusal_of_its_own() -> None:
+    causes = {*RefusalCause, *ClickObjection}
+
+    assert set(REFUSALS) == causes
+    assert len({one.why for one in REFUSALS.values()}) == len(causes)
+    assert all(one.cure for one in REFUSALS.values() if one.status in (401, 403, 421))
+
+
+@pytest.mark.parametrize("objection", ClickObjection)
+def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_still_works(
+    site: Site, chromium: Chromium, objection: ClickObjection
+) -> None:
+    site.finding = ClickRejection(objection, "chromium (7) <b>did</b> it")
+    link = site.open()
+    with chromium.page() as page:
+        page.go(link)
+
+        page.wait(f"document.title === {json.dumps(REFUSALS[objection].why + ' · Hooktray')}")
+        assert "chromium (7) <b>did</b> it." in page.text()
+        assert REFUSALS[objection].cure in page.text()
+    site.finding = None
+    with chromium.page() as page:
+        page.go(link)
+        page.wait("document.title.startsWith('Decisions')")
+
+
+@pytest.mark.parametrize("word", ["", "x", "x" * 43, 1, None, ["x"], {"pass": 1}])
+def test_a_wrong_pass_does_not_work(site: Site, word: object) -> None:
+    arrive(site)
+
+    assert enter(site, word) == 403  # type: ignore[arg-type]
+
+
+def test_each_opening_has_a_pass_of_its_own_on_the_same_port(site: Site) -> None:
+    first = arrive(site)
+    port = site.port
+    second = arrive(site)
+
+    assert (first != second, port) == (True, site.port)
+    assert enter(site, second) == 204
+    assert site.opened[0].exists()  # whoever opened it twice has two pages
+    assert enter(site, first) == 204
+
+
+def test_links_that_an_earlier_tray_left_are_removed(house: House) -> None:
+    left = house.paths.state / "open-left.html"
+    left.write_text("old")
+
+    site = Site(house)
+    site.close()
+
+    assert not left.exists()
+
+
+def test_closing_ends_the_port_and_the_links(site: Site) -> None:
+    arrive(site)
+    file = site.opened[-1]
+    assert found(file)
+
+    site.page.close()
+
+    assert not file.exists()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", site.port), 5)
+
+
+def test_a_journal_that_cannot_be_read_is_an_error_and_no_bug(site: Site) -> None:
+    site.enter()
+    site.house.paths.database.rename(site.house.paths.database.with_suffix(".away"))
+
+    answer = site.get("/")
+
+    assert status(answer) == 503
+    assert b"hooktray.db" in answer
+
+
+def test_a_page_that_is_open_does_not_hold_up_the_end(site: Site) -> None:
+    site.enter()
+    with socket.create_connection(("127.0.0.1", site.port), 20) as connection:
+        connection.sendall(
+            f"GET /live HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\nCookie: {site.cookie}\r\n\r\n".encode()
+        )
+        assert b"text/event-stream" in connection.recv(65536)
+
+        site.page.close()
+
+        while connection.recv(65536):
+            pass
+
+
+def test_the_server_listens_on_loopback_alone(site: Site) -> None:
+    arrive(site)
+
+    ends = [one.laddr for one in psutil.Process().net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+
+    assert ("127.0.0.1", site.port) in ends
+    assert {address for address, port in ends if port == site.port} == {"127.0.0.1"}
+
+
+def test_a_pass_is_good_for_a_while_and_the_oldest_makes_room() -> None:
+    now = [0.0]
+    passes: OneTimeTokens[int] = OneTimeTokens(60.0, clock=lambda: now[0])
+    words = [passes.issue(number) for number in range(65)]
+
+    assert passes.redeem(words[0]) is TokenError.UNKNOWN
+    assert [passes.redeem(words[1]), passes.redeem(words[1])] == [1, TokenError.USED]
+    now[0] = 60.0
+    assert [passes.redeem(words[2]), passes.redeem(words[2])] == [TokenError.EXPIRED, TokenError.EXPIRED]

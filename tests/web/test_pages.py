@@ -1,0 +1,283 @@
+"""What a person does on the page, in a real browser: read, filter, follow, page, approve, revoke, by keyboard too."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from chromium import Page
+from desk import wait
+from dialects.foreign_payloads import before_tool
+from web.browsing import address, focus, keep, kept, problems
+from web.site import ROW, Site, status
+
+from tray.model.decision import Record, Verdict
+from tray.model.hook import ApprovalState
+from tray.web.review_diff import hook_id
+from tray.web.services import AgentConnection
+
+DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
+
+
+def record(number: int, **words: object) -> Record:
+    return replace(ROW, id=f"{number:032x}", at=time.time() - 100 + number, **words)  # type: ignore[arg-type]
+
+
+def listed(page: Page) -> list[str]:
+    return [str(one) for one in page.run("[...document.querySelectorAll('.rows > li')].map((one) => one.dataset.id)")]
+
+
+def test_an_empty_page_says_what_to_do(page: Page) -> None:
+    assert "No decisions yet" in page.text()
+    assert "hooktray test tool_before" in page.text()
+
+
+def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
+    site.house.hook("guard", on="tool_before", script=DENYING)
+    kept(site, "mkfs /dev/sda")
+    page.go(address(site, "/"))
+
+    page.follow(".row", "no mkfs")
+
+    text = page.text()
+    assert "PreToolUse denied" in text
+    assert "guard: no mkfs" in text
+    assert '"command": "mkfs /dev/sda' in text
+    assert '"permissionDecision": "deny"' in text
+
+
+def test_every_filter_leaves_what_fits(site: Site, page: Page) -> None:
+    turn = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "", "ms": 1.0}
+    odd = {
+        "agent": "shelley", "project": "api", "session": "s-9", "event": "end-of-turn", "verdict": Verdict.DENY,
+        "hooks": (turn,), "payload": '{"text": "a needle"}',
+    }  # fmt: skip
+    keep(site, record(1), record(2, **odd), record(3))
+
+    for query in ("agent=shelley", "project=api", "session=s-9", "event=end-of-turn", "verdict=deny", "hook=guard"):
+        page.go(address(site, f"/?{query}"))
+        assert listed(page) == [record(2).id], query
+
+    page.key("/", 191)
+    page.type("NEEDLE")
+    page.run("window.before = true")
+    page.key("Enter", 13, "\r")
+    page.wait("!window.before && document.readyState === 'complete'")
+    assert "text=NEEDLE" in str(page.run("location.search"))
+    assert listed(page) == [record(2).id]
+
+
+def test_new_decisions_appear_by_themselves_and_only_those_that_fit(site: Site, page: Page) -> None:
+    keep(site, record(1, agent="shelley"))
+    page.go(address(site, "/?agent=shelley"))
+    page.wait("!!document.querySelector('[data-state=live]')")
+
+    for number in (2, 3, 4):
+        site.page.publish(record(number, agent="shelley" if number % 2 else "x-code"))
+
+    page.wait("document.querySelectorAll('.rows > li').length === 2", "the one that fits")
+    assert listed(page) == [record(3).id, record(1).id]
+    page.wait("document.querySelector('.live [role=status]').textContent === '1 new decision'")
+
+
+def test_who_does_not_want_to_follow_stops_it_and_misses_nothing(site: Site, page: Page) -> None:
+    keep(site, record(1))
+    page.go(address(site, "/"))
+
+    page.click(".live button")
+    assert page.run("document.querySelector('.live button').getAttribute('aria-pressed')") == "false"
+    keep(site, record(2))
+    page.click(".live button")
+
+    page.wait("document.querySelectorAll('.rows > li').length === 2", "what came meanwhile")
+    assert listed(page) == [record(2).id, record(1).id]
+
+
+def test_100_000_decisions_are_paged_through(site: Site, page: Page) -> None:
+    keep(site, *(replace(ROW, id=f"{number:032x}", at=number) for number in range(100_000)))
+    page.go(address(site, "/"))
+
+    seen = listed(page)
+    for _ in range(5):
+        page.follow(".pages a", "Older")
+        seen += listed(page)
+    page.go(address(site, f"/?before={60:032x}"))
+    page.follow(".pages a", "Older")
+
+    assert seen == [f"{number:032x}" for number in range(99_999, 99_999 - 300, -1)]
+    assert listed(page) == [f"{number:032x}" for number in range(9, -1, -1)]
+    assert "Older" not in page.text()
+
+
+def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: Page) -> None:
+    house = site.house
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.script("guard.sh", DENYING)
+    page.go(address(site, "/hooks"))
+    page.follow(".hook a", "guard")
+    page.follow("a.button", "Read and approve")
+
+    assert "exit 0" in page.run("document.querySelector('.diff del').innerText")
+    assert "no mkfs" in page.run("document.querySelector('.diff ins').innerText")
+    assert "no mkfs" in page.run("document.querySelector('.whole').innerText")
+    page.follow(".confirm button", "Approve")
+
+    assert "Approved." in page.text()
+    assert house.tool("mkfs /dev/sda")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert site.said[-1][1] == "page"
+    page.go(address(site, f"/hooks/{hook_id(house.standing('guard').key)}"))
+    page.follow("a.button", "Revoke")
+    page.follow(".confirm button", "Revoke")
+    assert house.standing("guard").state is ApprovalState.REVOKED
+    assert house.tool("mkfs /dev/sda") == {}
+
+
+def test_an_edited_verdict_is_a_word_in_the_difference_and_the_definition(site: Site) -> None:
+    rule = {"event": "tool_before", "type": "rule", "name": "guard", "matcher": "mkfs", "reason": "no"}
+    site.house.configure({"hooks": [{**rule, "decision": "deny"}]})
+    approved = site.house.standing("guard")
+    site.house.consent.approve(approved.key, approved.digest, "test")
+    site.house.configure({"hooks": [{**rule, "decision": "ask"}]})
+    site.enter()
+
+    shown = html.unescape(site.get(f"/hooks/{hook_id(approved.key)}").decode())
+
+    assert re.findall(r'"verdict": "?(\w+)', shown) == ["deny", "ask", "ask"]
+
+
+def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:
+    site.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    page.go(address(site, "/hooks"))
+
+    for word in ("guard", "Deny…", "Deny "):
+        focus(page, word)
+        assert page.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        page.run("window.before = true")
+        page.key("Enter", 13, "\r")
+        page.wait("!window.before && document.readyState === 'complete'")
+
+    assert site.house.standing("guard").state is ApprovalState.DENIED
+
+
+def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
+    page.go(address(site, "/switch"))
+    page.follow(".button", "30 minutes")
+    page.follow(".confirm button", "Pause")
+    assert site.controls.state.paused_until
+    page.follow("button", "Resume")
+    assert site.controls.state.paused_until is None
+    page.follow(".button", "Switch off")
+    page.follow(".confirm button", "Switch off")
+    assert not site.controls.state.enabled
+    page.follow("button", "Switch on")
+    assert site.controls.state.enabled
+
+
+def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, page: Page) -> None:
+    page.go(address(site, "/switch"))
+    page.run("window.before = true")
+
+    focus(page, "Mute sounds")
+    page.key("Enter", 13, "\r")
+    page.wait("document.activeElement.getAttribute('aria-checked') === 'true'", "it is ticked and keeps the focus")
+    assert site.controls.state.muted
+    page.click(".tick", "Turn ended")
+    page.wait("[...document.querySelectorAll('.tick')].find((one) => one.innerText.includes('Turn ended'))"
+              ".getAttribute('aria-checked') === 'false'")  # fmt: skip
+    page.click("button", "1 hour")
+    wait(lambda: site.snoozed == [3600.0], 20, "alerts are snoozed")
+
+    assert site.controls.state.muted_classes == {"turn_end"}
+    assert page.run("window.before")
+
+
+def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:
+    site.wired = {
+        "claude-code": AgentConnection(installed=True, connected=True, advice=("its lines are old",)),
+        "shelley": AgentConnection(installed=True, connected=False),
+        "x-code": AgentConnection(installed=False, connected=False),
+    }
+    keep(site, record(1))
+
+    page.go(address(site, "/agents"))
+
+    assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
+    assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
+    assert "x-code: not installed here" in page.text()
+
+
+def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:
+    site.house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    found = wait(lambda: next(iter(site.house.stores.journal.recent(1)), None), 20, "its row is written")
+
+    page.go(address(site, f"/?agent={found.agent}"))
+    assert "cursor is not supported yet: no hook was asked" in page.run("document.querySelector('.row').innerText")
+    page.go(address(site, f"/decisions/{found.id}"))
+    assert "None: cursor is not supported yet: no hook was asked." in page.text()
+    page.go(address(site, "/agents"))
+    assert "not supported yet: its tool calls are not guarded" in page.text()
+
+
+def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:
+    standing = site.house.hook("guard", on="tool_before", script=DENYING)
+    page.go(address(site, f"/hooks/{hook_id(standing.key)}"))
+
+    page.follow("a.button", "Switch off")
+    page.follow(".confirm button", "Switch off")
+    assert site.house.tool("mkfs /dev/sda") == {}
+    page.follow(".hook a", "guard")
+    page.follow("a.button", "Switch on")
+    page.follow(".confirm button", "Switch on")
+    assert "hookSpecificOutput" in site.house.tool("mkfs /dev/sda")
+
+
+@pytest.mark.parametrize(
+    "form", ["", "choice=quit", "choice=settings", "choice=enabled&turn=off", "choice=alerts/line"]
+)
+def test_only_settings_are_chosen_so(site: Site, form: str) -> None:
+    site.enter()
+
+    assert status(site.post("/choose", form)) == 404
+    assert site.controls.state.enabled
+
+
+def every_page(site: Site) -> list[str]:
+    house = site.house
+    house.hook("guard", on="tool_before", script=DENYING)
+    house.hook("broken", on="turn_end", script="exit 7")
+    house.knock("claude-code", "Stop", {"session_id": "s-1", "cwd": "/web", "hook_event_name": "Stop"})
+    decision = kept(site, "mkfs /dev/sda")
+    house.script("guard.sh", "exit 0")
+    house.roster.refresh()
+    site.controls.add_request("Pause hooks for 30 minutes", "process 7", lambda: None)
+    guard = hook_id(house.standing("guard").key)
+    return [
+        "/", "/?project=nowhere", f"/decisions/{decision}", "/sessions", "/session?agent=claude-code&session=s-1",
+        "/hooks", f"/hooks/{guard}", f"/confirm/approve?of={guard}", "/confirm/off", "/statistics", "/agents",
+        "/switch", "/nothing",
+    ]  # fmt: skip
+
+
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(site: Site, page: Page) -> None:
+    found = []
+    for path in every_page(site):
+        for look in ({"dark": False}, {"dark": True}, {"width": 360, "height": 700}):
+            page.look(**look)
+            page.go(address(site, path))
+            found += [(path, look, one) for one in problems(page)]
+
+    assert found == []
+
+
+def test_the_pages_need_nobody_else(site: Site, page: Page) -> None:
+    asked, margins = set(), set()
+    for path in every_page(site):
+        page.go(address(site, path))
+        asked |= set(page.run("performance.getEntriesByType('resource').map((one) => new URL(one.name).host)"))
+        margins.add(page.run("getComputedStyle(document.body).marginTop"))
+
+    assert asked <= {f"127.0.0.1:{site.port}"}
+    assert margins == {"0px"}  # the sheet is in force on each

@@ -1,0 +1,102 @@
+"""The user's agents, for the commands, the menu and the doctor: where to look, who is there, who was heard of."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.connect import CONNECTORS, relay_command
+from tray.connect.connections import Connection, connections
+from tray.connect.plan import Site
+from tray.dialects.recognition import FOREIGN_AGENTS
+from tray.errors import HooktrayError
+from tray.model.decision import SkipReason
+from tray.model.event import PROBE_PREFIX
+from tray.paths import Paths
+from tray.store.journal import Journal
+
+ROW_LIMIT = 100  # of one agent, among which our own events may stand
+RECENT_SECONDS = 7 * 86400.0  # seconds for which an agent without support is shown after its last event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsupportedAgent:
+    """An agent whose protocol Hooktray does not have, and which lately ran the hooks of another agent."""
+
+    agent: str
+    line: str  # the other one
+    last_seen: float
+    supported: bool = False
+
+    @property
+    def text(self) -> str:
+        """What that means for the user."""
+        what = f"runs Hooktray's hooks for {self.line}, and is not supported yet: its tool calls are not guarded"
+        return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_seen))})"
+
+
+def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
+    """Everything that connectors look at, every scope of Claude Code's unless one is named.
+
+    With `writes`, which relay agents are to run, too. That costs a process: the native one is asked whether it runs.
+    """
+    paths.prepare()
+    return Site(
+        paths=paths,
+        relay=relay_command.relay_argv(paths) if writes else (),
+        home=Path.home(),
+        cwd=cwd or working_folder(),
+        environment=os.environ,
+        scope=scope,
+        workspace=workspace,
+        now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+    )
+
+
+def last_seen(journal: Journal) -> Callable[[str], float | None]:
+    """When an agent was last heard of, our own events aside."""
+
+    def last(agent: str) -> float | None:
+        rows = journal.recent(ROW_LIMIT, agent=agent)
+        return next((row.at for row in rows if not row.test and not row.session.startswith(PROBE_PREFIX)), None)
+
+    return last
+
+
+def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
+    """The agents without support that ran a line of ours in the last days."""
+    found, since = [], time.time() - RECENT_SECONDS
+    for agent in FOREIGN_AGENTS:
+        rows = journal.recent(ROW_LIMIT, agent=agent, since=since)
+        row = next((row for row in rows if row.skip_reason is SkipReason.NOT_SUPPORTED and not row.test), None)
+        if row is not None:
+            found.append(UnsupportedAgent(agent=agent, line=row.via_agent, last_seen=row.at))
+    return found
+
+
+def connection_states(paths: Paths, journal: Journal) -> list[Connection]:
+    """How each agent stands; nothing is sent."""
+    return connections(site(paths, writes=False), last_seen(journal))
+
+
+def connectable(paths: Paths) -> list[str]:
+    """Agents that are installed and not connected."""
+    place = site(paths)
+    return [name for name, one in CONNECTORS.items() if one.is_installed(place) and not _is_connected(name, place)]
+
+
+def _is_connected(name: str, place: Site) -> bool:
+    try:
+        return bool(CONNECTORS[name].relay_entries(place))
+    except HooktrayError:
+        return True  # unreadable: nothing to offer before that is mended
+
+
+def working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path.home()  # the folder is gone

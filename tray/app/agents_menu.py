@@ -1,0 +1,132 @@
+"""Agents for the menu: how each stands, the difference that was shown of each, and the click that writes it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tray.app.connecting import ConnectPreview, ConnectService
+from tray.connect import CONNECTORS
+from tray.connect.connections import Connection
+from tray.desktop.menu import MenuAgent
+from tray.errors import HooktrayError
+from tray.language import say
+
+MAX_AGE = 60.0  # seconds for which a look holds, where nobody says that the menu opens
+
+log = logging.getLogger(__name__)
+
+
+class AgentsMenu:
+    """A look reads the agents' files and starts a process: it is taken on a thread of its own.
+
+    All else is called on the face's thread, as is what `changed` and `tell` lead to.
+    """
+
+    def __init__(
+        self,
+        connecting: ConnectService,
+        *,
+        spawn: Callable[[Callable[[], object]], object],
+        changed: Callable[[], object],
+        inform: Callable[[str, str], object],
+    ) -> None:
+        self._connecting = connecting
+        self._spawn = spawn
+        self._changed = changed
+        self._inform = inform
+        self._found: tuple[Connection, ...] = ()
+        self._probed: dict[str, Connection] = {}
+        self._previews: dict[tuple[str, bool], ConnectPreview] = {}
+        self._refreshed = -MAX_AGE
+        self._is_refreshing = False
+
+    def rows(self) -> tuple[MenuAgent, ...]:
+        if time.monotonic() - self._refreshed >= MAX_AGE:
+            self.refresh()
+        return tuple(self._row(one) for one in self._found)
+
+    def refresh(self) -> None:
+        if self._is_refreshing:
+            return
+        self._is_refreshing, self._refreshed = True, time.monotonic()
+        if self._spawn(self._load) is False:  # too much is going on
+            self._is_refreshing = False
+
+    def review(self, agent: str, *, connect: bool) -> None:
+        """Shown, and kept for the click that writes it."""
+        offer = self._connecting.review(agent, connect=connect)
+        self._previews.pop((agent, connect), None)
+        if not offer.is_empty:
+            self._previews[agent, connect] = offer
+
+    def apply(self, agent: str, digest: str) -> str:
+        offer = next(
+            (one for (whose, _), one in self._previews.items() if (whose, one.digest) == (agent, digest)), None
+        )
+        if offer is None:
+            raise HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
+        self._forget(agent)
+        self._connecting.apply(offer)
+        log.info("%s %s: %s", "connected" if offer.connect else "disconnected", agent, digest)
+        self._found = tuple(self._connecting.states())
+        text = say("{agent} is connected") if offer.connect else say("{agent} is disconnected")
+        return " · ".join((text.format(agent=CONNECTORS[agent].NAME), *self._advice(agent)))
+
+    def probe(self, agent: str) -> None:
+        self._spawn(lambda: self._probe(agent))
+
+    def show(self) -> None:
+        self._connecting.show()
+
+    def _load(self) -> None:
+        try:
+            found = tuple(self._connecting.states())
+        finally:
+            self._is_refreshing = False
+        if found != self._found:
+            self._found = found
+            self._changed()
+
+    def _probe(self, agent: str) -> None:
+        one = self._connecting.probe(agent)
+        self._probed[agent] = one
+        name = CONNECTORS[agent].NAME
+        if one.firing:
+            self._inform("", say("{agent} is firing: its own line brought an event here", agent=name))
+        else:
+            self._inform(
+                say("{agent} is not firing", agent=name), "; ".join(filter(None, (one.problem, *one.advice)))
+            )
+        self._changed()
+
+    def _row(self, one: Connection) -> MenuAgent:
+        tried = self._probed.get(one.agent)
+        is_same = tried is not None and replace(
+            tried, firing=None, problem="", advice=(), last_event=None
+        ) == replace(one, advice=(), last_event=None)
+        drafts = {connect: offer.digest for (agent, connect), offer in self._previews.items() if agent == one.agent}
+        return MenuAgent(
+            agent=one.agent,
+            name=CONNECTORS[one.agent].NAME,
+            installed=one.installed,
+            connected=one.connected,
+            trusted=one.trusted,
+            firing=tried.firing if tried and is_same else None,
+            stale=one.stale,
+            last_seen=one.last_event,
+            advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
+            connect=drafts.get(True, ""),
+            disconnect=drafts.get(False, ""),
+        )
+
+    def _advice(self, agent: str) -> tuple[str, ...]:
+        """What is to be done next, when the agent is connected."""
+        return next((one.advice[:1] for one in self._found if one.agent == agent and one.connected), ())
+
+    def _forget(self, agent: str) -> None:
+        self._probed.pop(agent, None)
+        for connect in (True, False):
+            self._previews.pop((agent, connect), None)

@@ -1,0 +1,277 @@
+"""The alerts of the running tray: builds their parts, and does what their buttons and the menu's rows ask for."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+import time
+import webbrowser
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from tray.app import Stores
+from tray.app.database_recovery import REAPPROVAL
+from tray.app.trials import TrialFailure
+from tray.approvals.controls import Undo, tomorrow
+from tray.engine.explain import details
+from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
+from tray.errors import HooktrayError
+from tray.language import say
+from tray.model.decision import Decision, Record
+from tray.model.event import Event
+from tray.notify.alert import Alert, Button
+from tray.notify.fallback import PlyerBackend
+from tray.notify.freedesktop import FreedesktopBackend, OnPress
+from tray.notify.native import DesktopNotifierBackend
+from tray.notify.notifier import NotificationBackend, NotifierChain
+from tray.notify.osascript import OsascriptBackend
+from tray.notify.quiet_hours import quiet_until
+from tray.notify.send_queue import NotificationQueue
+from tray.notify.service import AlertService
+from tray.notify.sound import Player
+from tray.notify.throttle import Throttle
+from tray.notify.throttled import ThrottledQueue
+from tray.settings import Settings
+
+SNOOZE = 30 * 60.0  # seconds that the button on an alert stands for
+WAY = "notification"
+TRIALS = 20  # failed trials that can be undone
+
+Post = Callable[[Callable[[], None]], None]
+
+
+class AlertController:
+    """`do` brings work to the one thread that herald and pacing live on; the others are called from any thread."""
+
+    def __init__(
+        self,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        post: Post,
+        settings: Callable[[], Settings],
+        ask_agents: Callable[[], Collection[str]],
+        muted: Callable[[], bool],
+        on_delivery: Callable[[tuple[str, ...], str], None],
+        icon_visible: Callable[[], bool],
+        trusts: Callable[[int], bool],
+        is_first: Callable[[str], bool] = lambda what: True,
+    ) -> None:
+        self._tampering: set[str] = set()
+        self._loop = loop
+        self._post = post
+        self._settings = settings
+        self._quiet_on = True
+        self._numbers = itertools.count(1)
+        self._undo_actions: dict[str, Undo] = {}  # what the last alert's Undo takes back
+        self._trial_undos: dict[str, Undo] = {}  # the same for approvals whose trials failed
+        self._requested = ""  # the decision whose page was asked for last, before its hooks had ended
+        self._timer: asyncio.TimerHandle | None = None
+        self.review: Callable[[str, str], None] = lambda key, digest: None
+        self.recover: Callable[[], None] = lambda: None
+        self.reason: Callable[[str], None] = lambda record: None
+        self.show_text: Callable[[str, str], None] = lambda name, text: None
+        self.changed: Callable[[], None] = lambda: None
+        self._player = Player(volume=lambda: settings().volume)
+        self._notifier = NotifierChain(_backends(self._pressed, trusts))
+        self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
+        pace = Throttle(time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now))
+        self._throttled = ThrottledQueue(pace, self._queue, self._later, on_delivery)
+        self.alerts = AlertService(self._throttled, settings, is_first=is_first)
+        self.questions = UserQuestions(
+            agents=lambda: (
+                ask_agents() if icon_visible() or self._notifier.working else ()
+            ),  # an unseen question helps nobody
+            seconds=lambda: settings().ask_on_desktop.seconds,
+            on_asked=self._asked,
+            on_ended=self._ended,
+        )
+
+    # ---- what the menu shows and does
+
+    @property
+    def open_questions(self) -> tuple[UserQuestion, ...]:
+        return self.questions.open
+
+    @property
+    def deferred(self) -> int:
+        """How many alerts wait for their summary."""
+        return self._throttled.count
+
+    @property
+    def snoozed_until(self) -> float | None:
+        return self._throttled.snoozed_until
+
+    @property
+    def quiet_hours(self) -> str:
+        """The quiet hours as people write them; "" when there are none."""
+        hours = self._settings().quiet_hours
+        return say("{begin} to {end}", begin=hours.begin, end=hours.end) if hours else ""
+
+    @property
+    def quiet_hours_on(self) -> bool:
+        return self._quiet_on
+
+    @property
+    def failing_hooks(self) -> frozenset[str]:
+        """The hooks that were in trouble when they were last asked."""
+        return frozenset(one.hook for one in self.alerts.hook_problems)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
+        return {"notifications": self._notifier.last_error, "sound": self._player.last_error}
+
+    def announce_offline(self, stores: Stores) -> None:
+        """What happened while no tray ran."""
+        self.alerts.summarize_offline(stores.journal.offline_rows())
+
+    def announce_tampering(self, stores: Stores) -> None:
+        """What was changed outside Hooktray; each is announced once, and only if the file itself is whole."""
+        found = {
+            stores.ledger.state.broken: say("The ledger is not as Hooktray left it"),
+            stores.switch.tampered: say("The switch is not as Hooktray left it"),
+        }
+        fresh = found.keys() - {"", *self._tampering}
+        if not fresh or not stores.database.is_whole():  # damage has an alert of its own
+            return
+        for what in fresh:
+            self._tampering.add(what)
+            self.alerts.alarm(found[what], what)
+
+    def announce(self, alert: Alert) -> None:
+        """At once, whatever is held back."""
+        self._queue.announce((alert,))
+
+    def answer(self, question: str, allow: bool, channel: str = "menu") -> None:
+        if not self.questions.answer(question, allow=allow, channel=channel):
+            self.alerts.inform("", say("This question is closed already"))
+
+    def snooze(self, seconds: float | None) -> None:
+        """None = until tomorrow."""
+        self._throttled.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
+        self.changed()
+
+    def end_snooze(self) -> None:
+        """End the snooze, and tell what was held back."""
+        self._throttled.snooze(None)
+        self.changed()
+
+    def set_quiet_hours(self, on: bool) -> None:
+        """Whether quiet hours count, until the tray ends."""
+        self._quiet_on = on
+        self._throttled.recheck()
+        self.changed()
+
+    def show_deferred(self) -> None:
+        """Everything that is held back, as a text."""
+        rows = (f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
+                for one in self._throttled.deferred)  # fmt: skip
+        self.show_text("held", "\n".join(rows) + "\n")
+
+    # ---- the buttons
+
+    def press(self, alert: Alert, button: Button) -> None:
+        """What a button does. None of them loosens a gate: what does is opened for review."""
+        asked = next((one for one in self.questions.open if one.id == alert.about), None)
+        match button:
+            case Button.ALLOW | Button.DENY:
+                self.answer(alert.about, button is Button.ALLOW, WAY)
+            case Button.SNOOZE:
+                self.snooze(SNOOZE)
+            case Button.UNDO:
+                self._undo(alert.about)
+            case _ if Button.UNDO in alert.buttons:
+                self.reason("")
+            case Button.REVIEW | Button.DEFAULT if alert.about == REAPPROVAL:
+                self.recover()
+            case Button.REVIEW:
+                self.review(alert.about, alert.digest)
+            case _ if button is Button.DEFAULT and alert.url:
+                webbrowser.open(alert.url)
+            case _ if asked is not None:
+                self.show_text(f"question-{asked.id[:8]}", details(asked))
+            case _ if alert.digest:
+                self.review(alert.about, alert.digest)
+            case _ if self.alerts.is_running(alert.about):
+                self._requested = alert.about
+                self.alerts.inform("", say("Its hooks still run; the page opens when they have ended"))
+            case _:
+                self.reason(alert.about)
+
+    def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        """Tell it; who asked for its details before there were any gets them now."""
+        self.alerts.decided(event, decision, record)
+        if record.id == self._requested:
+            self._requested = ""
+            self.reason(record.id)
+
+    def switched(self, what: str, channel: str, undo: Undo | None) -> None:
+        """From any thread: say what was done, with the button that takes it back."""
+
+        def work() -> None:
+            number = f"undo-{next(self._numbers)}" if undo else ""
+            self._undo_actions = {number: undo} if undo else {}
+            self.alerts.switched(what, channel, number)
+
+        self._post(work)
+
+    def trial_failed(self, failure: TrialFailure, undo: Undo) -> None:
+        """From any thread: show that the trial after an approval failed, with the button that takes it back."""
+
+        def work() -> None:
+            number = f"trial-{next(self._numbers)}"
+            self._trial_undos = dict([*self._trial_undos.items(), (number, undo)][-TRIALS:])
+            self.alerts.trial_failed(failure.hook, failure.cause, failure.remedy, number)
+
+        self._post(work)
+
+    def _undo(self, number: str) -> None:
+        """Only the last thing that was done, as what came before may be its base; and any approval that failed."""
+        back = self._undo_actions.pop(number, None) or self._trial_undos.pop(number, None)
+        try:
+            if back is None:
+                raise HooktrayError(say("It can no longer be taken back"))
+            back()
+        except HooktrayError as error:
+            self.alerts.inform(error.message, error.hint)
+
+    def close(self) -> None:
+        self._queue.close()
+        self._player.close()
+
+    def _pressed(self, alert: Alert, button: Button) -> None:
+        self._post(lambda: self.press(alert, button))
+
+    def _asked(self, question: UserQuestion) -> None:
+        self._post(lambda: self.alerts.question_opened(question))
+        self._post(lambda: self.changed())
+
+    def _ended(self, question: UserQuestion, ending: QuestionResult) -> None:
+        self._post(lambda: self.alerts.question_closed(question, ending))
+        self._post(lambda: self.changed())
+
+    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+        """One timer, the latest: what it releases is everything."""
+        self._loop.call_soon_threadsafe(self._arm, seconds, work)
+
+    def _arm(self, seconds: float, work: Callable[[], None]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._post, work)
+
+
+def _backends(pressed: OnPress, trusts: Callable[[int], bool]) -> tuple[NotificationBackend, ...]:
+    """In the order in which they are tried."""
+    if sys.platform == "linux":
+        return (FreedesktopBackend(pressed, trusts), PlyerBackend())
+    follow = DesktopNotifierBackend(pressed)
+    return (follow, OsascriptBackend()) if sys.platform == "darwin" else (follow, PlyerBackend())
+
+
+def text_file(folder: Path, name: str, text: str) -> Path:
+    """A private file for the user's own viewer."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{name}.txt"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,48 @@
+"""Threads for the hooks of events whose agent was let go, and for what else nobody waits for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+THREAD_LIMIT = 256  # of them at once
+JOIN_TIMEOUT = 5.0  # seconds that all of them have when the tray ends
+
+log = logging.getLogger(__name__)
+
+
+class BackgroundPool:
+    def __init__(self) -> None:
+        self._places = threading.BoundedSemaphore(THREAD_LIMIT)
+        self._threads: set[threading.Thread] = set()
+
+    def spawn(self, work: Callable[[], object]) -> bool:
+        """Have it done; False when there are too many of them already, or the system has no thread left."""
+        if not self._places.acquire(blocking=False):
+            return False
+
+        def turn() -> None:
+            try:
+                work()
+            except Exception:  # a thread's end is the last place that can say so
+                log.exception("an event could not be judged")
+            finally:
+                self._threads.discard(threading.current_thread())
+                self._places.release()
+
+        thread = threading.Thread(target=turn, name="observe", daemon=True)
+        self._threads.add(thread)
+        try:
+            thread.start()
+        except RuntimeError:
+            self._threads.discard(thread)
+            self._places.release()
+            return False
+        return True
+
+    def join(self) -> None:
+        until = time.monotonic() + JOIN_TIMEOUT
+        for thread in list(self._threads):
+            thread.join(max(0.0, until - time.monotonic()))

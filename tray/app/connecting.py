@@ -1,0 +1,132 @@
+"""Connecting agents from menu or page: how each stands, and a difference that is shown before it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tray.app.agent_sites import site
+from tray.connect import CONNECTORS, apply_connect, apply_disconnect
+from tray.connect.connections import Connection, IsRecorded, LastEvent, connection, connections
+from tray.connect.hook_import import import_reminder
+from tray.connect.plan import Plan, Site
+from tray.edit.diff import diff
+from tray.language import say
+from tray.paths import Paths
+from tray.text import printable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectPreview:
+    """What connecting or disconnecting one agent would write, as it is shown; `plan` is carried out as it stands."""
+
+    agent: str
+    connect: bool
+    text: str
+    plan: Plan
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.plan.changes
+
+    @property
+    def digest(self) -> str:
+        """By which a click means this difference and no other."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+class ConnectService:
+    """Every look is a fresh one. A person opens the offer, reads it, and takes that and nothing else.
+
+    Agents are looked for as in the user's own login: with the tray's environment and no project.
+    """
+
+    def __init__(
+        self, paths: Paths, last_seen: LastEvent, open_file: Callable[[Path], None], has_session: IsRecorded
+    ) -> None:
+        self._paths = paths
+        self._last_seen = last_seen
+        self._open_file = open_file
+        self._has_session = has_session
+
+    def states(self) -> list[Connection]:
+        return connections(self._site(), self._last_seen)
+
+    def probe(self, agent: str) -> Connection:
+        """How one agent stands, after an event of ours went through its own line."""
+        return connection(self._site(), agent, self._last_seen, self._has_session)
+
+    def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
+        """Raises HooktrayError where nothing can be written, with the place and the cure."""
+        one = CONNECTORS[agent]
+        plan = one.connect(self._site()) if connect else one.disconnect(self._site())
+        if not connect and (said := import_reminder(self._site(), agent)):
+            plan = replace(plan, notes=(*plan.notes, said))
+        return ConnectPreview(agent=agent, connect=connect, text=_text(plan), plan=plan)
+
+    def review(self, agent: str, *, connect: bool) -> ConnectPreview:
+        """The offer, opened in the user's own viewer."""
+        offer = self.preview(agent, connect=connect)
+        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", f"{_head(offer)}\n\n{offer.text}")
+        return offer
+
+    def show(self) -> None:
+        """All agents in one text, opened: how each stands, and what connecting it would write."""
+        self._open("agents", "\n".join(map(self._describe, self.states())))
+
+    def _describe(self, one: Connection) -> str:
+        stands = ", ".join(
+            [
+                "installed" if one.installed else "not found here",
+                f"{len(one.events)} events connected" if one.connected else "not connected",
+                *{True: ["trusted"], False: ["not trusted"], None: []}[one.trusted],
+                time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.last_event))
+                if one.last_event
+                else "never heard of",
+            ]
+        )
+        lines = [f"{one.agent}: {stands}", *filter(None, (*one.files, one.problem, *one.advice))]
+        text = printable("\n  ".join(lines)) + "\n"
+        if one.problem or not one.installed:
+            return text
+        offer = self.preview(one.agent, connect=True)
+        return text if offer.is_empty else f"{text}\n`hooktray connect {one.agent}` would write this:\n{offer.text}"
+
+    def apply(self, preview: ConnectPreview) -> None:
+        """Write what was shown. Raises HooktrayError when one of its files has changed since."""
+        (apply_connect if preview.connect else apply_disconnect)(self._site(), preview.agent, preview.plan)
+
+    def _open(self, name: str, text: str) -> None:
+        folder = self._paths.state / "reviews"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{name}.txt"
+        path.write_text(text, encoding="utf-8")
+        self._open_file(path)
+
+    def _site(self) -> Site:
+        return site(self._paths, Path.home())
+
+
+def _head(offer: ConnectPreview) -> str:
+    name = CONNECTORS[offer.agent].NAME
+    if offer.is_empty:
+        return say("{agent}: there is nothing to write", agent=name)
+    text = (
+        say("What connecting {agent} would write:")
+        if offer.connect
+        else say("What disconnecting {agent} would write:")
+    )
+    how = say(
+        "To write it: the tray's menu, Settings, Agents, {agent}, {digest}", agent=name, digest=offer.digest[:8]
+    )
+    return f"{text.format(agent=name)}\n{how}"
+
+
+def _text(plan: Plan) -> str:
+    shown = "".join(diff(change) for change in plan.changes)
+    notes = "".join(f"{note}\n" for note in plan.notes)
+    whole = f"{shown}\n{notes}" if shown else "Nothing is to be written."
+    return printable(whole, len(whole)) + "\n"

@@ -1,0 +1,107 @@
+"""Puts the tray's face together: what the menu shows, and what its rows do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+
+from tray.app import Stores
+from tray.app.agent_sites import last_seen
+from tray.app.agents_menu import AgentsMenu
+from tray.app.alert_controller import AlertController
+from tray.app.connecting import ConnectService
+from tray.app.database_recovery import DatabaseRecovery
+from tray.approvals.catalog import HookCatalog
+from tray.approvals.controls import Controls
+from tray.desktop.autostart import autostart
+from tray.desktop.menu import AlertsState, MenuQuestion
+from tray.desktop.menu_controller import MenuController
+from tray.desktop.menu_services import MenuServices
+from tray.desktop.presenter import Presenter
+from tray.engine.user_questions import UserQuestion as Asked
+from tray.paths import Paths
+
+
+def build_desktop(
+    paths: Paths,
+    stores: Stores,
+    catalog: HookCatalog,
+    controls: Controls,
+    alerts: AlertController,
+    *,
+    post: Callable[[Callable[[], None]], None],
+    open_file: Callable[[Path], None],
+    open_page: Callable[[str], object],
+    failing_hooks: Callable[[], Collection[str]],
+    spawn: Callable[[Callable[[], object]], object],
+    examine: Callable[[], object],
+    incident: Callable[[], str],
+    show_incident: Callable[[], None],
+    quit: Callable[[], object],
+    recovery: DatabaseRecovery,
+) -> tuple[Presenter, MenuController]:
+    """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
+    agents = AgentsMenu(
+        ConnectService(
+            paths,
+            last_seen(stores.journal),
+            open_file,
+            lambda session: bool(stores.journal.recent(1, session=session)),
+        ),
+        spawn=spawn,
+        changed=lambda: post(shown.show),
+        inform=lambda title, text: post(lambda: alerts.alerts.inform(title, text)),
+    )
+    extras = MenuServices(
+        alerts=lambda: _alerts_state(alerts),
+        failing_hooks=lambda: len(failing_hooks()),
+        dropped_rows=lambda: stores.journal.dropped,
+        questions=lambda: tuple(_question(one) for one in alerts.open_questions),
+        answer=alerts.answer,
+        snooze=alerts.snooze,
+        end_snooze=alerts.end_snooze,
+        set_quiet_hours=alerts.set_quiet_hours,
+        show_deferred=alerts.show_deferred,
+        login=autostart(paths),
+        open_configuration=partial(open_file, paths.config),
+        open_page=lambda: open_page(""),
+        open_decision=open_page,
+        doctor=examine,
+        incident=incident,
+        show_incident=show_incident,
+        damage=lambda: recovery.headline,
+        review_batch=recovery.show,
+        agents=agents,
+        quit=quit,
+    )
+    shown = Presenter(
+        controls=controls, catalog=catalog, recent=stores.journal.recent(10), post=post, services=extras
+    )
+    hand = MenuController(
+        presenter=shown,
+        controls=controls,
+        catalog=catalog,
+        copies=stores.copies,
+        reviews=paths.state / "reviews",
+        inform=alerts.alerts.inform,
+        open_file=open_file,
+        services=extras,
+    )
+    return shown, hand
+
+
+def _alerts_state(alerting: AlertController) -> AlertsState:
+    return AlertsState(
+        snoozable=True,
+        snoozed_until=alerting.snoozed_until,
+        quiet_hours=alerting.quiet_hours,
+        quiet_hours_on=alerting.quiet_hours_on,
+        deferred=alerting.deferred,
+    )
+
+
+def _question(one: Asked) -> MenuQuestion:
+    event = one.event
+    what = event.tool.name if event.tool and event.tool.name else event.kind.replace("_", " ").capitalize()
+    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, what=what)

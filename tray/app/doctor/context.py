@@ -1,0 +1,28 @@
+"""Everything that the checks look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tray.app import Stores
+from tray.approvals.catalog import HookCatalog
+from tray.paths import Paths
+
+if TYPE_CHECKING:
+    from tray.connect.plan import Site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckContext:
+    """`tray` is what the running tray says of itself; None when none runs. `static`: start nothing of the user's."""
+
+    paths: Paths
+    stores: Stores
+    catalog: HookCatalog
+    site: Callable[[], Site]  # costs a process
+    cwd: str
+    environment: Mapping[str, str]
+    tray: Mapping[str, Any] | None = None
+    static: bool = False

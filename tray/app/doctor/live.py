@@ -1,0 +1,77 @@
+"""The examination inside the running tray: which hooks are broken, and the whole of it as a text to read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tray.app import Stores
+from tray.approvals.catalog import HookCatalog, HookState
+from tray.paths import Paths
+from tray.text import printable
+
+if TYPE_CHECKING:
+    from tray.app.doctor import CheckContext
+
+REPORT = "doctor.txt"
+
+
+class LiveDoctor:
+    """`trouble` and `summary` come from looking alone; only `report` runs hooks and sends events."""
+
+    def __init__(
+        self, paths: Paths, stores: Stores, catalog: HookCatalog, health: Callable[[], Mapping[str, object]]
+    ) -> None:
+        self._paths = paths
+        self._stores = stores
+        self._catalog = catalog
+        self._health = health
+        self._examined: tuple[HookState, ...] | None = None
+        self.broken: frozenset[str] = frozenset()
+
+    def refresh(self) -> None:
+        """Look again, if any hook stands otherwise than the last time."""
+        standings = self._catalog.states
+        if standings is self._examined:
+            return
+        from tray.app.doctor import failing_names, hooks
+
+        self._examined = standings
+        self.broken = failing_names(hooks.check(self._context())) if standings else frozenset()
+
+    def failing_hooks(self, failed: frozenset[str]) -> frozenset[str]:
+        """The hooks in trouble: by looking at them, and when they were `asked`, of those that are still there."""
+        return self.broken | (failed & {one.hook.name for one in self._catalog.states})
+
+    def summary(self) -> str:
+        """What is broken or deserves a look, for whoever typed `/hooks doctor`."""
+        from tray.app.doctor import Health, hooks, installation, render
+
+        case = self._context()
+        checks = (
+            installation.switch,
+            installation.configuration,
+            installation.sources,
+            hooks.check,
+            installation.database,
+        )
+        found = [one for check in checks for one in check(case) if one.health is not Health.OK]
+        return printable(render(found))
+
+    def report(self) -> Path:
+        """The whole examination, written down."""
+        from tray.app.doctor import render, run_checks
+
+        path = self._paths.state / "reviews" / REPORT
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        vitals = {"pid": os.getpid(), **self._health()}
+        text = render(run_checks(self._paths, vitals, opened=(self._stores, self._catalog)))
+        path.write_text(printable(text) + "\n", encoding="utf-8")
+        return path
+
+    def _context(self) -> CheckContext:
+        from tray.app.doctor import build_context
+
+        return build_context(self._paths, self._stores, self._catalog, None, static=True)

@@ -1,0 +1,229 @@
+"""Tells of changes to a few files as they happen, without ever looking by itself: an idle tray stays asleep.
+
+Linux has inotify, which is watched by the event loop that is there anyway. Elsewhere nothing is told, and the files
+are looked at when the menu opens, when an event comes in and when a command asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import os
+import struct
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+FOLDER_LIMIT = 256  # that are watched at most
+DEBOUNCE = 0.3  # seconds without a sign before a folder is looked at, as a deletion takes its time
+MAX_DELAY = 1.0  # seconds after the first sign, however many follow
+POLL_INTERVAL = 60.0  # seconds between two looks where the system reports nothing
+SETTLE_DELAY = 0.1  # seconds after the first sign: an editor writes, renames and sets modes in one go
+HEAD = struct.Struct("iIII")
+SIZE = 65_536  # bytes of signs that are read at once
+CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
+CHANGE_MASK = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
+DELETE_SELF, MOVE_SELF = 0x400, 0x800
+REMOVAL_MASK = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF
+OVERFLOW, IGNORED = 0x4000, 0x8000
+FLAGS = 0o2004000  # not blocking, closed on exec; written out, for os knows them on some systems only
+
+log = logging.getLogger(__name__)
+
+
+class FileWatch:
+    """`changed` is called on the loop, once for signs that come together."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, changed: Callable[[], None]) -> None:
+        self._loop = loop
+        self._changed = changed
+        self._files: frozenset[Path] = frozenset()
+        self._folders: dict[int, Path] = {}  # by the number that the kernel gave the watch
+        self._waiting = False
+        self._kernel = _libc() if sys.platform == "linux" else None
+        self._descriptor = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
+        if self._descriptor >= 0:
+            loop.call_soon_threadsafe(loop.add_reader, self._descriptor, self._read)
+
+    def watch(self, files: Iterable[str | Path]) -> None:
+        """From any thread: these files are watched from here on, and no others."""
+        wanted = frozenset(place for file in files for place in _places(Path(file)))
+        if self._descriptor >= 0 and wanted != self._files:
+            self._loop.call_soon_threadsafe(self._watch, wanted)
+
+    def close(self) -> None:
+        """Before the loop ends."""
+        if self._descriptor < 0 or not self._loop.is_running():
+            return
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
+
+    # ---- on the loop ----
+
+    async def _end(self) -> None:
+        self._loop.remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _watch(self, wanted: frozenset[Path]) -> None:
+        """Watches are on folders: a file that is replaced takes a watch of its own along with it."""
+        if self._descriptor < 0 or self._kernel is None:
+            return
+        self._files = wanted
+        folders = sorted({file.parent for file in wanted})[:FOLDER_LIMIT]
+        for number, folder in list(self._folders.items()):
+            if folder not in folders:
+                del self._folders[number]
+                self._kernel.inotify_rm_watch(self._descriptor, number)
+        for folder in set(folders) - set(self._folders.values()):
+            number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), CHANGE_MASK)
+            if number >= 0:
+                self._folders[number] = folder
+        self._soon()  # it may have changed before the watch was there
+
+    def _read(self) -> None:
+        try:
+            signs = os.read(self._descriptor, SIZE)
+        except BlockingIOError:
+            return
+        for number, mask, name in _parse_events(signs):
+            folder = self._folders.pop(number, None) if mask & IGNORED else self._folders.get(number)
+            if mask & (OVERFLOW | IGNORED) or (folder and folder / name in self._files):
+                self._soon()
+
+    def _soon(self) -> None:
+        if not self._waiting:
+            self._waiting = True
+            self._loop.call_later(SETTLE_DELAY, self._notify)
+
+    def _notify(self) -> None:
+        self._waiting = False
+        self._changed()
+
+
+class FolderWatch:
+    """Reports that a folder, one of those above it, or one of the named things in it may have been taken away.
+
+    `changed` is called on the loop, first after `again`. Where the system reports nothing it is called every `EVERY`
+    seconds.
+    """
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, folder: Path, names: Iterable[str], changed: Callable[[], None]
+    ) -> None:
+        self._loop = loop
+        self._folder = folder
+        self._names = frozenset(names)
+        self._changed = changed
+        self._wanted: dict[int, frozenset[str]] = {}  # by the number that the kernel gave the watch
+        self._timer: asyncio.TimerHandle | None = None
+        self._first = 0.0  # when the first of the signs came that were not reported yet
+        self._is_reported = False  # whether the system reports what happens to the folder
+        self._kernel = _libc() if sys.platform == "linux" else None
+        self._descriptor = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
+        loop.call_soon_threadsafe(self._begin)
+
+    def rearm(self) -> None:
+        """From any thread: watch what is at the path from now on; it is looked at once more, too."""
+        self._loop.call_soon_threadsafe(self._arm)
+
+    def schedule(self, seconds: float) -> None:
+        """From any thread: report in so many seconds, whatever happens."""
+        self._loop.call_soon_threadsafe(self._schedule_at_most, seconds)
+
+    def close(self) -> None:
+        """Before the loop ends."""
+        if not self._loop.is_running():
+            return
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
+
+    # ---- on the loop ----
+
+    def _begin(self) -> None:
+        if self._descriptor >= 0:
+            self._loop.add_reader(self._descriptor, self._read)
+
+    async def _end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._descriptor >= 0:
+            self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _arm(self) -> None:
+        """Watch the folder for its names, its parent for the folder's name, and all folders above for their end."""
+        before, self._wanted = self._wanted, {}
+        above = list(self._folder.parents)
+        ours = self._add(self._folder, REMOVAL_MASK, self._names)
+        self._is_reported = self._add(above[0], REMOVAL_MASK, {self._folder.name}) and ours
+        for folder in above[1:]:
+            self._add(folder, MOVE_SELF | DELETE_SELF, ())
+        if self._kernel is not None:
+            for number in before.keys() - self._wanted.keys():
+                self._kernel.inotify_rm_watch(self._descriptor, number)
+        self._schedule(DEBOUNCE)  # it may have changed before the watch was there
+
+    def _add(self, folder: Path, signs: int, names: Iterable[str]) -> bool:
+        if self._kernel is None or self._descriptor < 0:
+            return False
+        number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), signs)
+        if number >= 0:
+            self._wanted[number] = frozenset(names)
+        return bool(number >= 0)
+
+    def _read(self) -> None:
+        try:
+            signs = os.read(self._descriptor, SIZE)
+        except BlockingIOError:
+            return
+        if any(self._concerns_us(number, mask, name) for number, mask, name in _parse_events(signs)):
+            now = self._loop.time()
+            self._first = self._first or now
+            self._schedule(max(0.0, min(DEBOUNCE, self._first + MAX_DELAY - now)))
+
+    def _concerns_us(self, number: int, mask: int, name: str) -> bool:
+        if mask & OVERFLOW:
+            return True
+        wanted = self._wanted.get(number)
+        if mask & IGNORED:
+            self._wanted.pop(number, None)
+        return wanted is not None and (not name or name in wanted)
+
+    def _schedule(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._report)
+
+    def _schedule_at_most(self, seconds: float) -> None:
+        if self._timer is None or self._timer.when() > self._loop.time() + seconds:
+            self._schedule(seconds)
+
+    def _report(self) -> None:
+        self._timer, self._first = None, 0.0
+        if not self._is_reported:
+            self._schedule(POLL_INTERVAL)
+        self._changed()
+
+
+def _parse_events(signs: bytes) -> Iterator[tuple[int, int, str]]:
+    """The number of the watch, what happened, and to what in that folder."""
+    at = 0
+    while at < len(signs):
+        number, mask, _, length = HEAD.unpack_from(signs, at)
+        name = os.fsdecode(signs[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
+        at += HEAD.size + length
+        yield number, mask, name
+
+
+def _places(file: Path) -> tuple[Path, ...]:
+    """Where it is named, and where it really is."""
+    return file.absolute(), Path(os.path.realpath(file))
+
+
+def _libc() -> ctypes.CDLL | None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc if hasattr(libc, "inotify_init1") else None

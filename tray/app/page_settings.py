@@ -1,0 +1,51 @@
+"""The menu's settings for the page: the same rows, and a click on one does the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from tray.desktop.menu import Item, ItemKind, OpenPage, SwitchHook, menu
+from tray.desktop.menu_controller import MenuController
+from tray.desktop.presenter import Presenter
+from tray.web.services import PageSetting
+
+SUBMENUS = ("alerts", "settings")  # submenus; for all else that the menu has, the page has pages
+EXCLUDED = (SwitchHook, OpenPage)  # a hook is switched on its own page, and asks first
+
+
+def choices(presenter: Presenter) -> tuple[PageSetting, ...]:
+    """As things stand now. On the face's thread."""
+    return tuple(filter(None, map(_choice, _submenus(presenter))))
+
+
+def choose(presenter: Presenter, controller: MenuController, id: str, on: bool | None) -> bool:
+    """Click a row, unless its tick is as it should be already; False when there is no such row. On their thread."""
+    row = next(
+        (row for row in _rows(_submenus(presenter)) if row.id == id and not isinstance(row.action, EXCLUDED)), None
+    )
+    if row is None or row.action is None:
+        return False
+    if row.kind is not ItemKind.CHECK or row.checked != on:
+        controller.act(row.action)
+    return True
+
+
+def _submenus(face: Presenter) -> tuple[Item, ...]:
+    return tuple(row for row in menu(face.state(time.time())) if row.id in SUBMENUS)
+
+
+def _choice(row: Item) -> PageSetting | None:
+    """None for what is only there to look at, or stands elsewhere on the page."""
+    below = tuple(filter(None, map(_choice, row.children)))
+    if isinstance(row.action, EXCLUDED) or not (row.action or below):
+        return None
+    return PageSetting(
+        id=row.id, text=row.label, is_on=row.checked if row.kind is ItemKind.CHECK else None, settings=below
+    )
+
+
+def _rows(rows: tuple[Item, ...]) -> Iterator[Item]:
+    for row in rows:
+        yield row
+        yield from _rows(row.children)

@@ -1,0 +1,440 @@
+"""The running tray: every part, and the wires between them."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import functools
+import gc
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tray.app import build_catalog, build_engine, confirmed_llm, journal_limits, open_stores, relay_conf, welcome
+from tray.app.agent_sites import connectable
+from tray.app.alert_controller import AlertController, text_file
+from tray.app.background import BackgroundPool
+from tray.app.click_trust import ClickTrust
+from tray.app.database_recovery import DatabaseRecovery
+from tray.app.desktop import build_desktop
+from tray.app.doctor.live import LiveDoctor
+from tray.app.events import EventBus
+from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.health import runtime_health
+from tray.app.service import TrayService
+from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
+from tray.app.signals import stop_on_signal
+from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
+from tray.app.state_recovery import Incident, StateRecovery
+from tray.app.trials import Trials
+from tray.app.web import build_page
+from tray.approvals import confirmations
+from tray.approvals.batch import write_batch as written_batch
+from tray.approvals.callers.known_agents import KnownAgents
+from tray.approvals.consent import Consent
+from tray.approvals.controls import Controls
+from tray.approvals.review import write_review
+from tray.desktop.icon import Icon, choose_icon
+from tray.desktop.menu import Action, Review, ReviewBatch, ShowReason
+from tray.desktop.opener import Opener
+from tray.engine.turn_end import TurnEndDetector
+from tray.execution.command import BackgroundProcesses
+from tray.execution.file_limit import raise_limit
+from tray.execution.orphans import become_subreaper
+from tray.ipc.requests import UserRequests
+from tray.ipc.server import IpcServer
+from tray.ipc.slash_command import HooksCommand
+from tray.ipc.terminal import TerminalPrompt
+from tray.language import say
+from tray.model.decision import Decision, Record
+from tray.model.event import Event
+from tray.notify.muted import mute_classes
+from tray.notify.policy import state_folder_lost
+from tray.paths import Paths
+from tray.text import sanitise
+from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
+
+REFRESH_SECONDS = 1.0  # seconds between two looks at the sources while events come in
+SESSION_DAYS = 7.0  # days that a session is remembered whose end nobody told
+
+log = logging.getLogger(__name__)
+
+
+def run(
+    paths: Paths,
+    *,
+    headless: bool = False,
+    echo: Callable[[str], None] = print,
+    trust: type[ClickTrust] = ClickTrust,
+    grace: float = GRACE,
+) -> int:
+    """The tray, until it quits. Returns the exit code.
+
+    `finishing` is how many seconds a hook then has to finish if an agent waits for it.
+    """
+    paths.prepare()
+    reduce_latency()
+    folder = StateFolder(paths)
+    try:
+        folder.claim()
+        become_subreaper()
+        raise_limit()
+        parts = App(paths, folder, headless=headless, echo=echo, trust=trust, grace=grace)
+        with stop_on_signal(parts.quit), contextlib.closing(parts):  # a second signal must not cut `close` short
+            parts.run()
+    except AnotherTrayError:
+        echo(f"Hooktray is already running for {paths.state}.")
+    finally:
+        folder.release()
+    return 0
+
+
+class App:
+    """The running tray: parts, and the wires between them."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        folder: StateFolder,
+        *,
+        headless: bool,
+        echo: Callable[[str], None],
+        trust: type[ClickTrust],
+        grace: float,
+    ) -> None:
+        self._paths = paths
+        self._echo = echo
+        self._background_pool = BackgroundPool()
+        self._stop_signal, self._shutdown_state = StopSignal(), ShutdownState()
+        self._agents = KnownAgents(os.getpid())
+        self._opener = Opener()
+        self._click_trust = trust(self._agents, self._opener.started)
+        self._first_start = welcome.create_config(paths)
+        self._loop = LoopThread()
+        self._work = WorkQueue("chores")
+        self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
+        self._background = BackgroundProcesses()
+        self._stores = open_stores(
+            paths, migrate=True, trouble=self._journal_problem, limits=lambda: journal_limits(self._catalog)
+        )
+        self._catalog = build_catalog(paths, self._stores)
+        self._watch = FileWatch(self._loop.loop, self._changed)
+        self._make_recovery(folder)
+        self._doctor = LiveDoctor(paths, self._stores, self._catalog, self._health)
+        self._turns = TurnEndDetector(
+            lambda: self._catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
+        )
+        self._events = EventBus(self._work.post, self._stores.journal, self._turns)
+        self._make_alerts()
+        self._make_engine()
+        threads = (self._loop, self._work)
+        self._page = build_page(
+            paths,
+            self._stores,
+            self._catalog,
+            self._controls,
+            threads,
+            self._refresh,
+            self._click_trust.browser_objection,
+            self._opener.open,
+            self._stop_signal,
+            lambda: (self._presenter, self._menu),
+        )
+        self._make_desktop(headless=headless)
+        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor)
+        reviews = partial(
+            write_review, copies=self._stores.copies, environment=os.environ, folder=paths.state / "reviews"
+        )
+        requests = UserRequests(
+            self._controls,
+            self._icon_name,
+            self._terminals,
+            reviews,
+            self._page.open,
+            self._health,
+            self._click_trust.may_open_page,
+            lambda found: written_batch(found, (), self._stores.copies, os.environ, paths.state / "reviews"),
+        )
+        self._typed = HooksCommand(self._controls, requests, self._doctor.summary)
+        self._listener = IpcServer(paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._shutdown = GracefulShutdown(
+            self._listener,
+            self._shutdown_state,
+            grace=grace,
+            on_begin=self._terminals.close,
+            on_wait=self._on_waiting,
+            on_end=self._icon.stop,
+        )
+        if self._icon.reason:
+            echo(self._icon.reason)
+
+    def _make_recovery(self, folder: StateFolder) -> None:
+        paths = self._paths
+        names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name)
+        self._folder_watch = FolderWatch(self._loop.loop, paths.state, names, lambda: self._work.post(self._recover))
+        self._state_recovery = StateRecovery(
+            paths,
+            self._stores,
+            self._catalog,
+            folder,
+            listen=lambda: self._listener.rebind(),
+            write_relay_conf=self._write_relay_conf,
+            announce=self._announce_incident,
+            on_conflict=self._yield_to_other,
+            retry=self._folder_watch.schedule,
+            watch=self._folder_watch.rearm,
+            quit=self._shutdown_state,
+        )
+        self._state_recovery.snapshot()
+
+    def _make_alerts(self) -> None:
+        self._alert_controller = AlertController(
+            loop=self._loop.loop,
+            post=self._work.post,
+            settings=lambda: mute_classes(self._catalog.configuration.settings, self._stores.switch.muted_classes()),
+            ask_agents=lambda: confirmations.asking_agents(
+                self._catalog.configuration.settings, self._stores.ledger.state
+            ),
+            muted=lambda: self._stores.switch.state().muted,
+            on_delivery=self._events.alerted,
+            icon_visible=lambda: self._icon.visible,
+            trusts=self._click_trust.is_trusted_host,
+            is_first=self._stores.journal.is_first,
+        )
+        self._alerts = self._alert_controller.alerts
+        self._events.on_arrival, self._events.on_decision = self._alerts.arrived, self._on_decision
+
+    def _make_engine(self) -> None:
+        model = functools.partial(confirmed_llm, self._paths, self._stores)
+        self._engine = build_engine(
+            self._stores,
+            self._events,
+            self._background_pool.spawn,
+            self._background,
+            llm=model,
+            shutdown=self._stop_signal,
+            questions=self._alert_controller.questions,
+            exceptions=lambda: self._catalog.exceptions,
+            command_answers=lambda words, agent: self._typed(words, agent),
+            port=lambda: self._page.port,
+            quit=self._shutdown_state,
+        )
+        trials = Trials(
+            self._paths,
+            self._stores,
+            spawn=self._background_pool.spawn,
+            failed=self._alert_controller.trial_failed,
+            changed=self._changed,
+            shutdown=self._stop_signal,
+        )
+        self._controls = Controls(
+            switch=self._stores.switch,
+            consent=Consent(self._stores.ledger, self._catalog),
+            catalog=self._catalog,
+            announce=self._alert_controller.switched,
+            redraw=self._changed,
+            approved=trials.approved,
+        )
+
+    def _make_desktop(self, *, headless: bool) -> None:
+        reviews = self._paths.state / "reviews"
+        self._database_recovery = DatabaseRecovery(
+            self._stores, self._controls, reviews, self._alerts, self._opener.open
+        )
+        self._presenter, self._menu = build_desktop(
+            self._paths,
+            self._stores,
+            self._catalog,
+            self._controls,
+            self._alert_controller,
+            post=self._work.post,
+            open_file=self._opener.open,
+            open_page=self._page.open,
+            failing_hooks=lambda: self._doctor.failing_hooks(self._alert_controller.failing_hooks),
+            spawn=self._background_pool.spawn,
+            examine=lambda: self._background_pool.spawn(self._examine),
+            incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
+            show_incident=self._show_incident,
+            quit=self.quit,
+            recovery=self._database_recovery,
+        )
+        self._events.view = self._presenter
+        self._alert_controller.review = lambda key, digest: self._menu.act(Review(key, digest))
+        self._alert_controller.recover = lambda: self._menu.act(ReviewBatch())
+        self._alert_controller.reason = lambda record: self._menu.act(ShowReason(record))
+        self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
+        self._alert_controller.changed = self._presenter.show
+        self._icon: Icon = choose_icon(
+            self._loop.loop,
+            self._act,
+            self._opened,
+            headless=headless,
+            environment=os.environ,
+            trusts=self._click_trust.is_trusted_host,
+        )
+
+    def run(self) -> None:
+        """Open the door, then give the main thread to the icon until someone quits."""
+        self._write_relay_conf()  # before anybody can rely on us: we may be killed at any moment
+        self._shutdown.start()
+        try:
+            self._listener.start()
+            self._state_recovery.start()
+            self._work.post(self._start)
+            self._icon.run()
+        finally:
+            self.quit()  # when the icon ended by itself
+            self._shutdown.join()
+
+    def quit(self) -> None:
+        self._shutdown.request()
+
+    def close(self) -> None:
+        """In order: nothing new comes in, what runs ends, what happened is written down.
+
+        `run` has waited for the hooks of events whose agent waits. What hangs now is dumped to stderr, and left.
+        """
+        faulthandler.dump_traceback_later(CLOSE_TIMEOUT, exit=True)
+        self._shutdown_state.begin()
+        self._shutdown_state.end_hooks()
+        self._terminals.close()
+        self._listener.close()
+        self._watch.close()
+        self._folder_watch.close()
+        self._turns.close()
+        self._stop_signal.close()
+        self._background_pool.join()
+        self._background.close()
+        self._page.close()
+        self._work.close()
+        self._presenter.close()
+        self._alert_controller.close()
+        self._stores.journal.close()
+        self._state_recovery.close()
+        self._loop.close()
+        faulthandler.cancel_dump_traceback_later()
+
+    def _on_waiting(self) -> None:
+        text = say("Quitting: waiting for running hooks. Quit again to end them")
+        self._work.post(lambda: self._presenter.status_shown("quit", text))
+        self._work.post(lambda: self._echo(text))
+
+    def _on_decision(self, event: Event, decision: Decision, record: Record) -> None:
+        self._page.publish(record)
+        self._alert_controller.decided(event, decision, record)
+        self._throttled_refresh.request()
+
+    def _start(self) -> None:
+        if self._shutdown_state.begun:  # what a person is to read waits for the next start
+            return
+        self._presenter.attach(self._icon)
+        self._alert_controller.announce_offline(self._stores)
+        self._refresh()
+        if self._first_start:
+            self._welcome()
+        self._catalog.prune()
+        self._stores.journal.prune()
+        self._stores.sessions.prune(SESSION_DAYS)
+        gc.freeze()  # what is there by now stays: nobody need look at all of it again and again
+
+    def _refresh(self) -> None:
+        """Look at the sources again; whatever newly waits for the user is announced."""
+        started, problem = time.monotonic(), self._catalog.configuration.problem
+        self._state_recovery.check()
+        self._catalog.refresh()
+        self._alert_controller.announce_tampering(self._stores)
+        self._database_recovery.refresh()
+        together = {one.key for one in self._controls.batch.hooks}
+        confirmations.record_asking_agents(self._catalog.configuration.settings, self._stores.ledger)
+        for standing in self._catalog.take_new():
+            if standing.key not in together:  # those have one alert for all of them
+                self._alerts.hook_waiting(standing)
+        self._alerts.withdraw_except({one.key for one in self._catalog.states if one.waiting})
+        if self._catalog.configuration.problem not in ("", problem):
+            self._alerts.config_broken(self._catalog.configuration.problem)
+            log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
+        self._alerts.source_warnings(self._catalog.configuration.warnings)
+        with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
+            self._write_relay_conf()
+        self._watch.watch((self._paths.config, *self._catalog.watched))
+        self._doctor.refresh()
+        self._presenter.show()
+        self._throttled_refresh.record_cost(time.monotonic() - started)
+
+    def _recover(self) -> None:
+        """Something happened to the state folder."""
+        before = self._state_recovery.incident
+        self._state_recovery.check()
+        if self._state_recovery.incident is not before or not self._paths.relay_conf.exists():
+            self._refresh()
+
+    def _write_relay_conf(self) -> None:
+        """Write what relays read when the tray does not answer."""
+        relay_conf.write(self._paths, self._catalog.without_tray())
+
+    def _announce_incident(self, incident: Incident) -> None:
+        self._alert_controller.announce(state_folder_lost(incident.brief))
+        self._presenter.show()
+
+    def _yield_to_other(self) -> None:
+        text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
+        self._echo(text)
+        log.warning("%s", text)
+        self._alert_controller.announce(state_folder_lost(text))
+        self._icon.stop()
+
+    def _show_incident(self) -> None:
+        """Once it was read, the icon is as usual again."""
+        if incident := self._state_recovery.incident:
+            if incident.failure:
+                self._alert_controller.announce(state_folder_lost(incident.text))
+            else:
+                self._alert_controller.show_text("state-folder", incident.text + "\n")
+            self._state_recovery.acknowledge()
+            self._presenter.show()
+
+    def _examine(self) -> None:
+        path = self._doctor.report()
+        self._work.post(lambda: self._opener.open(path))
+
+    def _welcome(self) -> None:
+        found = connectable(self._paths)
+        self._echo(welcome.text(self._paths, found))
+        self._alert_controller.announce(welcome.alert(found))
+
+    def _changed(self) -> None:
+        self._work.post(self._refresh)
+
+    def _opened(self) -> None:
+        self._presenter.opened()
+        self._changed()
+
+    def _icon_name(self) -> str:
+        """Which icon is on the screen now; "" when none is."""
+        return self._icon.name if self._icon.visible else ""
+
+    def _act(self, action: Action) -> None:
+        self._work.post(lambda: self._menu.act(action))
+
+    def _turn_ended(self, event: Event) -> None:
+        """Told at once, however long its hooks will take."""
+        self._work.post(lambda: self._alerts.arrived(event))
+        self._work.post(lambda: self._engine.observe(event))
+
+    def _health(self) -> Mapping[str, object]:
+        incident = self._state_recovery.incident
+        more = {
+            **self._alert_controller.problems,
+            "problems": [incident.row] if incident else [],
+            "troubled": sorted(self._doctor.failing_hooks(self._alert_controller.failing_hooks)),
+        }
+        return runtime_health(self._icon, self._background, self._stores.journal, more)
+
+    def _journal_problem(self, text: str) -> None:
+        log.warning("journal: %s", text)
+        if self._stores.database.is_marked_damaged:
+            self._changed()  # which raises the alert of a damaged database
+        else:
+            self._work.post(lambda: self._alerts.inform(say("The journal cannot be written"), text))

@@ -1,0 +1,100 @@
+"""Quits without turning a guard that runs into an allow: its hooks finish, or their processes end before the answer.
+
+Quit in the menu, SIGTERM, SIGINT, SIGHUP and an icon that ends by itself all come here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from tray.threads import ShutdownState
+
+GRACE = 10.0  # seconds that hooks may take to finish when an agent waits for their answer
+KILL_TIMEOUT = 3.0  # seconds until the process trees of all other hooks are gone
+CLOSE_TIMEOUT = 12.0  # seconds that everything else may take
+POLL_INTERVAL = 0.02  # seconds between two looks at what still runs
+
+log = logging.getLogger(__name__)
+
+
+class StoppableServer(Protocol):
+    """What this needs of the Listener."""
+
+    @property
+    def is_busy(self) -> bool: ...
+    def stop_accepting(self) -> None: ...
+    def close(self, timeout: float) -> None: ...
+
+
+class GracefulShutdown:
+    """`ask` from anywhere, also from a signal handler; asked once more, hooks end at once.
+
+    It works on a thread of its own, so that the icon goes on meanwhile. It calls `began` first, `waits` when hooks
+    still run, and `ended` when none does any more.
+    """
+
+    def __init__(
+        self,
+        listener: StoppableServer,
+        quit: ShutdownState,
+        *,
+        grace: float = GRACE,
+        on_begin: Callable[[], object],
+        on_wait: Callable[[], object],
+        on_end: Callable[[], object],
+    ) -> None:
+        self._listener, self._quit, self._grace = listener, quit, grace
+        self._on_begin, self._on_wait, self._on_end = on_begin, on_wait, on_end
+        # A queue of C code: a signal handler that interrupts itself would wait for ever for the lock of an Event.
+        self._requests: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="quit", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def request(self) -> None:
+        self._requests.put(None)
+
+    def join(self) -> None:
+        """Wait until it has ended; `ask` comes before this."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._requests.get()
+        try:
+            self._drain()
+        except Exception:  # the tray ends all the same
+            log.exception("hooks could not be waited for")
+        finally:
+            # A tray that hangs from here on dumps its threads to stderr and exits: a quit always ends it.
+            faulthandler.dump_traceback_later(CLOSE_TIMEOUT, exit=True)
+            self._on_end()
+
+    def _drain(self) -> None:
+        """First by themselves, then by force; a connection is closed only after the processes behind it are gone."""
+        until = time.monotonic() + self._grace
+        self._quit.begin()
+        self._on_begin()
+        self._listener.stop_accepting()
+        if self._listener.is_busy:
+            log.info("quitting: hooks that an agent waits for have %g s to finish", self._grace)
+            self._on_wait()
+        while self._listener.is_busy and time.monotonic() < until and not self._requested_again():
+            pass
+        if self._listener.is_busy:
+            log.warning("quitting: hooks that still run are ended, and their agents ask the one-shot engine")
+        self._quit.end_hooks()
+        self._listener.close(KILL_TIMEOUT)
+
+    def _requested_again(self) -> bool:
+        with contextlib.suppress(queue.Empty):
+            self._requests.get(timeout=POLL_INTERVAL)
+            return True
+        return False

@@ -1,0 +1,92 @@
+"""Puts the page together; it costs nothing until somebody opens it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from tray.app import Stores, build_engine, confirmed_llm
+from tray.app.page_settings import choices, choose
+from tray.approvals.callers.clicks import ClickRejection
+from tray.approvals.catalog import HookCatalog
+from tray.approvals.controls import Controls
+from tray.desktop.menu_controller import MenuController
+from tray.desktop.presenter import Presenter
+from tray.engine.replay import ReplayComparison, compare
+from tray.engine.trial import NullListener
+from tray.execution.command import Hangup
+from tray.model.decision import Record
+from tray.paths import Paths
+from tray.store.stats import Statistics
+from tray.threads import LoopThread, WorkQueue
+from tray.web.page import WebPage
+from tray.web.services import AgentConnection, PageServices
+
+REFRESH_TIMEOUT = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
+
+T = TypeVar("T")
+
+
+def build_page(
+    paths: Paths,
+    stores: Stores,
+    catalog: HookCatalog,
+    controls: Controls,
+    threads: tuple[LoopThread, WorkQueue],
+    refresh: Callable[[], None],
+    objection: Callable[[int], ClickRejection | None],
+    open_file: Callable[[Path], None],
+    shutdown: Hangup,
+    menu: Callable[[], tuple[Presenter, MenuController]],
+) -> WebPage:
+    """`ending` becomes readable when the tray ends, and ends what a replay runs; `menu` is there when one looks."""
+    loop, chores = threads
+    parts = PageServices(
+        journal=stores.journal,
+        statistics=Statistics(stores.database),
+        roster=catalog,
+        copies=stores.copies,
+        controls=controls,
+        refresh=lambda: _run_on(chores, refresh),
+        objection=objection,
+        replay=build_replay(paths, stores, catalog, shutdown),
+        settings=lambda: _run_on(chores, lambda: choices(menu()[0])) or (),
+        change_setting=lambda id, on: bool(_run_on(chores, lambda: choose(*menu(), id, on))),
+        connections=lambda: page_agents(paths, stores),
+    )
+    return WebPage(loop.loop, parts, paths.state, open_file)
+
+
+def build_replay(
+    paths: Paths, stores: Stores, catalog: HookCatalog, shutdown: Hangup | None
+) -> Callable[[Record], ReplayComparison]:
+    """Asks the hooks in force about a recorded event, through an engine that tells nobody and keeps nothing."""
+    nobody = NullListener()
+    judge = build_engine(
+        stores, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=nobody,
+        shutdown=shutdown, exceptions=lambda: catalog.exceptions,
+    )  # fmt: skip
+    return lambda record: compare(judge, record, dict(os.environ))
+
+
+def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
+    """How each agent stands; nothing is sent."""
+    from tray.app.agent_sites import connection_states  # not needed to start
+
+    return {
+        one.agent: AgentConnection(installed=one.installed, connected=one.connected, advice=one.advice)
+        for one in connection_states(paths, stores.journal)
+    }
+
+
+def _run_on(chores: WorkQueue, work: Callable[[], T]) -> T | None:
+    """Work on the thread of the menu and of the sources' news, waited for; None when that took too long."""
+    done: queue.SimpleQueue[T] = queue.SimpleQueue()
+    chores.post(lambda: done.put(work()))
+    with contextlib.suppress(queue.Empty):
+        return done.get(timeout=REFRESH_TIMEOUT)
+    return None

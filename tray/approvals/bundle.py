@@ -1,0 +1,357 @@
+"""What an approval covers: the scripts that a command line runs and what they load, and how the copies run.
+
+Lines for a shell have their words in `lines.py`, what is run is found by `executed.py`, and what scripts load by
+`dependencies`. A plugin's hook is approved with the plugin's whole folder. A word that names any other file is data:
+it stays as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+
+from tray.approvals import entry_points, shell_hooks
+from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, EntryPoint, Inclusion, scan
+from tray.approvals.dependencies.analysis import InclusionKind
+from tray.approvals.programs import SYSTEM_FOLDERS, MissingError, absolute, require_present
+from tray.errors import HooktrayError
+from tray.model.hook import Command, Hook
+from tray.shell.placeholders import declared_values, fill
+from tray.store.copies import Bundle, Copies, DamagedError, Manifest
+
+CACHED_LINES = 1024  # command lines whose words are remembered: they are asked for at each use
+EXCLUDED_FOLDERS = {".git", "__pycache__"}
+NO_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({})
+
+Stamp = tuple[str, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandWord:
+    """One word of a command line. `path` is the file that it, or the part after its `=`, would name."""
+
+    text: str
+    prefix: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """What an approval of a hook would cover, why, and what it would not."""
+
+    bundle: Bundle
+    dependencies: Dependencies = field(default_factory=Dependencies)
+    data_words: tuple[str, ...] = ()  # words of the line that name data
+    stamps: tuple[Stamp, ...] = ()  # of all that it depends on, from before it was read
+
+    @property
+    def watched_paths(self) -> tuple[str, ...]:
+        """The files and folders whose change changes the survey, besides those of the line."""
+        swept = (
+            path
+            for path, reason in self.dependencies.files.items()
+            if reason.kind in (InclusionKind.HOOKS, InclusionKind.FOLDER)
+        )
+        folders = (os.path.dirname(path) for path in swept)  # noqa: PTH120
+        return tuple(
+            dict.fromkeys(
+                (*self.bundle.contents, *self.dependencies.files, *self.dependencies.watched_folders, *folders)
+            )
+        )
+
+
+class CommandResolver:
+    """Runs hooks from their copies, bound to the very programs that were there when they were approved."""
+
+    def __init__(self, copies: Copies) -> None:
+        self._copies = copies
+        self._cached_sums: dict[Stamp, str] = {}
+        self._lines: dict[str, tuple[Hook, Manifest, tuple[str, ...]]] = {}  # as long as hook and copy are the same
+
+    def argv(self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS) -> tuple[str, ...]:
+        """The command line of the unit's own bytes. Raises DamagedError; never falls back to the original.
+
+        `places` are the hook's placeholders for one event.
+        """
+        if not isinstance(hook.action, Command):
+            return ()
+        manifest = self._intact_manifest(hook, name)
+        program = program_of(hook, hook.action)
+        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old place
+            if pinned != self._cached_sha256(path):
+                raise DamagedError(f"{path} is another program than when {hook.name} was approved")
+        if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
+            raise DamagedError(f"{program} was not there when {hook.name} was approved")
+        known = self._lines.get(name)
+        if known is not None and known[0] is hook and known[1] is manifest and not placeholders:
+            return known[2]
+        argv = self._line(hook, hook.action, program, self._copies.paths(name), placeholders)
+        if not placeholders:
+            self._lines[name] = (hook, manifest, argv)
+        return argv
+
+    def _line(
+        self, hook: Hook, command: Command, program: str, copies: Mapping[str, str], placeholders: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        if command.shell:
+            return (program, "-c", shell_hooks.rewrite_line(hook, command, copies))
+        argv = [_resolve_word(word, copies, placeholders, command) for word in words_of(hook, command)]
+        return (copies.get(program, program), *argv[1:])
+
+    def _intact_manifest(self, hook: Hook, name: str) -> Manifest:
+        """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
+        try:
+            return self._copies.check(name)
+        except DamagedError:
+            with contextlib.suppress(DamagedError):
+                return self._copies.restore(name)
+            with contextlib.suppress(HooktrayError, OSError, ValueError):
+                unit = read_bundle(hook)
+                if unit.digest == name:
+                    self._copies.save(unit)
+                    return self._copies.check(name)
+            raise
+
+    def copy(self, name: str, original: str) -> str:
+        """Where the copy of a file or folder lies within the unit; "" for no folder."""
+        return str(self._copies.path(name, original)) if original else ""
+
+    def _cached_sha256(self, path: str) -> str:
+        """The program's SHA-256; read again only when the kernel says that the file may be another one."""
+        sign = _stamp(path)
+        if sign is None:
+            return "gone"
+        if sign not in self._cached_sums:
+            self._cached_sums[sign] = _sha256(path)
+        return self._cached_sums[sign]
+
+
+def _resolve_word(
+    word: CommandWord, copies: Mapping[str, str], placeholders: Mapping[str, str], command: Command
+) -> str:
+    """The word with the approved copy of what it names; data keeps the user's own path in every folder."""
+    if word.path in copies:
+        return word.prefix + copies[word.path]
+    named = word.text.removeprefix(word.prefix)
+    if named.startswith("~/") or (_is_relative(named, command) and "${" not in named):
+        return word.prefix + word.path
+    if _is_user_file(word.path) and not Path(named).is_absolute():
+        return word.prefix + word.path
+    return fill(word.text, placeholders) if placeholders else word.text
+
+
+def _is_relative(named: str, command: Command) -> bool:
+    """Whether it is written as a place beside hooktray.yaml; other formats mean the agent's folder."""
+    return not command.format and named.startswith(("./", "../"))
+
+
+def read_bundle(hook: Hook) -> Bundle:
+    """Read every file that belongs to the hook, once. Raises HooktrayError when one is missing or too large."""
+    return inspect(hook).bundle
+
+
+def inspect(hook: Hook) -> Inspection:
+    """The same, with the reason for each file, what the scripts lack, and what is not covered."""
+    if not isinstance(hook.action, Command):
+        return Inspection(bundle=Bundle(hook=hook))
+    signs = file_stamps(hook)
+    if hook.action.shell:
+        shell_hooks.require_line(hook, hook.action)
+    else:
+        _require_present(hook, hook.action)
+    read = _Contents()
+    run_by_it = tuple(entries_of(hook, hook.action))
+    entries = tuple(entry for entry in run_by_it if entry.is_copied)
+    listed = tuple(path for path in _limited(hook, hook.action) if _is_user_file(path))
+    run = {entry.path for entry in run_by_it} | set(listed) | {program_of(hook, hook.action)}
+    named = tuple(entry_points.data_words(_word_paths(hook, hook.action), run))
+    found = scan(entries, hook.action.folder, data={path for _, path in named}, content=read.content)
+    files = {path: Inclusion(kind=InclusionKind.LISTED) for path in listed} | dict(found.files)
+    if len(files) > MAX_FILES:
+        raise HooktrayError(
+            f"{hook.name}: more than {MAX_FILES} files", hint="move the hook into a folder of its own"
+        )
+    contents = {path: read.content(path) for path in files}
+    executable = frozenset(path for path in contents if os.access(path, os.X_OK))
+    programs = (program_of(hook, hook.action), *(entry.path for entry in run_by_it if not entry.is_copied))
+    pinned = {
+        path: _sha256(path) for path in programs if path not in contents and not path.startswith(SYSTEM_FOLDERS)
+    }
+    return Inspection(
+        bundle=Bundle(hook=hook, contents=contents, executable=executable, pinned=pinned),
+        dependencies=replace(found, files=files),
+        data_words=tuple(dict.fromkeys(text for text, _ in named)),
+        stamps=(*signs, *read.signs),
+    )
+
+
+def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
+    """A cheap sign that the files may have changed; the kernel's ctime cannot be set back, unlike mtime.
+
+    `also` are the places that the last survey depended on.
+    """
+    if not isinstance(hook.action, Command):
+        return ()
+    paths: set[str] = {hook.action.interpreter, *also}
+    with contextlib.suppress(HooktrayError, ValueError):
+        paths.update(_named(hook, hook.action))
+    with contextlib.suppress(HooktrayError):
+        paths.update(islice(_listed(hook, hook.action), MAX_FILES))
+    return tuple(sign for path in sorted(paths) if (sign := _stamp(path)))
+
+
+def entries_of(hook: Hook, command: Command) -> Iterator[EntryPoint]:
+    """The files that its line runs, each once."""
+    if command.shell:
+        found = entry_points.in_shell(hook, command)
+    else:
+        argv = [
+            program_of(hook, command),
+            *(fill(word, declared_values(hook, command)) for word in _split(command.line)[1:]),
+        ]
+        found = entry_points.in_argv(argv, command)
+    seen: set[str] = set()
+    for entry in found:
+        if entry.path not in seen:
+            seen.add(entry.path)
+            yield entry
+
+
+class _Contents:
+    """The bytes of a hook's files, each read once and all together within the limit."""
+
+    def __init__(self) -> None:
+        self._left = MAX_SIZE
+        self._known: dict[str, bytes] = {}
+        self.signs: list[Stamp] = []
+
+    def content(self, path: str) -> bytes:
+        if path not in self._known:
+            sign = _stamp(path)
+            self.signs += [sign] if sign else []
+            self._known[path] = _read(path, self._left)
+            self._left -= len(self._known[path])
+        return self._known[path]
+
+
+def _word_paths(hook: Hook, command: Command) -> list[tuple[str, str]]:
+    """Each word that may name a file, with its path."""
+    if command.shell:
+        return list(shell_hooks.named_paths(hook, command))
+    return [(word.text, word.path) for word in words_of(hook, command)][1:]
+
+
+def _limited(hook: Hook, command: Command) -> Iterator[str]:
+    for count, path in enumerate(_listed(hook, command)):
+        if count >= MAX_FILES:
+            raise HooktrayError(f"{hook.name}: more than {MAX_FILES} files", hint="name fewer files under `files:`")
+        yield path
+
+
+def _named(hook: Hook, command: Command) -> Iterator[str]:
+    """Every path that a word of the line may name."""
+    if command.shell:
+        return shell_hooks.paths(hook, command)
+    return (word.path for word in words_of(hook, command))
+
+
+def _require_present(hook: Hook, command: Command) -> None:
+    """What would be run has to be here to be read; else the agent's own folder could supply it later."""
+    program = program_of(hook, command)
+    first, *others = (fill(word, declared_values(hook, command)) for word in _split(command.line))
+    if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
+        raise MissingError(f"{first}: there is no such program", hint="write its path, or put it there first")
+    require_present([program, *others], command.folder)
+
+
+def words_of(hook: Hook, command: Command) -> Iterator[CommandWord]:
+    """The words of a line that no shell reads."""
+    places = declared_values(hook, command)
+    for index, text in enumerate(_split(command.line)):
+        if index == 0:
+            yield CommandWord(text, "", program_of(hook, command))
+            continue
+        prefix, named = re.fullmatch(r"(-{1,2}[\w-]+=)?(.*)", text, re.DOTALL).groups(default="")  # type: ignore[union-attr]
+        yield CommandWord(text, prefix, absolute(fill(named, places), command.folder) if named else "")
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _split(line: str) -> tuple[str, ...]:
+    return tuple(shlex.split(line))
+
+
+def program_of(hook: Hook, command: Command) -> str:
+    """The file that starts; "" when it is a bare name that was found nowhere."""
+    if command.interpreter:
+        return command.interpreter
+    first = fill(_split(command.line)[0], declared_values(hook, command))
+    return absolute(first, command.folder) if "/" in first or "\\" in first else ""
+
+
+def _listed(hook: Hook, command: Command) -> Iterator[str]:
+    """The files of the hook's plugin, and what its `files:` say."""
+    if command.plugin:
+        yield from _folder(command.plugin)
+    for pattern in hook.files:
+        whole = Path(absolute(pattern, command.folder))
+        fixed = Path(*_plain_parts(whole))
+        rest = whole.relative_to(fixed)
+        try:
+            yield from (str(path) for path in ([fixed] if rest == Path() else fixed.glob(str(rest))))
+        except (OSError, ValueError, NotImplementedError) as error:
+            raise HooktrayError(f"files: {pattern}: {error}", hint="write a pattern such as `lib/*.py`") from error
+
+
+def _folder(root: str) -> Iterator[str]:
+    """All files of a plugin, but for what git and Python keep there for themselves."""
+    for folder, inner, files in os.walk(root):
+        inner[:] = sorted(set(inner) - EXCLUDED_FOLDERS)
+        yield from (os.path.join(folder, name) for name in sorted(files))  # noqa: PTH118
+
+
+def _plain_parts(pattern: Path) -> Iterator[str]:
+    for part in pattern.parts:
+        if any(sign in part for sign in "*?["):
+            return
+        yield part
+
+
+def _is_user_file(path: str) -> bool:
+    return os.path.isfile(path) and not path.startswith(SYSTEM_FOLDERS)  # noqa: PTH113
+
+
+def _read(path: str, left: int) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(left + 1)
+    except OSError as error:
+        raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="make it readable for you") from error
+    if len(content) > left:
+        raise HooktrayError(
+            f"{path}: the hook's files are over {MAX_SIZE} bytes", hint="name fewer files under `files:`"
+        )
+    return content
+
+
+def _sha256(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="use another program") from error
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - Path() refuses some words
+    except (OSError, ValueError):
+        return None
+    return (path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

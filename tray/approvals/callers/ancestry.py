@@ -1,0 +1,185 @@
+"""Who started whom: the processes above one, as the kernel knows them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import PurePath
+
+from tray.execution.orphans import OPENED_VARIABLE
+from tray.execution.proc import environment, stat
+from tray.files import content
+
+# How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
+ONE_SHOT = ("-I", "-m", "tray", "once")
+DEPTH = 64
+MAX_PARENTS = 1024  # parents of relays
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    pid: int
+    command: tuple[str, ...] = ()
+
+
+def ancestors(pid: int) -> Iterator[Ancestor]:
+    """The processes above `pid`, nearest first; ends where the system does not let us see further."""
+    for _ in range(DEPTH):
+        try:
+            pid = _parent(pid)
+            if pid <= 1:
+                return
+            yield Ancestor(pid, _command(pid))
+        except (OSError, ValueError):
+            return
+
+
+if sys.platform == "linux":
+
+    def _parent_start(pid: int) -> tuple[int, bytes] | None:
+        """The parent of this process, and when that was started."""
+        try:
+            parent = _parent(pid)
+            fields = stat(parent, 20)
+            return (parent, fields[19]) if parent > 1 else None
+        except (OSError, ValueError, IndexError):
+            return None
+
+else:
+
+    def _parent_start(pid: int) -> tuple[int, bytes] | None:
+        return None  # to ask for both takes as long as to look at them all
+
+
+if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
+
+    def _parent(pid: int) -> int:
+        return int(stat(pid, 2)[1])
+
+    def _command(pid: int) -> tuple[str, ...]:
+        line = content(f"/proc/{pid}/cmdline")
+        return tuple(os.fsdecode(word) for word in line.split(b"\0")[:-1])
+
+else:
+
+    def _parent(pid: int) -> int:
+        import psutil
+
+        try:
+            return psutil.Process(pid).ppid()
+        except psutil.Error as error:
+            raise ProcessLookupError(pid) from error
+
+    def _command(pid: int) -> tuple[str, ...]:
+        import psutil
+
+        try:
+            return tuple(psutil.Process(pid).cmdline())
+        except psutil.Error as error:
+            raise ProcessLookupError(pid) from error
+
+    def _program(pid: int) -> str:
+        import psutil
+
+        try:
+            return psutil.Process(pid).exe()
+        except psutil.Error as error:
+            raise ProcessLookupError(pid) from error
+
+
+def is_own_program(pid: int) -> bool:
+    """Whether it runs the very program that we run: words of a command line are anybody's to choose."""
+    try:
+        if sys.platform == "linux":  # also a program that was replaced since
+            theirs, own = os.stat(f"/proc/{pid}/exe"), os.stat("/proc/self/exe")  # noqa: PTH116
+        else:
+            theirs, own = os.stat(_program(pid)), os.stat(sys.executable)  # noqa: PTH116
+    except OSError:
+        return False
+    return os.path.samestat(theirs, own)
+
+
+def descends_from(
+    pid: int,
+    own: int,
+    ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
+    is_own_program_of: Callable[[int], bool] = is_own_program,
+) -> bool:
+    """Whether the process with the number `own`, or a one-shot engine, is above this one."""
+    return _direct_child(pid, own, ancestors_of, is_own_program_of) is not None
+
+
+def descends_from_hook(
+    pid: int,
+    own: int,
+    ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
+    is_opened: Callable[[int], bool] = lambda pid: has_variable(pid, OPENED_VARIABLE),
+    is_own_program_of: Callable[[int], bool] = is_own_program,
+) -> bool:
+    """Whether a relay was started by a hook: a child of ours, unless we opened it for the person."""
+    below = _direct_child(pid, own, ancestors_of, is_own_program_of)
+    return below is not None and not is_opened(below)
+
+
+def _direct_child(
+    pid: int, own: int, ancestors_of: Callable[[int], Iterable[Ancestor]], is_own_program_of: Callable[[int], bool]
+) -> int | None:
+    """The one directly below us on the way down to `pid`."""
+    below = pid
+    for found in ancestors_of(pid) if pid > 0 else ():
+        if found.pid == own or (found.command[1:5] == ONE_SHOT and is_own_program_of(found.pid)):
+            return below
+        below = found.pid
+    return None
+
+
+class HookAncestry:
+    """Whether a relay was started by a hook, asked of each event that has hooks: what the kernel said once is kept.
+
+    A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
+    enough to know the relay's parent again, which a number alone would not do: numbers come back.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._own = own
+        self._unrelated: set[tuple[int, bytes]] = set()
+
+    def from_hook(self, pid: int) -> bool:
+        parent = _parent_start(pid)
+        if parent is not None and parent in self._unrelated:
+            return False
+        found = descends_from_hook(pid, self._own)
+        if not found and parent is not None and parent == _parent_start(pid):
+            if len(self._unrelated) >= MAX_PARENTS:
+                self._unrelated.clear()
+            self._unrelated.add(parent)
+        return found
+
+
+def has_variable(pid: int, name: str) -> bool:
+    """Whether the kernel says that this process was started with such a variable."""
+    return any(one.startswith(f"{name}=".encode()) for one in environment(pid).split(b"\0"))
+
+
+def sent_by_command(
+    pid: int,
+    verbs: Iterable[str],
+    depth: int,
+    ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
+    is_own_program_of: Callable[[int], bool] = is_own_program,
+) -> bool:
+    """Whether one of our own commands with such a verb is among the first `depth` processes above this relay."""
+    near = islice(ancestors_of(pid), depth)
+    return any(any(is_command(one.command, verb) for verb in verbs) and is_own_program_of(one.pid) for one in near)
+
+
+def is_command(command: Sequence[str], verb: str) -> bool:
+    """Whether this is `hooktray VERB`, or `python -m tray VERB`, with whatever options before the verb."""
+    if verb not in command:
+        return False
+    before = command[: command.index(verb)]
+    ours = any(PurePath(word).stem == "hooktray" for word in before[:2])
+    return ours or ("-m", "tray") in pairwise(before)

@@ -1,0 +1,144 @@
+"""The agents that have knocked: what they have started is no person, whatever it clicks."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from tray.approvals.callers.ancestry import ancestors
+
+MAX_AGENTS = 1024
+SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
+# Where a whole session, or whatever the bus starts, is in one group: that two are in it says nothing.
+SHARED_GROUPS = re.compile(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessIdentity:
+    """A pid alone may come back as somebody else; a session and a group stay with what was started."""
+
+    pid: int
+    started: float  # seconds since the epoch
+    session: int = 0
+    group: str = ""  # its control group; "" when that says nothing of who started it
+
+
+class KnownAgents:
+    """Remembers who started relays. `met` is called for each event, the others for each click.
+
+    What is above ourselves is never an agent: a relay that outlives its agent is handed to the session's own
+    manager, and below that stands the whole desktop.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._ours = {own, *(one.pid for one in ancestors(own))}
+        self._own = _process(own)
+        self._lock = threading.Lock()
+        self._parents: dict[int, None] = {}
+        self._known: dict[tuple[int, float], ProcessIdentity] = {}
+        self._first = float("inf")
+
+    def record(self, parent: int, relay: int = 0) -> None:
+        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line.
+
+        The relay only says so; who it is itself says the kernel (0 where it does not). A name that is not its
+        parent's marks nobody: else anybody could make an agent of the panel that the user clicks on.
+        """
+        if parent <= 1 or parent in self._parents:
+            return
+        if relay and parent != next((one.pid for one in ancestors(relay)), 0):
+            return
+        with self._lock:
+            self._parents[parent] = None
+            if len(self._parents) > MAX_AGENTS:
+                self._parents.pop(next(iter(self._parents)))
+        agent = _agent_process(parent)
+        if agent and agent.pid not in self._ours and not self.has_agent_above(agent.pid):
+            self._remember(agent)
+
+    def _remember(self, agent: ProcessIdentity) -> None:
+        """Whoever lives stays: otherwise an agent would be forgotten by having many others knock."""
+        with self._lock:
+            self._first = min(self._first, agent.started)
+            if len(self._known) >= MAX_AGENTS:
+                self._known = {key: one for key, one in self._known.items() if _process(one.pid) == one}
+            if len(self._known) < MAX_AGENTS:
+                self._known[agent.pid, agent.started] = agent
+
+    @property
+    def count(self) -> int:
+        """How many are remembered."""
+        return len(self._known)
+
+    def has_agent_above(self, pid: int) -> bool:
+        """Whether this process is an agent's, or an agent itself."""
+        known = {(one.pid, one.started) for one in self._snapshot()}
+        found = (_process(one) for one in (pid, *(one.pid for one in ancestors(pid))))
+        return any(one is not None and (one.pid, one.started) in known for one in found)
+
+    def shares_session(self, pid: int) -> bool:
+        """Whether it came after an agent in that agent's own session or control group, though nothing shows it."""
+        one = _process(pid)
+        return one is not None and any(self._shares_with(one, agent) for agent in self._snapshot())
+
+    def predates_agents(self, pid: int) -> bool:
+        """Whether every agent that we know came after this process."""
+        one = _process(pid)
+        return one is not None and one.started < self._first
+
+    def _shares_with(self, one: ProcessIdentity, agent: ProcessIdentity) -> bool:
+        if one.started < agent.started or self._own is None:
+            return False
+        session = one.session == agent.session and one.session not in (0, self._own.session)
+        return session or (one.group == agent.group and one.group not in ("", self._own.group))
+
+    def _snapshot(self) -> tuple[ProcessIdentity, ...]:
+        with self._lock:
+            return tuple(self._known.values())
+
+
+def _agent_process(pid: int) -> ProcessIdentity | None:
+    """The process behind a relay's parent: a shell that runs one line is only on the way."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        command = process.cmdline()
+        if command and PurePath(command[0]).name in SHELLS and "-c" in command[1:2]:
+            pid = process.ppid()
+        return _process(pid) if pid > 1 else None
+    except psutil.Error:
+        return None
+
+
+def _process(pid: int) -> ProcessIdentity | None:
+    import psutil
+
+    try:
+        started = psutil.Process(pid).create_time()
+    except (psutil.Error, ValueError):
+        return None
+    return ProcessIdentity(pid, started, _session(pid), _group(pid))
+
+
+def _session(pid: int) -> int:
+    if sys.platform == "win32":
+        return 0
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
+
+
+def _group(pid: int) -> str:
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    path = next((line[3:] for line in lines if line.startswith("0::")), "")
+    last = path.rpartition("/")[2]
+    return path if last.endswith((".scope", ".service")) and not SHARED_GROUPS.fullmatch(last) else ""

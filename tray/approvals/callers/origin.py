@@ -1,0 +1,33 @@
+"""Whether a command was started by an agent or a hook, as far as it can be told without asking the tray.
+
+It keeps honest programs honest: the tray's own judgement of a person is stricter, and an agent's tool calls are
+judged before they run. A script of the user's own has neither mark nor agent above it, and passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from tray.approvals.callers.ancestry import ONE_SHOT, Ancestor, is_command
+from tray.approvals.callers.person import AGENT_PROGRAMS, AGENT_VARIABLES
+
+INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
+
+
+def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) -> str:
+    """Who is behind a command; "" for a person's own doing. `environment` are the names of its variables."""
+    marks = sorted(AGENT_VARIABLES.intersection(environment))
+    if marks:
+        return f"an agent or a hook: {marks[0]} is set"
+    return next((found for one in ancestors_of if (found := _origin_of(one))), "")
+
+
+def _origin_of(one: Ancestor) -> str:
+    if one.command[1:5] == ONE_SHOT or is_command(one.command, "run"):
+        return f"a hook, below {PurePath(one.command[0]).name} ({one.pid})"
+    names = [PurePath(word).name.removesuffix(".exe") for word in one.command[:2]]
+    name = names[0] if names else ""
+    if name in INTERPRETERS and len(names) > 1:
+        name = PurePath(names[1]).stem
+    return f"{name} ({one.pid})" if name in AGENT_PROGRAMS else ""

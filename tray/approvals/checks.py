@@ -1,0 +1,149 @@
+"""What a static look finds wrong with a hook before it is approved; nothing of the hook runs for that.
+
+The only programs that it starts are shells with `-n`, which read a script and do not execute it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from tray.approvals.bundle import Inspection, entries_of, inspect
+from tray.approvals.dependencies import SHELLS, shebang
+from tray.approvals.dependencies.analysis import ScriptProblem, ScriptProblemKind
+from tray.errors import HooktrayError
+from tray.execution.script import HEAD
+from tray.language import phrase, say
+from tray.model.hook import Command, Hook
+
+TIMEOUT = 5.0  # seconds for a shell to read a script
+SYNTAX_OPTIONS = {  # how each shell reads a script without running it, and without any file of its own
+    "ash": ("-n",),
+    "bash": ("--noprofile", "--norc", "-n"),
+    "dash": ("-n",),
+    "ksh": ("-n",),
+    "sh": ("-n",),
+}
+SHELL_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
+MESSAGES = {
+    ScriptProblemKind.FILE: phrase("`{name}` is not there, and {script} loads it"),
+    ScriptProblemKind.INTERPRETER: phrase("`{name}` is not installed, and {script} begins with it"),
+    ScriptProblemKind.LARGE: phrase("the package `{name}`, which {script} imports, is too large to be copied"),
+    ScriptProblemKind.MODE: phrase("{script} is not executable"),
+    ScriptProblemKind.MODULE: phrase("the import `{name}` of {script} was not found"),
+    ScriptProblemKind.PACKAGE: phrase("the package `{name}`, which {script} imports, was not found"),
+    ScriptProblemKind.SYNTAX: phrase("{script} cannot be read: {name}"),
+}
+REMEDIES = {
+    ScriptProblemKind.FILE: phrase("put the file there, or name it under `files:`"),
+    ScriptProblemKind.INTERPRETER: phrase("install it, or correct the first line"),
+    ScriptProblemKind.LARGE: phrase("bundle the script into one file"),
+    ScriptProblemKind.MODE: phrase("run `chmod +x {quoted}`"),
+    ScriptProblemKind.MODULE: phrase(
+        "put the file beside the script and name it under `files:`, or install the package"
+    ),
+    ScriptProblemKind.PACKAGE: phrase(
+        "install it in node_modules beside the script, or bundle the script into one file"
+    ),
+    ScriptProblemKind.SYNTAX: phrase("correct that line"),
+}
+
+
+def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
+    """What the hook lacks, as far as files show."""
+    hook = inspection.bundle.hook
+    if not isinstance(hook.action, Command):
+        return ()
+    return (*inspection.dependencies.problems, *_mode_problems(inspection), *_syntax_problems(inspection))
+
+
+def blocking_problem(inspection: Inspection) -> str:
+    """Why a hook cannot work, and what to do; "" when nothing shows that it cannot."""
+    return next((describe(lack) for lack in problems(inspection) if lack.certain), "")
+
+
+def blocking_problem_of(hook: Hook) -> str:
+    """The same for a hook that was not surveyed yet; also why it could not be approved."""
+    try:
+        return blocking_problem(inspect(hook))
+    except HooktrayError as error:
+        return ": ".join(filter(None, (error.message, error.hint)))
+    except (OSError, ValueError) as error:
+        return str(error)
+
+
+def describe(problem: ScriptProblem) -> str:
+    """One finding with its cure, in one line."""
+    return f"{message(problem)}: {remedy(problem)}"
+
+
+def message(problem: ScriptProblem) -> str:
+    """What is wrong, and where."""
+    place = f"{problem.script}:{problem.line}" if problem.line else problem.script
+    return say(MESSAGES[problem.kind], name=problem.name, script=place)
+
+
+def remedy(problem: ScriptProblem) -> str:
+    """What to do about it."""
+    return say(REMEDIES[problem.kind], quoted=shlex.quote(problem.script))
+
+
+def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
+    """Scripts that the line starts by their own names: they need their mode and their interpreter."""
+    hook = inspection.bundle.hook
+    assert isinstance(hook.action, Command)
+    if os.name == "nt":
+        return
+    with contextlib.suppress(ValueError):
+        for entry in entries_of(hook, hook.action):
+            if entry.program or not entry.is_copied or entry.path not in inspection.bundle.contents:
+                continue
+            if entry.path not in inspection.bundle.executable:
+                yield ScriptProblem(kind=ScriptProblemKind.MODE, name=entry.path, script=entry.path)
+            program = shebang(inspection.bundle.contents[entry.path][:HEAD])
+            if program and not (Path(program).exists() if "/" in program else shutil.which(program)):
+                # The agent may bring another PATH than ours.
+                sure = "/" in program
+                yield ScriptProblem(
+                    kind=ScriptProblemKind.INTERPRETER, name=program, script=entry.path, line=1, certain=sure
+                )
+
+
+def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
+    """The syntax errors that the shells of its scripts report; the survey found those of Python."""
+    hook = inspection.bundle.hook
+    assert isinstance(hook.action, Command)
+    with contextlib.suppress(ValueError):
+        for entry in entries_of(hook, hook.action):
+            content = inspection.bundle.contents.get(entry.path, b"")
+            name = Path(entry.program or shebang(content[:HEAD])).name
+            if name in SYNTAX_OPTIONS and (error := _syntax_error(name, content)):
+                yield ScriptProblem(
+                    kind=ScriptProblemKind.SYNTAX, name=error, script=entry.path, certain=name in SHELLS
+                )
+
+
+def _syntax_error(shell: str, content: bytes) -> str:
+    """The first error that a shell reports of a script; it reads the bytes on stdin and executes none of them."""
+    program = next((f"{place}/{shell}" for place in SHELL_FOLDERS if os.access(f"{place}/{shell}", os.X_OK)), "")
+    if not program:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, *SYNTAX_OPTIONS[shell]],
+            input=content,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+            cwd="/",
+            env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},  # without ENV and BASH_ENV it reads no startup file
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return errors[0].removeprefix(f"{program}: ") if done.returncode and errors else ""

@@ -1,0 +1,157 @@
+"""The user's word: approve, revoke, deny, and the requests of those who may only ask."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tray.approvals.batch import ApprovalBatch, find_batch
+from tray.approvals.catalog import REMOVED, HookCatalog, HookState
+from tray.errors import HooktrayError
+from tray.language import phrase, say
+from tray.store.ledger import Ledger, LedgerAction
+
+LIST_HINT = phrase("`hooktray list` shows where each hook stands")
+MAX_REQUESTS, MAX_UNDOS = 20, 4  # anybody can ask; nobody shall push what can be undone out of sight by asking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """What somebody asked for who may not decide it; a person grants or dismisses it in the tray."""
+
+    id: str
+    summary: str
+    requester: str
+    grant: Callable[[], None]
+    is_undo: bool = False  # it was done, and to grant it is to undo it
+
+
+def require_readable(one: HookState) -> HookState:
+    """The same; raises HooktrayError where its bytes could not be read, so that there is nothing to decide about."""
+    if not one.digest:
+        why = say("`{name}` cannot be decided as it stands: {why}", name=one.hook.name, why=one.health)
+        raise HooktrayError(why, hint=one.remedy)
+    return one
+
+
+class Consent:
+    """Writes the user's decisions into the ledger. Whoever calls this has already been found to be a person."""
+
+    def __init__(self, ledger: Ledger, catalog: HookCatalog) -> None:
+        self._ledger = ledger
+        self._catalog = catalog
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self.requests: tuple[ApprovalRequest, ...] = ()
+
+    def approve(self, key: str, digest: str, channel: str) -> HookState:
+        """Approve exactly what was shown under this digest; refused when it is no longer what is proposed."""
+        standing = self._current(key, digest)
+        act = LedgerAction.REVOKE if digest == REMOVED else LedgerAction.APPROVE
+        self._write(act, standing, channel)
+        return standing
+
+    @property
+    def batch(self) -> ApprovalBatch:
+        """The hooks that wait although the same content was approved before."""
+        return find_batch(self._catalog, self._ledger.state)
+
+    def approve_batch(self, digest: str, channel: str) -> tuple[tuple[HookState, int], ...]:
+        """Approve all hooks of exactly the batch that was shown; returns each with the number of its ledger row."""
+        self._catalog.refresh()
+        found = self.batch
+        if not found or found.digest != digest:
+            raise HooktrayError(
+                say("these hooks are not the ones that were shown: one of them changed or was decided since"),
+                hint=say("open the menu and review them again"),
+            )
+        approved = tuple((one, self._append(LedgerAction.APPROVE, one, channel)) for one in found.hooks)
+        self._catalog.refresh()
+        return approved
+
+    def deny(self, key: str, digest: str, channel: str) -> HookState:
+        """Turn a proposal down. What was approved before stays in force."""
+        standing = self._current(key, digest)
+        self._write(LedgerAction.DENY, standing, channel)
+        return standing
+
+    def revoke(self, key: str, channel: str) -> HookState:
+        """Take the approval back: nothing of this hook runs from here on."""
+        standing = next((one for one in self._catalog.states if one.key == key and one.approved), None)
+        if standing is None:
+            raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
+        self._ledger.append(
+            LedgerAction.REVOKE, key, standing.approved, definition="", position=standing.position, channel=channel
+        )  # fmt: skip
+        self._catalog.refresh()
+        return standing
+
+    def confirm(self, key: str, digest: str, channel: str, *, accept: bool) -> None:
+        """Confirm or turn down a setting that loosens a gate."""
+        known = (one.definition for one in self._catalog.settings() if (one.key, one.digest) == (key, digest))
+        action = LedgerAction.APPROVE if accept else LedgerAction.DENY
+        self._ledger.append(action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel)
+
+    def add_request(self, what: str, requester: str, grant: Callable[[], None]) -> ApprovalRequest:
+        """Put a request before the user; the same words asked twice are one request."""
+        with self._lock:
+            known = next((one for one in self.requests if one.summary == what and not one.is_undo), None)
+            if known:
+                return known
+            request = ApprovalRequest(id=str(next(self._numbers)), summary=what, requester=requester, grant=grant)
+            asked = [one for one in self.requests if not one.is_undo]
+            self.requests = (*asked[1 - MAX_REQUESTS :], request, *(one for one in self.requests if one.is_undo))
+            return request
+
+    def add_undo(self, what: str, requester: str, undo: Callable[[], None]) -> str:
+        """Put before the user what was done elsewhere, so that it can be taken back; returns the request's id."""
+        with self._lock:
+            request = ApprovalRequest(
+                id=str(next(self._numbers)), summary=what, requester=requester, grant=undo, is_undo=True
+            )
+            others = tuple(one for one in self.requests if not one.is_undo)
+            earlier = [one for one in self.requests if one.is_undo and one.summary != what]
+            self.requests = (*others, *earlier[1 - MAX_UNDOS :], request)
+        return request.id
+
+    @property
+    def version(self) -> int:
+        """The number of the ledger's last row."""
+        return self._ledger.state.version
+
+    def undo(self, version: int, channel: str) -> None:
+        """Take one row of the ledger back."""
+        if not self._ledger.undo(version, channel):
+            raise HooktrayError(say("it has been decided anew since"), hint=say(LIST_HINT))
+        self._catalog.refresh()
+
+    def resolve(self, id: str, *, accept: bool) -> ApprovalRequest | None:
+        """Grant or dismiss a request; None when it is no longer there."""
+        with self._lock:
+            found = next((one for one in self.requests if one.id == id), None)
+            self.requests = tuple(one for one in self.requests if one is not found)
+        if found and accept:
+            found.grant()
+        return found
+
+    def _current(self, key: str, digest: str) -> HookState:
+        self._catalog.refresh()
+        standing = next((one for one in self._catalog.states if one.key == key), None)
+        if standing is None or require_readable(standing).digest != digest:
+            raise HooktrayError(
+                say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")
+            )
+        return standing
+
+    def _write(self, act: LedgerAction, state: HookState, channel: str) -> None:
+        self._append(act, state, channel)
+        self._catalog.refresh()
+
+    def _append(self, act: LedgerAction, state: HookState, channel: str) -> int:
+        book = self._ledger.append(
+            act, state.key, state.digest,
+            definition=state.hook.definition, position=state.position, channel=channel,
+        )  # fmt: skip
+        return book.version

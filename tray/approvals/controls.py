@@ -1,0 +1,221 @@
+"""What a person can do: switch, pause, mute, approve, deny, revoke, grant. The menu and the door both end here."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from tray.approvals.batch import ApprovalBatch
+from tray.approvals.catalog import REMOVED, HookCatalog, HookState
+from tray.approvals.confirmations import Setting
+from tray.approvals.consent import ApprovalRequest, Consent
+from tray.errors import HooktrayError
+from tray.language import count, say
+from tray.store.switch import Switch, SwitchState
+from tray.text import sanitise
+
+TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
+UNDO = "undo"
+
+Undo = Callable[[], None]  # takes back what was done; raises HooktrayError when it has been decided anew
+
+
+class Controls:
+    """Does what was decided, then says so: `switched` raises the alert, `changed` redraws the tray.
+
+    `approved` gets each hook that was approved, as it was before, with what takes the approval back.
+
+    What loosens or takes something away comes with its way back.
+    """
+
+    def __init__(
+        self,
+        *,
+        switch: Switch,
+        consent: Consent,
+        catalog: HookCatalog,
+        announce: Callable[[str, str, Undo | None], None],
+        redraw: Callable[[], None],
+        approved: Callable[[HookState, Undo], None] = lambda standing, back: None,
+    ) -> None:
+        self._switch = switch
+        self._consent = consent
+        self._catalog = catalog
+        self._announce_change = announce
+        self._redraw = redraw
+        self._approved = approved
+
+    @property
+    def requests(self) -> tuple[ApprovalRequest, ...]:
+        return self._consent.requests
+
+    @property
+    def state(self) -> SwitchState:
+        return self._switch.state()
+
+    def set_enabled(self, on: bool, channel: str) -> None:
+        before = self._switch.state()
+        self._switch.set_enabled(on, channel)
+        said = say("Hooks are on") if on else say("Hooks are off")
+        tightens = on and channel != TERMINAL
+        self._announce(said, channel, None if tightens else lambda: self._switch.restore(before, UNDO))
+
+    def toggle(self, channel: str) -> None:
+        self.set_enabled(not self._switch.state().enabled, channel)
+
+    def pause(self, seconds: float | None, channel: str, *, agent: str = "", session: str = "") -> float:
+        """Pause hooks for so many seconds, or until tomorrow, for everybody or for some; returns until when."""
+        until = tomorrow(time.time()) if seconds is None else time.time() + seconds
+        before = self._switch.state()
+        self._switch.pause(until, agent=agent, session=session, channel=channel)
+        clock = time.strftime("%H:%M", time.localtime(until))
+        if whom := " ".join(filter(None, (agent, sanitise(session, 60)))):
+            said = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
+        else:
+            said = say("Hooks are paused until {time}", time=clock)
+        self._announce(said, channel, lambda: self._switch.restore(before, UNDO))
+        return until
+
+    def resume(self, channel: str) -> None:
+        self._switch.resume(channel)
+        self._announce(say("Hooks run again"), channel)
+
+    def set_hook(self, key: str, on: bool, channel: str) -> None:
+        """Let one approved hook run, or not."""
+        self._switch.set_hook(key, on, channel)
+        name = next((one.hook.name for one in self._catalog.states if one.key == key), key)
+        if on:
+            self._announce(say("{name} runs again", name=name), channel)
+        else:
+            self._announce(
+                say("{name} is switched off", name=name), channel, lambda: self._switch.set_hook(key, True, UNDO)
+            )
+
+    def set_alert_class(self, alert_class: str, on: bool) -> None:
+        self._switch.set_alert_class(alert_class, on)
+        self._redraw()
+
+    def mute(self) -> None:
+        self._switch.mute(not self._switch.state().muted)
+        self._redraw()
+
+    def approve(self, key: str, digest: str, channel: str) -> None:
+        """Approve a hook's exact bytes, or confirm a setting."""
+        if key.startswith("setting:"):
+            self._consent.confirm(key, digest, channel, accept=True)
+            said = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
+            self._announce(said, channel, self._undo_last())
+            return
+        standing = self._consent.approve(key, digest, channel)
+        name = standing.hook.name
+        if digest == REMOVED:
+            said = say("{name} is revoked", name=name)
+        else:
+            said = say("{name} is approved ({digest})", name=name, digest=digest[:8])
+        undo = self._undo_last()
+        self._announce(said, channel, undo)
+        if digest != REMOVED:
+            self._approved(standing, self._tracked_undo(said, "", undo))
+
+    @property
+    def batch(self) -> ApprovalBatch:
+        return self._consent.batch
+
+    def approve_batch(self, digest: str, channel: str) -> None:
+        """Approve the hooks that were approved before with the same content; one Undo takes back all of them."""
+        approved = self._consent.approve_batch(digest, channel)
+        done = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
+        self._announce(done, channel, lambda: self._undo_all([version for _, version in approved]))
+        for standing, version in approved:
+            one = say("{name} is approved ({digest})", name=standing.hook.name, digest=standing.digest[:8])
+            self._approved(standing, self._tracked_undo(one, "", partial(self._consent.undo, version, UNDO)))
+
+    def deny(self, key: str, digest: str, channel: str) -> None:
+        if key.startswith("setting:"):
+            self._consent.confirm(key, digest, channel, accept=False)
+            name = key.removeprefix("setting:")
+        else:
+            name = self._consent.deny(key, digest, channel).hook.name
+        self._announce(say("{name} is denied", name=name), channel, self._undo_last())
+
+    def revoke(self, key: str, channel: str) -> None:
+        standing = self._consent.revoke(key, channel)
+        self._announce(say("{name} is revoked", name=standing.hook.name), channel, self._undo_last())
+
+    def add_request(self, what: str, requester: str, grant: Callable[[], None]) -> None:
+        self._consent.add_request(what, requester, grant)
+        self._redraw()
+
+    def resolve(self, request: str, *, accept: bool) -> None:
+        self._consent.resolve(request, accept=accept)
+        self._redraw()
+
+    def find(self, word: str) -> list[HookState]:
+        self._catalog.refresh()
+        return self._catalog.find(word)
+
+    def hooks(self) -> tuple[HookState, ...]:
+        self._catalog.refresh()  # a tray that has just started may not have looked yet
+        return self._catalog.states
+
+    def setting(self, word: str) -> Setting | None:
+        """The setting of this name that needs a person's word."""
+        return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
+
+    def _undo_last(self) -> Undo:
+        version = self._consent.version
+        return lambda: self._consent.undo(version, UNDO)
+
+    def _undo_all(self, versions: Sequence[int]) -> None:
+        """Undo each approval that was not decided anew since; raises HooktrayError when none can be undone."""
+        refused: HooktrayError | None = None
+        done = 0
+        for version in versions:
+            try:
+                self._consent.undo(version, UNDO)
+                done += 1
+            except HooktrayError as error:
+                refused = error
+        if refused is not None and not done:
+            raise refused
+
+    def _announce(self, what: str, channel: str, undo: Undo | None = None) -> None:
+        self._announce_change(what, channel, self._tracked_undo(what, channel, undo) if undo else None)
+        self._redraw()
+
+    def _tracked_undo(self, what: str, channel: str, undo: Undo) -> Undo:
+        """Said once it was gone. What was typed at a terminal stands in the menu, too, and is taken back once."""
+
+        def back() -> None:
+            undo()
+            self._announce(say("Taken back: {what}", what=what), "")
+
+        if channel != TERMINAL:
+            return back
+        request = self._consent.add_undo(what, say("a terminal"), back)
+        return lambda: self._undo_request(request)
+
+    def _undo_request(self, request: str) -> None:
+        if self._consent.resolve(request, accept=True) is None:
+            raise HooktrayError(say("It can no longer be taken back"))
+
+
+def tomorrow(now: float) -> float:
+    """The next local midnight after `now`, in seconds since the epoch."""
+    day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (day + timedelta(days=1)).timestamp()
+
+
+def parse_duration(text: str) -> float | None:
+    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
+    if text == "tomorrow":
+        return None
+    found = re.fullmatch(r"(\d{1,4})([smh])", text)
+    if not found or int(found[1]) == 0:
+        raise HooktrayError(
+            say("`{length}` is no length of time", length=text), hint=say("write 30m, 1h or tomorrow")
+        )
+    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]

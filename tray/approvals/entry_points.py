@@ -1,0 +1,104 @@
+"""Which words of a hook's line are run, and which name data: only what is run is replaced by its approved copy."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from tray.approvals.dependencies import PROGRAMS, EntryPoint
+from tray.approvals.programs import SCRIPT, SYSTEM_FOLDERS, absolute, program_positions, takes_code_from_stdin
+from tray.execution.script import HEAD, ProgramSource, interpreter_name, parse_invocation
+from tray.model.hook import Command, Hook
+from tray.shell import split
+from tray.shell.placeholders import declared_values
+
+BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
+DEVICES = "/dev/"
+
+
+def in_argv(argv: Sequence[str], command: Command) -> Iterator[EntryPoint]:
+    """The scripts among the words of a line that no shell reads; its first word is the program's path."""
+    for place, is_script in program_positions(argv, 0):
+        word = argv[place]
+        if is_script or place == 0 or "/" in word or "\\" in word:
+            by_name = place == 0 and bool(command.interpreter)
+            program = _interpreter(argv, place) if is_script else ""
+            yield from _entry_point(absolute(word, command.folder), program, by_name=by_name)
+
+
+def in_shell(hook: Hook, command: Command) -> Iterator[EntryPoint]:
+    """The same for a line for a shell. Raises ValueError when a quote is not closed."""
+    found = split.words(command.line, declared_values(hook, command))
+    for group in split.commands(found):
+        argv = [word.text for word in group]
+        for place, is_script in program_positions(argv, 0):
+            word = group[place]
+            if word.is_literal and (is_script or "/" in word.text):
+                program = _interpreter(argv, place) if is_script else ""
+                yield from _entry_point(absolute(word.text, command.folder), program)
+        plain = [word.text for word in group if not word.redirect]
+        if plain and takes_code_from_stdin(plain):
+            yield from _stdin_programs(group, found, command.folder)
+
+
+def _entry_point(path: str, program: str, *, by_name: bool = False) -> Iterator[EntryPoint]:
+    """A file of the user's own that is run; files of the system's package manager are left out."""
+    if os.path.isfile(path) and not path.startswith(SYSTEM_FOLDERS):  # noqa: PTH113
+        yield EntryPoint(path=path, program=program, is_copied=bool(program) or _is_copied(path, by_name=by_name))
+
+
+def _is_copied(path: str, *, by_name: bool) -> bool:
+    """Whether a program is copied: a script is, a binary or an interpreter is bound to its digest.
+
+    So is a link that a package manager put on the PATH: the script that it leads to finds its own files from there.
+    """
+    if interpreter_name(path) or PurePath(path).name in PROGRAMS:
+        return False
+    if by_name and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
+        return False
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            head = file.read(HEAD)
+    except OSError:
+        return True  # reading it raises the error
+    return not head.startswith(BINARY) and b"\0" not in head
+
+
+def data_words(words: Sequence[tuple[str, str]], run: set[str]) -> Iterator[tuple[str, str]]:
+    """Of words with the paths that they may name, those that name data: not run, and a file or written as a path."""
+    for text, path in words:
+        if not path or path in run or path.startswith((*SYSTEM_FOLDERS, DEVICES)) or "://" in text:
+            continue
+        written = re.search(r"(?:^|=)[\"']?(?:\.\.?/|~/|/)", text) and not SCRIPT.fullmatch(text)
+        if written or os.path.isfile(path):  # noqa: PTH113
+            yield text, path
+
+
+def _stdin_programs(
+    group: Sequence[split.ShellWord], found: Sequence[split.ShellWord], folder: str
+) -> Iterator[EntryPoint]:
+    """What an interpreter reads as its program: the files behind `<`, or those that the rest of the line gives it."""
+    others = (word for word in found if word.command != group[0].command)
+    for word in (*others, *(word for word in group if word.redirect == "<")):
+        if word.is_literal and not word.is_output and (word.redirect or "/" in word.text) and "://" not in word.text:
+            yield from _entry_point(absolute(word.text, folder), group[0].text)
+
+
+def _interpreter(argv: Sequence[str], place: int) -> str:
+    """The interpreter that runs the script at this place, where a word names it."""
+    for start in range(place):
+        if any(at == start for at, _ in program_positions(argv, 0)):
+            found = parse_invocation(argv[start:])
+            if found is not None and found.source is ProgramSource.SCRIPT and start + found.place == place:
+                word = _program_name(argv[start:])
+                return word if "/" in word else shutil.which(word) or word
+    return PurePath(argv[0]).name
+
+
+def _program_name(argv: Sequence[str]) -> str:
+    if PurePath(argv[0]).name != "env":
+        return argv[0]
+    return next((word for word in argv[1:] if "=" not in word and not word.startswith("-")), argv[0])

@@ -1,0 +1,215 @@
+"""What a person reads before approving: the definition, each covered file in full, and what changed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tray.approvals.bundle import Inspection
+from tray.approvals.catalog import REMOVED, HookState
+from tray.approvals.checks import describe, problems
+from tray.approvals.dependencies import Inclusion
+from tray.approvals.dependencies.analysis import InclusionKind
+from tray.approvals.shell_hooks import uncovered_words
+from tray.execution.environment import clean, mentioned_in
+from tray.language import phrase, say
+from tray.model.decision import Verdict
+from tray.model.hook import Action, Command, Hook, Http, Prompt, Rule
+from tray.store.copies import Copies, DamagedError
+from tray.text import first_line, printable
+
+INCLUSION_TEXTS = {
+    InclusionKind.FOLDER: phrase("in a folder that {script} lists"),
+    InclusionKind.HOOKS: phrase("in the same folder of hooks"),
+    InclusionKind.IMPORTED: phrase("loaded by {script}"),
+    InclusionKind.LISTED: phrase("named by `files:` or part of the plugin"),
+    InclusionKind.NAMED: phrase("named by {script}"),
+    InclusionKind.PACKAGE: phrase("part of a package that {script} imports"),
+    InclusionKind.RUN: phrase("run by the command"),
+}
+LIMIT = 4_000_000  # characters: what is approved is shown whole
+
+
+def review(state: HookState, copies: Copies, environment: Mapping[str, str]) -> str:
+    """The full text of one proposal, out of the copy that an approval of it would put in force."""
+    lines = [*_lines(state, copies), *_withheld(state, copies, environment)]
+    return printable("\n".join(lines), LIMIT) + "\n"
+
+
+def write_review(state: HookState, copies: Copies, environment: Mapping[str, str], folder: Path) -> Path:
+    """The same as a file below `folder`, to be opened or read at a terminal."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{state.hook.name.replace('/', '-')[:60]}-{state.digest[:8]}.txt"
+    path.write_text(review(state, copies, environment), encoding="utf-8")
+    return path
+
+
+def describe_action(action: Action) -> str:
+    """What it does, in one line."""
+    if isinstance(action, Rule):
+        return f"rule: {action.verdict.word}"
+    if isinstance(action, Http):
+        return f"POST {action.url}"
+    if isinstance(action, Prompt):
+        return f"{'agent' if action.agent else 'prompt'}: {first_line(action.text, 120)}"
+    return action.line
+
+
+def format_definition(definition: str) -> list[str]:
+    """The definition in words: a rule's verdict is kept as a number, which says nothing to a reader."""
+    found = json.loads(definition)
+    if found.get("kind") == Rule.__name__:
+        found["action"]["verdict"] = Verdict(found["action"]["verdict"]).word
+    return json.dumps(found, indent=2, ensure_ascii=False).splitlines()
+
+
+def _lines(state: HookState, copies: Copies) -> Iterator[str]:
+    hook = state.hook
+    yield say("{name}, declared in {source}", name=hook.name, source=hook.source)
+    yield say("Digest of what would be approved: {digest}", digest=state.digest)
+    if state.digest == REMOVED:
+        yield say("This hook is no longer declared. Approving that revokes it; until then its approved copy runs.")
+        return
+    yield ""
+    yield from _findings(state, copies)
+    before = _approved_definition(state, copies)
+    now = format_definition(hook.definition)
+    if before and before != now:
+        yield say("What changed in the definition since it was approved:")
+        yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+        yield ""
+    yield say("Definition:")
+    yield from now
+    yield ""
+    yield from _files(state, copies)
+
+
+def _files(state: HookState, copies: Copies) -> Iterator[str]:
+    if not state.covered:
+        yield say("No file is covered: only the definition above is approved.")
+    for path in state.covered:
+        now = _text(copies.path(state.digest, path))
+        yield f"--- {path}"
+        yield from now
+        yield from _changes(path, now, state, copies)
+    yield ""
+    yield from _uncovered(state.hook)
+    yield say(
+        "Not covered: programs of the system, and what these scripts load without naming it; `files:` adds files."
+    )
+
+
+def _findings(state: HookState, copies: Copies) -> Iterator[str]:
+    """What a look at the files found, before anything of the hook has run."""
+    survey = state.inspection
+    if survey is None:
+        return
+    wrong = problems(survey)
+    if wrong:
+        yield say("Found wrong, before anything of it has run:")
+        yield from (f"  {describe(lack)}" for lack in wrong)
+        yield ""
+    if survey.dependencies.files:
+        yield say("Covered, and run as it is now:")
+        yield from (
+            f"  {path}: {_inclusion_text(reason)}" for path, reason in sorted(survey.dependencies.files.items())
+        )
+        yield ""
+    for title, names in _uncovered_data(survey, copies.written_files(state.approved) if state.approved else ()):
+        yield title
+        yield from (f"  {name}" for name in names)
+        yield ""
+    yield _trial_text(state.hook)
+    yield ""
+
+
+def _uncovered_data(inspection: Inspection, beside: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is not covered, by kind."""
+    kinds = (
+        (say("Data, not covered: the hook reads and writes your own files"), inspection.data_words),
+        (
+            say("Data beside the scripts, not covered: logs, and what a script writes"),
+            inspection.dependencies.data_files,
+        ),
+        (
+            say("Not covered, although code is loaded from there: it runs as it is at that moment"),
+            inspection.dependencies.uncopied,
+        ),
+        (say("Written by the hook beside its approved copy, not covered"), beside),
+    )
+    yield from ((f"{title}:", names) for title, names in kinds if names)
+
+
+def _inclusion_text(reason: Inclusion) -> str:
+    place = f"{reason.script}:{reason.line}" if reason.line else reason.script
+    return say(INCLUSION_TEXTS[reason.kind], script=place)
+
+
+def _trial_text(hook: Hook) -> str:
+    """What an approval starts by itself."""
+    if isinstance(hook.action, Command):
+        return say(
+            "After the approval it runs once on a test event, with HOOKTRAY_TEST=1; a failure is shown with Undo."
+        )
+    if isinstance(hook.action, Rule):
+        return say("A rule starts no program: it has no test run.")
+    return say("After the approval nothing is sent: this hook has no test run.")
+
+
+def _uncovered(hook: Hook) -> Iterator[str]:
+    if not isinstance(hook.action, Command) or not hook.action.shell:
+        return
+    yield say("A shell runs this line as it stands, with the copies in place of the files above.")
+    names = uncovered_words(hook, hook.action)
+    if names:
+        yield say("Not covered, as the shell finds or makes it when the hook runs: {names}", names=", ".join(names))
+
+
+def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Iterator[str]:
+    if not state.approved or state.approved == state.digest:
+        return
+    try:
+        copies.check(state.approved)
+    except DamagedError as damage:
+        yield damage.message
+        return
+    before = _text(copies.path(state.approved, path))
+    yield ""
+    yield say("What changed in {path} since it was approved:", path=path)
+    yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+
+
+def _approved_definition(state: HookState, copies: Copies) -> list[str]:
+    if not state.approved:
+        return []
+    try:
+        return format_definition(copies.check(state.approved).definition)
+    except DamagedError:
+        return []
+
+
+def _withheld(state: HookState, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:
+    """The variables that the scripts speak of and will not get, so that nobody has to find out the hard way."""
+    if state.digest == REMOVED:
+        return
+    names = clean(environment, wanted=state.hook.env, extra={}).withheld
+    texts = b"\n".join(_bytes(copies.path(state.digest, path)) for path in state.covered)
+    spoken = mentioned_in(texts, names)
+    if spoken:
+        yield say(
+            "Withheld, although a script speaks of them: {names}. `env:` in the hook lets one through.",
+            names=", ".join(spoken),
+        )
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _text(path: Path) -> list[str]:
+    return _bytes(path).decode("utf-8", "replace").splitlines()

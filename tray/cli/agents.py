@@ -1,0 +1,269 @@
+"""The commands that wire agents: connect, disconnect, adopt and release, which show each change, and connections."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tray.cli import Json, app
+from tray.cli.views import print_agents
+from tray.errors import HooktrayError
+from tray.paths import Paths
+from tray.text import printable
+
+if TYPE_CHECKING:
+    from tray.connect.plan import Plan, Site
+
+Agents = Annotated[list[str] | None, typer.Argument(metavar="AGENT", help="Which agents; none: ask for each.")]
+Scope = Annotated[
+    str,
+    typer.Option(
+        "--scope",
+        metavar="user|project|local",
+        help="Whose settings of Claude Code; default: the user's, and those of other folders that lead here.",
+    ),
+]
+Workspace = Annotated[
+    str, typer.Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Only show what would be written.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Write without asking.")]
+
+
+@app.command()
+def connect(
+    context: typer.Context,
+    agents: Agents = None,
+    scope: Scope = "",
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Have agents tell Hooktray of every event: writes our entry into their settings."""
+    from tray.connect import CONNECTORS, apply_connect
+
+    site = agent_site(context, scope, workspace)
+    names = _check_agents(agents) or [name for name, one in CONNECTORS.items() if one.is_installed(site)]
+    if not names:
+        raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(CONNECTORS)}")
+
+    def one(name: str) -> None:
+        plan = CONNECTORS[name].connect(site)
+        _apply(name, plan, "connected", partial(apply_connect, site, name, plan), dry_run, yes)
+
+    _each(names, one)
+
+
+@app.command()
+def disconnect(
+    context: typer.Context,
+    agents: Agents = None,
+    scope: Scope = "",
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Take our entries out of agents' settings again; untouched files get their old bytes back."""
+    from tray.connect import CONNECTORS, apply_disconnect
+    from tray.connect import hook_import as adopting
+
+    site = agent_site(context, scope, workspace)
+    names = _check_agents(agents) or [name for name in CONNECTORS if _is_connected(site, name)]
+    if not names:
+        print("No agent is connected.")
+
+    def one(name: str) -> None:
+        plan = CONNECTORS[name].disconnect(site)
+        plan = replace(plan, notes=tuple(filter(None, (*plan.notes, adopting.import_reminder(site, name)))))
+        _apply(name, plan, "disconnected", partial(apply_disconnect, site, name, plan), dry_run, yes)
+
+    _each(names, one)
+
+
+AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="Whose hooks.")]
+
+
+@app.command()
+def import_hooks(
+    context: typer.Context,
+    agent: AgentName,
+    workspace: Workspace = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Move your own hooks of an agent out of its settings and below Hooktray; they wait for your approval."""
+    from tray.approvals.checks import blocking_problem_of
+    from tray.connect import apply_connect
+    from tray.connect import hook_import as adopting
+
+    site = agent_site(context, "user", workspace)
+    plan = adopting.import_hooks(site, _check_agents([agent])[0], blocking_problem_of)
+    if _apply(
+        agent, plan, "adopted", partial(apply_connect, site, agent, plan, adopting.import_backups(site)), dry_run, yes
+    ):
+        test_imported(site, agent)
+
+
+@app.command()
+def export_hooks(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Put adopted hooks back into the agent's settings."""
+    from tray.connect import apply_disconnect
+    from tray.connect import hook_import as adopting
+
+    site = agent_site(context, "user")
+    plan = adopting.undo_import(site, _check_agents([agent])[0])
+    _apply(
+        agent,
+        plan,
+        "released",
+        partial(apply_disconnect, site, agent, plan, adopting.import_backups(site)),
+        dry_run,
+        yes,
+    )
+
+
+@app.command(name="connections")
+def list_agents(
+    context: typer.Context,
+    as_json: Json = False,
+    trial: Annotated[
+        bool, typer.Option("--try", metavar="", help="Send an event of ours through each agent's own line.")
+    ] = False,
+    workspace: Workspace = "",
+) -> None:
+    """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
+    from tray.app import open_stores
+    from tray.app.agent_sites import last_seen, unsupported_agents
+    from tray.connect.connections import connections
+
+    site = agent_site(context, workspace=workspace)
+    journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
+    seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
+    found, foreign = connections(site, last_seen(journal), seen), unsupported_agents(journal)
+    journal.close()
+    if as_json:
+        for one in found:
+            print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+        for other in foreign:
+            print(json.dumps(asdict(other), ensure_ascii=False))
+        return
+    print_agents(found, foreign)
+
+
+def agent_site(context: typer.Context, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at; `connections` gives no scope and so finds all."""
+    from tray.app import agent_sites
+
+    paths: Paths = context.obj
+    return agent_sites.site(paths, scope=scope, workspace=workspace)
+
+
+def _is_connected(site: Site, agent: str) -> bool:
+    """What cannot be read may hold lines of ours: the refusal says where."""
+    from tray.connect import CONNECTORS
+
+    try:
+        return bool(CONNECTORS[agent].disconnect(site).changes)
+    except HooktrayError:
+        return True
+
+
+def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:
+    """One after the other: what is wrong with one agent's files does not keep the others waiting."""
+    errors: list[HooktrayError] = []
+    for agent in agents:
+        try:
+            work(agent)
+        except HooktrayError as error:
+            errors.append(error)
+    for told in errors[:-1]:
+        print(printable(f"hooktray: {told.message}\n  {told.hint}"), file=sys.stderr)
+    if errors:
+        raise errors[-1]
+
+
+def _check_agents(agents: Sequence[str] | None) -> list[str]:
+    from tray.connect import CONNECTORS
+    from tray.strict import suggest
+
+    for agent in agents or []:
+        if agent not in CONNECTORS:
+            raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, CONNECTORS))
+    return list(dict.fromkeys(agents or []))
+
+
+def _refuse_agents(name: str) -> None:
+    """Which agent leads where is for a person. A script of their own is one of their hands."""
+    from tray.approvals.callers.ancestry import ancestors
+    from tray.approvals.callers.origin import find_origin
+
+    if who := find_origin(os.environ, ancestors(os.getpid())):
+        raise HooktrayError(
+            f"{name}: this was started by {who}; nothing was written",
+            hint="run it in a terminal of your own, outside of agents; --dry-run shows it here, too",
+        )
+
+
+def test_imported(site: Site, agent: str) -> None:
+    """Run each adopted hook that is approved already once on a test event; the others run when they are approved."""
+    from tray.app import build_catalog, open_stores
+    from tray.app.trials import adopted_from, run_trial
+    from tray.model.hook import ApprovalState
+
+    kept = open_stores(site.paths, migrate=not site.paths.database.exists())
+    try:
+        found = build_catalog(site.paths, kept)
+        found.refresh()
+        ours = [
+            one for one in found.states if adopted_from(one.hook) == agent and one.state is ApprovalState.APPROVED
+        ]
+        failures = [
+            failure for one in ours if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]))
+        ]
+    finally:
+        kept.journal.close()
+    for failure in failures:
+        print(printable(f"{agent}: {failure.hook} failed its test run: {failure.cause}\n  {failure.remedy}"))
+    if ours and not failures:
+        are = "is" if len(ours) == 1 else "are"
+        print(f"{agent}: {len(ours)} of them {are} approved already and passed a test run.")
+
+
+def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> bool:
+    """Show, ask, write, report it; whether it was written."""
+    from tray.edit.diff import diff
+
+    if not plan.changes:
+        print(f"{name}: already {word}; nothing to write.")
+        return False
+    for change in plan.changes:
+        print(diff(change), end="")
+    for note in plan.notes:
+        print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
+    if dry_run:
+        print(f"{name}: nothing was written (--dry-run).")
+        return False
+    _refuse_agents(name)
+    if not yes and not sys.stdin.isatty():
+        raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
+    if not yes and not _is_confirmed(name, plan):
+        print(f"{name}: nothing was written.")
+        return False
+    work()
+    print(f"{name}: {word}.")
+    return True
+
+
+def _is_confirmed(name: str, plan: Plan) -> bool:
+    """The difference may be long: what it was about is said once more."""
+    first = plan.changes[0]
+    where = str(first.display_path or first.path) if len(plan.changes) == 1 else f"{len(plan.changes)} files"
+    print(printable(f"{name}: this is all that changes, in {where}."))
+    return typer.confirm(f"Write this for {name}?")

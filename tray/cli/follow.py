@@ -1,0 +1,50 @@
+"""`hooktray log --follow`: what comes in, as it comes in."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from tray.cli.views import log_line, log_row
+from tray.model.decision import Record
+from tray.sources.configuration import file_stamp
+from tray.store.journal import Journal
+
+MAX_SHOWN = 1000  # rows that are known to have been shown
+POLL_INTERVAL = 0.25  # seconds between two looks at the files' signs; the database is asked only when one has changed
+
+
+def follow(journal: Journal, database: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> None:
+    """The latest rows and then each new one, oldest first, until somebody ends it."""
+    seen = _file_states(database)
+    last = _newest(journal, "")
+    shown: deque[str] = deque(maxlen=MAX_SHOWN)
+    _show(journal.recent(limit, **wanted), shown, as_json=as_json)
+    while True:
+        time.sleep(POLL_INTERVAL)
+        now = _file_states(database)
+        if now == seen:
+            continue
+        seen, before, last = now, last, _newest(journal, last)
+        _show(list(journal.iterate(after=before, **wanted)), shown, as_json=as_json)
+
+
+def _newest(journal: Journal, otherwise: str) -> str:
+    return next((record.id for record in journal.recent(1)), otherwise)
+
+
+def _file_states(database: Path) -> tuple[object, object]:
+    return file_stamp(database), file_stamp(database.with_name(database.name + "-wal"))
+
+
+def _show(records: list[Record], shown: deque[str], *, as_json: bool) -> None:
+    """What came in while it was asked for comes twice."""
+    for record in reversed(records):
+        if record.id in shown:
+            continue
+        shown.append(record.id)
+        row = log_row(record)
+        print(json.dumps(row, ensure_ascii=False) if as_json else log_line(row), flush=True)

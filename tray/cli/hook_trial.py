@@ -1,0 +1,113 @@
+"""`hooktray test --hook`: one approved hook asked about an event that did not happen, and what it said."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import typer
+
+from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
+from tray.app.agent_sites import working_folder
+from tray.app.doctor import remedies
+from tray.approvals.catalog import HookState
+from tray.engine import trial
+from tray.errors import HooktrayError
+from tray.execution.process import RUN_VARIABLE
+from tray.paths import Paths
+from tray.store.ledger import ApprovedHook
+from tray.strict import suggest
+from tray.text import printable
+
+REMEDIES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
+
+
+def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> None:
+    """Run it and show what came out; exit 1 when something else was expected."""
+    if expect and expect not in trial.RESULTS:
+        raise HooktrayError(f"unknown verdict `{expect}`", hint=suggest(expect, trial.RESULTS))
+    if RUN_VARIABLE in os.environ:
+        raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own")
+    kept = open_stores(paths, migrate=not paths.database.exists())
+    approved = approved_hook(paths, kept, hook)
+    event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
+    if trial.is_matched(approved, event):
+        nobody = trial.NullListener()
+        tried = trial.run(
+            build_engine(kept, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, kept), records=nobody),
+            approved,
+            event,
+        )
+    else:
+        tried = trial.unmatched(approved, event)
+    row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.result} if expect else {})
+    row |= {label: remedies.with_user_paths(row[label], approved, kept.copies) for label in ("cause", "stderr")}
+    print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row)))
+    if tried.result in REMEDIES:
+        print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)
+    if expect and expect != tried.result:
+        print(f"hooktray: expected {expect}, got {tried.result}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def approved_hook(paths: Paths, kept: Stores, word: str) -> ApprovedHook:
+    """The hook in force that this word means. Raises HooktrayError, with what to do first."""
+    found = build_catalog(paths, kept)
+    found.refresh()
+    those = found.find(word)
+    if not those:
+        names = [one.hook.name for one in found.states]
+        hint = suggest(word, names) if names else "no hook is declared yet: `hooktray paths` says where"
+        raise HooktrayError(f"no hook is called `{word}`", hint=hint)
+    if len(those) > 1:
+        raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in those)}", hint="write one of these")
+    approved = kept.ledger.state.approved.get(those[0].key)
+    if approved is None:
+        raise _not_approved(those[0])
+    return approved
+
+
+def _not_approved(one: HookState) -> HooktrayError:
+    hint = (
+        one.problem
+        or "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
+    )
+    return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=hint)
+
+
+def _row(tried: trial.Trial, agent: str, name: str) -> dict[str, Any]:
+    outcome, reading = tried.outcome, tried.outcome.output
+    return {
+        "agent": agent,
+        "event": name,
+        "hook": tried.hook,
+        "verdict": tried.result,
+        "status": outcome.status.value,
+        "ms": round(outcome.ms, 3),
+        "reason": reading.reason,
+        "rewrites": reading.rewrite.target.value if reading.rewrite else None,
+        "rewrite": reading.rewrite.value if reading.rewrite else None,
+        "context": reading.context,
+        "notes": list(reading.notes),
+        "stop": reading.stop,
+        "cause": outcome.cause,
+        "stderr": outcome.stderr,
+        "adjustments": list(tried.decision.adjustments),
+        "stdout": tried.answer.stdout.decode("utf-8", "replace"),
+        "code": tried.answer.code,
+    }
+
+
+def _report(row: dict[str, Any]) -> str:
+    lines = [f"{row['hook']} on {row['event']} of {row['agent']}: {row['verdict']}, {row['ms']:.1f} ms"]
+    for label in ("reason", "cause", "context", "stop", "stderr"):
+        lines += [f"  {label}: {str(row[label]).strip()}"] if row[label] else []
+    if row["rewrites"]:
+        lines.append(f"  rewrites the {row['rewrites']}: {json.dumps(row['rewrite'], ensure_ascii=False)}")
+    lines += [f"  note for you: {note}" for note in row["notes"]]
+    lines += [f"  made to fit: {adjustment}" for adjustment in row["adjustments"]]
+    lines.append(f"  the agent would be told: {row['stdout'].strip() or 'nothing'} (exit {row['code']})")
+    lines += ["  as expected"] if row.get("met") else []
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""The commands that ask the running tray: on, off, pause, approve, revoke, deny, open.
+
+All but `on` and `open` need a person. They only ask: a person at this terminal is asked by the tray, which writes to
+it and reads from it by itself.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from tray.cli import app, prepared_paths
+from tray.errors import HooktrayError
+from tray.language import say
+
+TIMEOUT = 75.0  # seconds: the tray may ask a person at this terminal, who has 60
+
+HOOK_HELP = (
+    "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
+)
+HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's command, URL or name.")]
+
+
+@app.command()
+def on(context: typer.Context) -> None:
+    """Switch the hooks on."""
+    _send(context, {"op": "on"})
+
+
+@app.command(name="open")
+def open_page(context: typer.Context) -> None:
+    """Show the page in your browser; the tray opens it."""
+    _send(context, {"op": "open"})
+
+
+@app.command()
+def off(context: typer.Context) -> None:
+    """Switch all hooks off: you confirm it here, or in the tray's menu."""
+    _send(context, {"op": "off"})
+
+
+@app.command()
+def pause(
+    context: typer.Context,
+    how_long: Annotated[str, typer.Argument(metavar="30m|1h|tomorrow", help="For how long.")],
+    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="For this agent alone.")] = "",
+    session: Annotated[str, typer.Option("--session", metavar="SESSION", help="For this session alone.")] = "",
+) -> None:
+    """Pause hooks, all or those of one agent or session: you confirm it here, or in the tray's menu."""
+    from tray.approvals.controls import parse_duration
+
+    _send(context, {"op": "pause", "seconds": parse_duration(how_long), "agent": agent, "session": session})
+
+
+@app.command()
+def approve(
+    context: typer.Context,
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP),
+    ],
+) -> None:
+    """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""
+    event, hook = _parse_hook(words)
+    _send(context, {"op": "approve", "event": event, "hook": hook})
+
+
+@app.command()
+def revoke(context: typer.Context, hook: HookName) -> None:
+    """Take a hook's approval back: you confirm it here, or in the tray's menu."""
+    _send(context, {"op": "revoke", "hook": hook})
+
+
+@app.command()
+def deny(context: typer.Context, hook: HookName) -> None:
+    """Turn a hook down: you confirm it here, or in the tray's menu."""
+    _send(context, {"op": "deny", "hook": hook})
+
+
+def _parse_hook(words: list[str]) -> tuple[str, str]:
+    """Event and hook of `approve EVENT COMMAND`; of `approve NAME` the event is ""."""
+    from tray.dialects import DIALECTS, is_known_event
+    from tray.sources.hooktray import KINDS
+
+    is_event = words[0] in KINDS or any(is_known_event(agent, words[0]) for agent in DIALECTS)
+    event, *rest = words if len(words) > 1 and is_event else ["", *words]
+    return event, rest[0] if len(rest) == 1 else shlex.join(rest)
+
+
+def _send(context: typer.Context, request: Mapping[str, Any]) -> None:
+    from tray.ipc.client import send_request
+
+    answer = send_request(prepared_paths(context).socket, request, TIMEOUT)
+    if "error" in answer:
+        raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
+    if "done" in answer:
+        print(answer["done"] + (f"\n  {answer['hint']}" if answer.get("hint") else ""))
+        return
+    why = f"  {say('Not here: {why}', why=answer['why'])}\n" if answer.get("why") else ""
+    print(f"{answer.get('asked')}\n{why}  {answer.get('hint', '')}")

@@ -1,0 +1,132 @@
+"""The commands that only read: status, list, paths, schema. They work whether the tray runs or not."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from tray.cli import Json, app, prepared_paths
+from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
+from tray.errors import IpcError, StoreError
+from tray.paths import Paths
+from tray.store.db import Database
+
+
+@app.command()
+def status(context: typer.Context, as_json: Json = False) -> None:
+    """Whether hooks run, and what waits for you."""
+    from tray.app import build_catalog, open_stores
+    from tray.app.agent_sites import connection_states, unsupported_agents
+    from tray.app.doctor import broken_hooks
+
+    paths = prepared_paths(context)
+    try:
+        kept = open_stores(paths, migrate=not paths.database.exists())
+    except StoreError as error:  # the running tray may know why
+        reported = [problem["text"] for problem in (tray_health(paths) or {}).get("problems", ())]
+        raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
+    proposals = build_catalog(paths, kept)
+    proposals.refresh()
+    state = kept.switch.state()
+    paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
+    waiting = [one for one in proposals.states if one.waiting and one.digest]
+    answer = tray_health(paths)
+    found = {
+        "enabled": state.enabled,
+        "paused_until": paused,
+        "running": answer is not None,
+        "pending": len(waiting)
+        + sum(setting.waiting for setting in proposals.settings())
+        + (answer or {}).get("asked", 0),
+        "dropped": kept.journal.dropped,
+        "icon": (answer or {}).get("icon") or None,
+        "pauses": [asdict(one) for one in state.pauses],
+        "trouble": len(broken_hooks(paths, kept, proposals) | {*(answer or {}).get("troubled", ())}),
+        "agents": [
+            {"agent": one.agent, "connected": one.connected, "heard": one.last_event}
+            for one in connection_states(paths, kept.journal)
+            if one.installed or one.last_event
+        ],
+        "problems": (answer or {}).get("problems", []),
+        "unsupported": [asdict(one) for one in unsupported_agents(kept.journal)],
+        "problem": "\n".join(
+            filter(
+                None,
+                (
+                    proposals.configuration.problem,
+                    damage_notice(kept.database),
+                    kept.ledger.state.broken,
+                    *proposals.configuration.warnings,
+                ),
+            )
+        )
+        or None,
+    }
+    print(json.dumps(found)) if as_json else print_status(found, proposals.configuration)
+
+
+@app.command(name="list")
+def list_hooks(context: typer.Context, as_json: Json = False) -> None:
+    """Every hook: where it is declared, and where it stands."""
+    from tray.app import build_catalog, open_stores
+
+    paths = prepared_paths(context)
+    kept = open_stores(paths, migrate=not paths.database.exists())
+    proposals = build_catalog(paths, kept)
+    proposals.refresh()
+    rows = hook_rows(proposals)
+    if as_json:
+        _json_lines(rows)
+        return
+    print_hooks(rows, kept.switch.state().enabled, paths, proposals.configuration)
+    print_waiting(proposals)
+
+
+@app.command()
+def paths(context: typer.Context, as_json: Json = False) -> None:
+    """Where everything is."""
+    found: Paths = context.obj
+    rows = {
+        "config": str(found.config),
+        "state": str(found.state),
+        "logs": str(found.logs),
+        "socket": str(found.socket),
+        "database": str(found.database),
+    }
+    print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
+
+
+@app.command()
+def schema() -> None:
+    """The JSON Schema of hooktray.yaml."""
+    from tray.sources import schema as whole
+
+    print(whole.text(), end="")
+
+
+def damage_notice(database: Database) -> str:
+    """The damage of the database that no person has seen yet; "" for none."""
+    found = database.damage()
+    if found is None:
+        return ""
+    what = f"the database was damaged and set aside as {found}" if found else "the database was lost"
+    return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"
+
+
+def tray_health(paths: Paths) -> Any:
+    """What the running tray says of itself; None when none runs."""
+    from tray.ipc.client import send_request
+
+    try:
+        return send_request(paths.socket, {"op": "vitals"})
+    except IpcError:
+        return None
+
+
+def _json_lines(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))

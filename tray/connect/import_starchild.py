@@ -1,0 +1,54 @@
+"""Starchild's hooks go below us and come back entry by entry, each as it was written."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path, PurePath
+from typing import Any
+
+from tray.connect.plan import Extracted, FindProblem, Site
+from tray.connect.starchild import hooks_enabled, parse_entry, workspace
+from tray.edit.yaml_edit import append, items, remove, verbatim_items
+from tray.errors import HooktrayError
+from tray.model.hook import Command
+from tray.sources.starchild import parse
+
+UNSUPPORTED = "Hooktray cannot run them there, unless their files are written with full paths"
+
+
+def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
+    """What stays, what goes, how many entries go, and for each that stays why."""
+    if hooks_enabled(site) is False:
+        hint = "`/hooks on` there switches them on"
+        raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
+    found = [entry for entry in items(text, str(path), "hooks") if not parse_entry(entry)]
+    why = [_stay_reason(entry, workspace(site), import_path, problem) for entry in found]
+    moved = [entry for entry, reason in zip(found, why, strict=True) if not reason]
+    stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
+    kept = verbatim_items(text, "hooks", lambda entry: entry in moved)
+    return stays, append(b"", str(import_path), "hooks", kept), len(moved), [reason for reason in why if reason]
+
+
+def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+    """The settings with every entry that was put aside behind those that are there."""
+    items(imported, str(import_path), "hooks")  # says where it cannot be read
+    return append(text, str(path), "hooks", verbatim_items(imported, "hooks", lambda entry: True))
+
+
+def _stay_reason(entry: Any, folder: Path, aside: Path, problem: FindProblem) -> str:
+    """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
+    found = parse(json.dumps({"hooks": [entry]}).encode(), aside)
+    if found.warnings or len(found.hooks) != 1:
+        return UNSUPPORTED
+    action = found.hooks[0].action
+    if isinstance(action, Command) and any(_relative(word, folder) for word in shlex.split(action.line)):
+        return UNSUPPORTED
+    return problem(found.hooks[0])
+
+
+def _relative(word: str, folder: Path) -> bool:
+    """Whether it names a file of the workspace by where that stands."""
+    if PurePath(word).is_absolute() or not word:
+        return False
+    return word.startswith(("./", "../")) or (folder / word).exists()

@@ -1,0 +1,197 @@
+"""Does what a click on the menu asks for; what cannot be done is said."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tray.approvals.catalog import HookCatalog
+from tray.approvals.controls import Controls
+from tray.approvals.review import write_review
+from tray.desktop import menu
+from tray.desktop.menu_services import MenuServices
+from tray.desktop.presenter import Presenter
+from tray.engine.explain import summary
+from tray.errors import HooktrayError
+from tray.language import say
+from tray.store.copies import Copies
+
+WAY = "tray"
+
+
+class MenuController:
+    """The user's hand on the menu. `tell` raises an information alert, `open_file` shows a text.
+
+    All of it runs on the face's thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        presenter: Presenter,
+        controls: Controls,
+        catalog: HookCatalog,
+        copies: Copies,
+        reviews: Path,
+        inform: Callable[[str, str], None],
+        open_file: Callable[[Path], None],
+        services: MenuServices,
+    ) -> None:
+        self._presenter = presenter
+        self._controls = controls
+        self._catalog = catalog
+        self._copies = copies
+        self._reviews = reviews
+        self._inform = inform
+        self._open_file = open_file
+        self._services = services
+
+    def act(self, action: menu.Action) -> None:
+        """Do what was clicked."""
+        try:
+            if not (self._switch(action) or self._answer(action) or self._alert(action) or self._connect(action)):
+                self._set(action)
+        except HooktrayError as error:
+            self._inform(error.message, error.hint)
+
+    def _switch(self, action: menu.Action) -> bool:
+        controls = self._controls
+        match action:
+            case menu.ToggleSwitch():
+                controls.toggle(WAY)
+            case menu.PauseHooks(seconds, agent, session):
+                controls.pause(seconds, WAY, agent=agent, session=session)
+            case menu.ResumeHooks():
+                controls.resume(WAY)
+            case menu.TogglePause():
+                self._toggle_pause()
+            case menu.SwitchHook(key, on):
+                controls.set_hook(key, on, WAY)
+            case _:
+                return False
+        return True
+
+    def _toggle_pause(self) -> None:
+        """A click on the icon with the middle button: hooks that are off stay off."""
+        state = self._controls.state
+        if state.paused_until is not None:
+            self._controls.resume(WAY)
+        elif state.enabled:
+            self._controls.pause(menu.SHORTEST, WAY)
+
+    def _answer(self, action: menu.Action) -> bool:
+        controls = self._controls
+        match action:
+            case menu.AnswerQuestion(question, allow):
+                self._services.answer(question, allow)
+            case menu.Approve(key, digest):
+                controls.approve(key, digest, WAY)
+            case menu.Deny(key, digest):
+                controls.deny(key, digest, WAY)
+            case menu.Revoke(key):
+                controls.revoke(key, WAY)
+            case menu.GrantRequest(request):
+                controls.resolve(request, accept=True)
+            case menu.DismissRequest(request):
+                controls.resolve(request, accept=False)
+            case menu.ReviewBatch():
+                self._services.review_batch()
+                self._presenter.show()
+            case menu.ApproveBatch(digest):
+                controls.approve_batch(digest, WAY)
+            case menu.Review(key, digest):
+                self._review(key, digest)
+            case menu.ShowReason(record):
+                self._reason(record)
+            case menu.ShowIncident():
+                self._services.show_incident()
+            case menu.ShowProblem():
+                lines = self._catalog.configuration.problem.splitlines()
+                text = "; ".join(line.strip() for line in lines)
+                self._inform(say("The last good configuration stays in force"), text)
+            case _:
+                return False
+        return True
+
+    def _alert(self, action: menu.Action) -> bool:
+        match action:
+            case menu.ToggleSound():
+                self._controls.mute()
+            case menu.SetAlertClass(cls, on):
+                self._controls.set_alert_class(cls, on)
+            case menu.Snooze(seconds):
+                self._services.snooze(seconds)
+            case menu.EndSnooze():
+                self._services.end_snooze()
+            case menu.SetQuietHours(on):
+                self._services.set_quiet_hours(on)
+            case menu.ShowDeferred():
+                self._services.show_deferred()
+            case _:
+                return False
+        return True
+
+    def _connect(self, action: menu.Action) -> bool:
+        """Nothing is written before it was shown; what is written is told."""
+        agents = self._services.agents
+        if agents is None:
+            return False
+        match action:
+            case menu.ShowAgents():
+                agents.show()
+            case menu.ReviewConnection(agent, connect):
+                agents.review(agent, connect=connect)
+            case menu.ApplyConnection(agent, digest):
+                self._inform("", agents.apply(agent, digest))
+            case menu.ProbeAgent(agent):
+                agents.probe(agent)
+            case _:
+                return False
+        self._presenter.show()
+        return True
+
+    def _set(self, action: menu.Action) -> None:
+        extras = self._services
+        match action:
+            case menu.StartAtLogin(on):
+                self._start_at_login(on)
+            case menu.OpenConfiguration():
+                extras.open_configuration()
+            case menu.OpenPage() if extras.open_page:
+                extras.open_page()
+            case menu.RunDoctor() if extras.doctor:
+                extras.doctor()
+            case menu.QuitTray():
+                extras.quit()
+
+    def _start_at_login(self, on: bool) -> None:
+        """Said only after it was read back."""
+        if self._services.login is None:
+            return
+        self._services.login.turn(on)
+        done = say("Hooktray starts when you log in") if on else say("Hooktray no longer starts when you log in")
+        self._inform("", done)
+        self._presenter.show()
+
+    def _review(self, key: str, digest: str) -> None:
+        standing = next((one for one in self._catalog.states if (one.key, one.digest) == (key, digest)), None)
+        if standing is None:
+            raise HooktrayError(say("this hook changed again"), hint=say("open the menu once more"))
+        if not digest:
+            self._inform(standing.hook.name, standing.problem)
+            return
+        self._open_file(write_review(standing, self._copies, os.environ, self._reviews))
+
+    def _reason(self, record_id: str) -> None:
+        """On its own page; where none can be had, in an alert."""
+        if self._services.open_decision:
+            with contextlib.suppress(HooktrayError):
+                self._services.open_decision(record_id)
+                return
+        record = next((one for one in self._presenter.recent if one.id == record_id), None)
+        if record is None:
+            return
+        title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
+        self._inform(title, summary(record))

@@ -1,0 +1,68 @@
+"""What the menu offers beside switching and approving; each part is there only where somebody supplies it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tray.desktop.menu.state import AlertsState, MenuAgent, MenuOptions, MenuQuestion
+
+
+class Login(Protocol):
+    """Start at login; `turn` raises HooktrayError when the system does not say afterwards what was asked for."""
+
+    def is_on(self) -> bool: ...
+    def turn(self, on: bool) -> None: ...
+
+
+class AgentActions(Protocol):
+    """How agents stand, and connecting them. What cannot be done is raised as HooktrayError.
+
+    `look` sees to it that `rows` are fresh. `take` writes the difference that `review` has shown, found by its
+    digest, and says what was done.
+    """
+
+    def refresh(self) -> None: ...
+    def rows(self) -> tuple[MenuAgent, ...]: ...
+    def review(self, agent: str, *, connect: bool) -> None: ...
+    def apply(self, agent: str, digest: str) -> str: ...
+    def probe(self, agent: str) -> None: ...
+    def show(self) -> None: ...
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuServices:
+    """Values that the menu shows, and what its rows do. All of it is called on the face's thread."""
+
+    alerts: Callable[[], AlertsState] = AlertsState
+    failing_hooks: Callable[[], int] = int
+    dropped_rows: Callable[[], int] = int  # decisions that could not be written down
+    questions: Callable[[], tuple[MenuQuestion, ...]] = tuple
+    answer: Callable[[str, bool], None] = _nothing
+    snooze: Callable[[float | None], None] = _nothing
+    end_snooze: Callable[[], None] = _nothing
+    set_quiet_hours: Callable[[bool], None] = _nothing
+    show_deferred: Callable[[], None] = _nothing
+    login: Login | None = None
+    open_configuration: Callable[[], None] = _nothing
+    open_page: Callable[[], object] | None = None
+    open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
+    agents: AgentActions | None = None
+    doctor: Callable[[], object] | None = None
+    incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
+    show_incident: Callable[[], None] = _nothing
+    quit: Callable[[], object] = _nothing
+    damage: Callable[[], str] = str  # what happened to the database, in a few words; "" when nothing did
+    review_batch: Callable[[], None] = _nothing
+
+    def options(self) -> MenuOptions:
+        return MenuOptions(
+            at_login=self.login.is_on() if self.login else None,
+            page=self.open_page is not None,
+            doctor=self.doctor is not None,
+        )

@@ -1,0 +1,156 @@
+"""pystray's icon: the way to macOS and Windows, and to an old tray on Linux. icon.py brings the library."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tray.desktop import linux, macos, windows
+from tray.desktop.artwork import IconState, draw, on_tile
+from tray.desktop.mainloop import MainLoop
+from tray.desktop.menu import Action, Item, ItemKind
+from tray.notify.alert import APP
+from tray.text import sanitise
+
+TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more
+PICTURE_SIZE = 64
+START_TIMEOUT = 2.0  # seconds for pystray to come up, and to end
+NO_MENU = (
+    "this tray shows the icon without its menu: for the menu, run a StatusNotifier tray (Xfce, KDE Plasma or"
+    " snixembed) on a D-Bus session"
+)
+
+log = logging.getLogger(__name__)
+
+Post = Callable[[Callable[[], None]], None]
+
+
+class PystrayIcon:
+    """On macOS it has the main thread, and whatever touches the screen is posted there. Elsewhere it has threads of
+    its own, so that `post` is ours: its calls wait for its loop, and for ever when that is stuck, so a thread makes
+    them that nobody waits for long.
+    """
+
+    name = "pystray"
+
+    def __init__(
+        self, pystray: Any, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
+    ) -> None:
+        if sys.platform == "win32":
+            windows.set_app_id(APP)
+        self._pystray, self._act, self._platform = pystray, act, platform
+        self._owns_main = platform == "darwin"
+        complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
+        self.reason = "" if complete else NO_MENU
+        self._picture = draw if complete else on_tile
+        logging.getLogger("pystray._base").addFilter(_is_relevant)
+        self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
+        self._disconnect: Callable[[], None] = _nothing if complete else linux.separate_connection(self._icon)
+        self._main, self._calls = MainLoop(), MainLoop()
+        self.post: Post = main if self._owns_main else self._main.post
+        self._threads: list[threading.Thread] = []
+        self._ready = threading.Event()
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is up; its Xorg icon also knows whether a tray has it."""
+        return self._ready.is_set() and getattr(self._icon, "_systray_manager", True) is not None
+
+    def run(self) -> None:
+        if self._owns_main:
+            self._icon.run(setup=lambda icon: self.post(lambda: self._appear(icon)))
+            return
+        self.begin()
+        self._main.run()
+        self.end()
+
+    def begin(self) -> None:
+        """Come up in threads of its own."""
+        loop = threading.Thread(target=self._loop, name="pystray", daemon=True)
+        calls = threading.Thread(target=self._make_calls, name="pystray calls", daemon=True)
+        self._icon._thread = loop  # it looks for this before its loop has set it
+        self._threads = [calls, loop]
+        loop.start()
+        calls.start()
+
+    def end(self) -> None:
+        self._calls.post(self._icon.stop)
+        self._calls.stop()
+        for thread in self._threads:
+            thread.join(START_TIMEOUT)
+        self._disconnect()
+
+    def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        post = self.post if self._owns_main else self._calls.post
+        post(lambda: self._show(state, tooltip, items))
+
+    def stop(self) -> None:
+        if self._owns_main:
+            self.post(self._icon.stop)
+        else:
+            self._main.stop()
+
+    def _loop(self) -> None:
+        if not self._icon.HAS_MENU:
+            # Two threads on one Xlib connection can wait for each other for ever (measured: one start in ten), so its
+            # Xorg icon docks here, before anybody else uses the connection.
+            self._icon.visible = True
+        try:
+            self._icon.run(self._appear)
+        except Exception as error:  # noqa: BLE001 - its GTK icons call a notification server at their end, there or not
+            log.info("pystray: %s", error)
+
+    def _appear(self, icon: Any) -> None:
+        icon.visible = True
+        self._stencil()
+        self._ready.set()
+
+    def _make_calls(self) -> None:
+        """Before its loop runs, pystray cannot be called."""
+        self._ready.wait(START_TIMEOUT)
+        self._calls.run()
+
+    def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        self._icon.icon = self._picture(state, PICTURE_SIZE)
+        self._stencil()
+        self._icon.title = truncate(tooltip, TOOLTIP_LIMIT)
+        self._icon.menu = self._rows(items)
+
+    def _stencil(self) -> None:
+        """macOS draws a template in the colour of its menu bar, whichever that is."""
+        image = getattr(self._icon, "_icon_image", None) if self._owns_main else None
+        if image is not None:
+            image.setTemplate_(True)
+
+    def _rows(self, items: tuple[Item, ...]) -> Any:
+        return self._pystray.Menu(*(self._row(item) for item in items))
+
+    def _row(self, item: Item) -> Any:
+        if item.kind is ItemKind.SEPARATOR:
+            return self._pystray.Menu.SEPARATOR
+        label = item.label.replace("&", "&&") if self._platform == "win32" else item.label
+        action = self._rows(item.children) if item.children else self._click(item.action)
+        checked = (lambda _: item.checked) if item.kind is ItemKind.CHECK else None
+        return self._pystray.MenuItem(label, action, checked=checked, enabled=item.enabled)
+
+    def _click(self, action: Action | None) -> Callable[[Any, Any], None] | None:
+        if action is None:
+            return None
+        return lambda icon, item: self.post(lambda: self._act(action))
+
+
+def truncate(text: str, units: int) -> str:
+    """Clean, and no longer than so many UTF-16 units."""
+    return sanitise(text, units).encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore")
+
+
+def _is_relevant(record: logging.LogRecord) -> bool:
+    """pystray shows a traceback whenever its tray is not there; `visible` says the same without alarm."""
+    return record.msg != "Failed to dock icon"
+
+
+def _nothing() -> None:
+    """There is nothing to let go of."""

@@ -1,0 +1,1 @@
+"""Careful editing of other people's files: no byte of theirs is lost."""

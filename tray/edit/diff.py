@@ -1,0 +1,133 @@
+"""A change as people read it: a unified difference, in which of a very long line only what changes is shown."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+
+from tray.edit.file_changes import FileChange, FileState, Link
+
+HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|.', re.DOTALL)  # texts stay whole: one that differs differs as a whole
+CONTEXT_LINES = 3  # lines shown around a difference
+LONG_LINE = 400  # characters of a line that is shown whole; our own lines have 300
+WIDTH = 200  # characters that are shown of a longer one
+LEAD_SIZE = 30  # characters shown before a part that changes
+TOKEN_LIMIT = 6_000  # that are compared one by one
+
+DiffPart = tuple[int, str, str]  # where it begins, what goes and what comes
+
+
+def diff(change: FileChange) -> str:
+    """Exact to the byte where the text is UTF-8: what comes and what goes is shown whole, whatever is around it."""
+    name = str(change.display_path or change.path)
+    old, new = _lines(change.before), _lines(change.after)
+    same = _common(old, new)
+    begin = max(same - CONTEXT_LINES, 0)
+    end = max(_common(old[same:][::-1], new[same:][::-1]) - CONTEXT_LINES, 0)
+    hunks = difflib.unified_diff(
+        old[begin : len(old) - end],
+        new[begin : len(new) - end],
+        name if change.before else "/dev/null",
+        name if change.after else "/dev/null",
+        n=CONTEXT_LINES,
+    )
+    moved = (HUNK.sub(lambda header: _shifted(header, begin), line) for line in hunks)
+    return "".join(_visible(_ended(line)) for line in _short(moved))
+
+
+def _short(lines: Iterator[str]) -> Iterator[str]:
+    """The same lines; of those that are too long to be read only a part."""
+    gone: list[str] = []
+    come: list[str] = []
+    for line in lines:
+        if line[0] in "-+" and not line.startswith(("--- ", "+++ ")):
+            (gone if line[0] == "-" else come).append(line[1:])
+            continue
+        yield from _paired(gone, come)
+        gone, come = [], []
+        yield _cut(line) if line[0] == " " else line
+    yield from _paired(gone, come)
+
+
+def _paired(gone: Sequence[str], come: Sequence[str]) -> Iterator[str]:
+    is_pair = len(gone) == len(come) and max(map(len, (*gone, *come)), default=0) > LONG_LINE
+    if is_pair:
+        for old, new in zip(gone, come, strict=True):
+            yield from _inside(old, new)
+        return
+    yield from (f"-{line}" for line in gone)
+    yield from (f"+{line}" for line in come)
+
+
+def _inside(old: str, new: str) -> Iterator[str]:
+    """What changes inside one long line, with the columns where it begins."""
+    yield f" (a line of {len(old):,} characters; shown is what changes in it)\n"
+    for at, gone, come in _parts(old, new):
+        yield f" (column {at + 1}) {'…' if at > LEAD_SIZE else ''}{old[max(at - LEAD_SIZE, 0) : at]}\n"
+        yield from (f"-{row}\n" for row in _rows(gone))
+        yield from (f"+{row}\n" for row in _rows(come))
+    yield f" (the rest of this line stays: {len(old) - at - len(gone):,})\n"
+
+
+def _parts(old: str, new: str) -> list[DiffPart]:
+    one, other = TOKEN.findall(old), TOKEN.findall(new)
+    same = _common(one, other)
+    end = _common(one[same:][::-1], other[same:][::-1])
+    one, other = one[same : len(one) - end], other[same : len(other) - end]
+    at = sum(map(len, TOKEN.findall(old)[:same]))
+    if max(len(one), len(other)) > TOKEN_LIMIT:
+        return [(at, "".join(one), "".join(other))]
+    parts = []
+    for kind, begin, stop, first, last in difflib.SequenceMatcher(None, one, other).get_opcodes():
+        if kind != "equal":
+            where = at + sum(map(len, one[:begin]))
+            parts.append((where, "".join(one[begin:stop]), "".join(other[first:last])))
+    return parts
+
+
+def _rows(text: str) -> list[str]:
+    """Rows that can be read, broken behind a list, else behind a comma, where there is one."""
+    rows = []
+    while len(text) > LONG_LINE:
+        ends = (text.rfind(sign, 0, LONG_LINE) + len(sign) for sign in ("}],", ",") if sign in text[:LONG_LINE])
+        rows.append(text[: (at := next(ends, LONG_LINE))])
+        text = text[at:]
+    return [*rows, text] if text else rows
+
+
+def _cut(line: str) -> str:
+    text = line.rstrip("\r\n")
+    return (
+        line if len(text) <= LONG_LINE else f"{text[:WIDTH]}… ({len(text) - WIDTH:,} characters more, which stay)\n"
+    )
+
+
+def _visible(line: str) -> str:
+    """No control or direction sign in it does anything to a terminal."""
+    text = line.replace("\r\n", "\n")
+    text = f"{text[:-1]}\n" if text.endswith("\r") else text
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else repr(sign)[1:-1] for sign in text)
+
+
+def _shifted(header: re.Match[str], by: int) -> str:
+    """Lines are counted from the beginning of the file."""
+    return f"@@ -{int(header[1]) + by}{header[2] or ''} +{int(header[3]) + by}"
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    return next(
+        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
+def _lines(there: FileState) -> list[str]:
+    if isinstance(there, Link):
+        return [f"link to {there.target}\n"]
+    return LINE.findall(there.text.decode("utf-8", "backslashreplace")) if there else []

@@ -1,0 +1,193 @@
+"""Careful editing of other people's files: whole or not at all, through links, never over somebody else's edit."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.errors import HooktrayError
+
+SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A regular file's bytes and mode."""
+
+    text: bytes
+    mode: int = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A symbolic link, whatever it leads to."""
+
+    target: str
+
+
+FileState = File | Link | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """What stands at a path and what shall stand there; None = nothing.
+
+    `origin` is what `disconnect` shall put back; `shown` is the path as the user knows it.
+    """
+
+    path: Path
+    before: FileState
+    after: FileState
+    origin: FileState = None
+    display_path: Path | None = None
+    backed_up: bool = True  # our book tells what stood there
+
+
+def read_state(path: Path) -> FileState:
+    """What stands there; raises HooktrayError for what we do not edit."""
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _access_error(path, error) from error
+    if stat.S_ISLNK(found.st_mode):
+        return Link(os.readlink(path))  # noqa: PTH115 - the very text of it
+    if not stat.S_ISREG(found.st_mode):
+        raise HooktrayError(f"{path}: is not a file", hint="move it away and try again; nothing was written")
+    if found.st_size > SIZE_LIMIT:
+        raise HooktrayError(f"{path}: has {found.st_size} bytes, {SIZE_LIMIT} are the limit", hint="make it smaller")
+    try:
+        return File(text=path.read_bytes(), mode=stat.S_IMODE(found.st_mode))
+    except OSError as error:
+        raise _access_error(path, error) from error
+
+
+def resolve_links(path: Path) -> Path:
+    """Where a settings file really is: links are kept, and what they lead to is edited."""
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise HooktrayError(f"{path}: this link leads in a circle", hint="mend the link; nothing was written")
+    if path.is_symlink() and not real.parent.is_dir():
+        raise HooktrayError(
+            f"{path}: leads to {real}, whose folder is not there", hint="mend the link; nothing was written"
+        )
+    return real
+
+
+def check_writable(path: Path, found: FileState) -> None:
+    """Raises HooktrayError for a file that its owner does not want written, or that we could not keep as it is."""
+    if not isinstance(found, File):
+        return
+    if not found.mode & 0o222:
+        raise HooktrayError(f"{path}: is read-only", hint="chmod u+w it first, if you want it changed")
+    if sys.platform != "win32" and path.stat().st_nlink > 1:
+        raise HooktrayError(
+            f"{path}: has a second hard link, which would keep the old text", hint="make it a file of its own"
+        )
+
+
+def apply(changes: Sequence[FileChange]) -> tuple[Path, ...]:
+    """All of them or none; returns the folders that had to be made."""
+    done: list[FileChange] = []
+    made: list[Path] = []
+    try:
+        for change in changes:
+            check_writable(change.path, change.before)
+        for change in changes:
+            made += _folders(change.path.parent)
+            _replace(change.path, change.before, change.after)
+            done.append(change)
+    except BaseException as error:
+        for change in reversed(done):
+            with contextlib.suppress(OSError, HooktrayError):
+                _replace(change.path, change.after, change.before)
+        remove_folders(made)
+        if isinstance(error, OSError):
+            raise _access_error(Path(error.filename or changes[len(done)].path), error) from error
+        raise
+    return tuple(made)
+
+
+def remove_folders(folders: Sequence[Path]) -> None:
+    """The innermost first; one that holds something stays."""
+    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _folders(folder: Path) -> list[Path]:
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir()
+    return missing
+
+
+def _replace(path: Path, before: FileState, after: FileState) -> None:
+    if after is None:
+        _check_unchanged(path, before)
+        path.unlink(missing_ok=True)
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(after.text if isinstance(after, File) else b"")
+            file.flush()
+            _copy_attributes(file.fileno(), path, before, after)
+            os.fsync(file.fileno())
+        if isinstance(after, Link):
+            draft.unlink()
+            draft.symlink_to(after.target)
+        _check_unchanged(path, before)  # as late as can be
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
+def _check_unchanged(path: Path, before: FileState) -> None:
+    if read_state(path) != before:
+        raise HooktrayError(
+            f"{path}: was changed by somebody else in the meantime; it was left as it is", hint="try again"
+        )
+
+
+def _copy_attributes(handle: int, path: Path, before: FileState, after: FileState) -> None:
+    """The new file looks like the old one: mode, owner, extended attributes."""
+    if sys.platform == "win32" or not isinstance(after, File):
+        return
+    if isinstance(before, File):
+        old = path.stat()
+        if (old.st_uid, old.st_gid) != (os.getuid(), os.getgid()):
+            os.fchown(handle, old.st_uid, old.st_gid)
+        if sys.platform == "linux":
+            for name in os.listxattr(path):
+                with contextlib.suppress(OSError):  # the system's own, such as security labels
+                    os.setxattr(handle, name, os.getxattr(path, name))
+    os.fchmod(handle, after.mode)
+
+
+def _sync(folder: Path) -> None:
+    if sys.platform == "win32":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems cannot
+            raise
+    finally:
+        os.close(opened)
+
+
+def _access_error(path: Path, error: OSError) -> HooktrayError:
+    why = error.strerror or str(error)
+    return HooktrayError(f"{path}: {why}; nothing was written", hint="make it readable and writable for you")

@@ -1,0 +1,266 @@
+"""Surgery on a JSON text: what is not ours stays as it was, byte for byte; comments are looked over.
+
+Libraries that keep a JSON text were measured: json-five keeps every byte but reads 100 KB a second.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
+
+from tray.edit.file_changes import SIZE_LIMIT
+from tray.errors import ConfigError
+from tray.strict.document import LineIndex, decode
+
+# One match takes all that lies between two comments, or up to the next bracket: a file may have 5 MB.
+COMMENT = re.compile(r'(?:[^"/]|"(?:[^"\\\n]|\\.)*+"|/(?![/*]))++|(//[^\n\r]*|/\*.*?\*/)', re.DOTALL)
+BRACKET = re.compile(r'(?:[^"\[\]{}]|"(?:[^"\\]|\\.)*+")*+([\[\]{}])')
+SCALAR = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s,\[\]{}]++')
+VERBATIM = re.compile(r'"\\u0000(\d+)\\u0000"')
+BLANK = re.compile(r"[ \t\r\n]*+")
+BOM = b"\xef\xbb\xbf"
+HINT = "nothing was written; mend it (every comma needs something after it, every text its quotes) and try again"
+
+
+@dataclass(frozen=True, slots=True)
+class RawJson:
+    """JSON as it was written elsewhere, put in verbatim."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSpan:
+    """One member of an object or item of a list: from its key (if any) to its value's end."""
+
+    begin: int
+    value: int  # where the value begins
+    end: int
+    key: str = ""
+
+
+JsonEntry = tuple[str | None, Any]  # key (None in a list) and value, which may be Raw
+TextEdit = tuple[int, int, str]
+
+
+class JsonText:
+    """A JSON text with the places of what stands in it. Raises ConfigError with file, line and column."""
+
+    def __init__(self, text: bytes, path: str) -> None:
+        self.path = path
+        self._bom = BOM if text.startswith(BOM) else b""
+        decode(text, path, SIZE_LIMIT)  # says where the text is not UTF-8
+        self.text = text[len(self._bom) :].decode()
+        self._plain = COMMENT.sub(_blank_comment, self.text)
+        self._found: dict[int, list[JsonSpan]] = {}
+        self.value = self._load()
+        self.root = self._skip(0)
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        self._newline = next((end for end in ("\r\n", "\n", "\r") if end in self.text), "\n")
+        self._is_lined = len(lines) > 1 or self.value in ({}, [])
+        indents = [line[: len(line) - len(line.lstrip())] for line in lines[1:]]
+        self._unit = next((indent for indent in indents if indent), "  ")
+
+    def _load(self) -> Any:
+        try:
+            return json.loads(self._plain, parse_constant=_reject_constant)
+        except json.JSONDecodeError as error:
+            before = self._plain[: error.pos].rstrip()
+            if before.endswith(",") and self._plain[error.pos :].lstrip()[:1] in ("}", "]"):
+                raise self.error(len(before) - 1, "a comma that nothing follows") from None
+            raise self.error(error.pos, f"is not valid JSON here: {error.msg.removesuffix(' at')}") from None
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{self.path}:1:1: cannot be read as JSON: {error}", hint=HINT) from None
+
+    def error(self, at: int, what: str, hint: str = HINT) -> ConfigError:
+        mark = LineIndex(self.text).mark(at)
+        return ConfigError(f"{self.path}:{mark.line}:{mark.column}: {what}", hint=hint)
+
+    @cached_property
+    def _comments(self) -> tuple[int, ...]:
+        """Where comments begin."""
+        if self._plain == self.text:
+            return ()
+        return tuple(token.start() for token in COMMENT.finditer(self.text) if token[1])
+
+    @property
+    def first_comment_line(self) -> int:
+        """The line of the first comment; 0 when there is none."""
+        return LineIndex(self.text).mark(self._comments[0]).line if self._comments else 0
+
+    def is_commented(self, span: JsonSpan, excluded: Collection[JsonSpan]) -> bool:
+        """Whether a comment stands in this span, outside of those in it."""
+        inside = [at for at in self._comments if span.begin <= at < span.end]
+        return any(not any(one.begin <= at < one.end for one in excluded) for at in inside)
+
+    def children(self, at: int) -> list[JsonSpan]:
+        """What stands in the object or list that opens at `at`."""
+        if at not in self._found:
+            self._found[at] = self._children(at)
+        return self._found[at]
+
+    def _children(self, at: int) -> list[JsonSpan]:
+        spans = []
+        at = self._skip(at + 1)
+        while self._plain[at] not in "}]":
+            begin, key = at, ""
+            if self._is_keyed(begin):
+                key, at = scanstring(self._plain, at + 1, True)
+                at = self._skip(self._skip(at) + 1)
+            end = self._end(at)
+            spans.append(JsonSpan(begin, at, end, key))
+            at = self._skip(end)
+            if self._plain[at] == ",":
+                at = self._skip(at + 1)
+        return spans
+
+    def member(self, at: int, key: str) -> JsonSpan | None:
+        """The member of an object; raises ConfigError when two have this name."""
+        found = [span for span in self.children(at) if span.key == key]
+        if len(found) > 1:
+            raise self.error(found[1].begin, f'the key "{key}" is given twice', "keep one of the two")
+        return found[0] if found else None
+
+    def is_at(self, at: int, opening: str) -> bool:
+        return self._plain[at] == opening
+
+    def source(self, span: JsonSpan) -> str:
+        """The text of a value as it was written."""
+        return self.text[span.value : span.end]
+
+    def add(self, at: int, entries: Sequence[JsonEntry]) -> list[TextEdit]:
+        """Edits that append entries to the object or list that opens at `at`."""
+        if not entries:
+            return []
+        spans, close = self.children(at), self._end(at) - 1
+        inside = self.text[at + 1 : close]
+        if not (self._is_lined or self._newline in inside):
+            gap = ", " if '": ' in self.text or not spans else ","
+            said = gap.join(self._encode(entry, None) for entry in entries)
+            place = spans[-1].end if spans else close
+            return [(place, place, f"{gap}{said}" if spans else said)]
+        indent = self._indent(spans[-1].begin) if spans and self._is_first(spans[-1].begin) else None
+        outer = self._indent(at)
+        indent = outer + self._unit if indent is None else indent
+        lead = self._newline + indent
+        said = f",{lead}".join(self._encode(entry, indent) for entry in entries)
+        tail = at + 1 + len(inside.rstrip())
+        if not spans:
+            return [(tail, tail, lead + said + ("" if self._newline in inside else self._newline + outer))]
+        if tail == spans[-1].end:
+            return [(tail, tail, f",{lead}{said}")]
+        return [(spans[-1].end, spans[-1].end, ","), (tail, tail, lead + said)]
+
+    def remove(self, at: int, removed: Collection[JsonSpan]) -> list[TextEdit]:
+        """Edits that take these children out of the object or list that opens at `at`, with one comma each."""
+        spans, close = self.children(at), self._end(at) - 1
+        kept = [span for span in spans if span not in removed]
+        if not kept and not self.text[at + 1 : spans[0].begin].strip() + self.text[spans[-1].end : close].strip():
+            return [(at + 1, close, "")] if spans else []
+        edits: list[TextEdit] = []
+        for index, span in enumerate(spans):
+            if span not in removed:
+                continue
+            if kept and kept[0].begin < span.begin:
+                comma = self._plain.rindex(",", spans[index - 1].end, span.begin)
+                blank = len(self.text[comma + 1 : span.begin].rstrip()) + comma + 1
+                edits += [(comma, comma + 1, ""), (blank, span.end, "")]
+            else:
+                after = self._skip(span.end)
+                comma = after if self._plain[after] == "," else -1
+                edits.append((span.begin, self._rest(span.end) if comma == span.end else span.end, ""))
+                if comma > span.end:
+                    edits.append((comma, comma + 1, ""))
+        return edits
+
+    def replace(self, span: JsonSpan, value: Any) -> TextEdit:
+        """The edit that puts another value in this place."""
+        own = self.source(span)
+        indent = self._indent(span.value) if self._newline in own else None
+        return (span.value, span.end, self._encode((None, value), indent))
+
+    def apply(self, edits: Sequence[TextEdit]) -> bytes:
+        """The text with these edits, which do not overlap."""
+        text = self.text
+        for begin, end, new in sorted(edits, reverse=True):
+            text = text[:begin] + new + text[end:]
+        return self._bom + text.encode()
+
+    def _rest(self, comma: int) -> int:
+        """Behind a comma and the blanks that follow it."""
+        found = BLANK.match(self.text, comma + 1)
+        return found.end() if found else comma + 1
+
+    def _encode(self, entry: JsonEntry, indent: str | None) -> str:
+        key, value = entry
+        verbatim: list[str] = []
+
+        def raw(found: RawJson) -> str:
+            verbatim.append(found.text)
+            return f"\0{len(verbatim) - 1}\0"
+
+        is_spaced = indent is not None or '": ' in self.text or len(self.text) < 3
+        if indent is None:
+            separators = (", ", ": ") if is_spaced else (",", ":")
+            said = json.dumps(value, ensure_ascii=False, separators=separators, default=raw)
+        else:
+            lines = json.dumps(value, ensure_ascii=False, indent=self._unit, default=raw).split("\n")
+            said = (self._newline + indent).join(lines)
+        said = VERBATIM.sub(lambda found: verbatim[int(found[1])], said) if verbatim else said
+        return said if key is None else json.dumps(key, ensure_ascii=False) + (": " if is_spaced else ":") + said
+
+    def _is_keyed(self, at: int) -> bool:
+        """Whether a key stands here: a text with a colon behind it."""
+        found = SCALAR.match(self._plain, at)
+        return bool(found) and self._plain[at] == '"' and self._plain[self._skip(found.end() if found else at)] == ":"
+
+    def _skip(self, at: int) -> int:
+        found = BLANK.match(self._plain, at)
+        return found.end() if found else at
+
+    def _end(self, at: int) -> int:
+        """Behind the value that begins here."""
+        if self._plain[at] not in "[{":
+            found = SCALAR.match(self._plain, at)
+            return found.end() if found else at
+        depth = 0
+        for found in BRACKET.finditer(self._plain, at):
+            depth += 1 if found[1] in "[{" else -1
+            if depth == 0:
+                return found.end()
+        return len(self._plain)
+
+    def _is_first(self, at: int) -> bool:
+        """Whether nothing but blanks stands before it in its line."""
+        return not self.text[self._begin(at) : at].strip()
+
+    def _indent(self, at: int) -> str:
+        found = BLANK.match(self.text, begin := self._begin(at))
+        return self.text[begin : found.end()].split("\r")[0].split("\n")[0] if found else ""
+
+    def _begin(self, at: int) -> int:
+        """Of the line that this stands in."""
+        return max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1
+
+
+def is_blank(text: bytes) -> bool:
+    """Whether nothing stands in a file but a byte order mark and blanks."""
+    return not text.removeprefix(BOM).strip()
+
+
+def new_document(value: Any) -> bytes:
+    """A new file, laid out as people do."""
+    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _blank_comment(token: re.Match[str]) -> str:
+    return re.sub(r"[^\r\n]", " ", token[1]) if token[1] else token[0]
+
+
+def _reject_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a JSON number")

@@ -1,0 +1,84 @@
+"""Hooks that run beside the answer: what they say is too late for their event and waits for the session's next one.
+
+No relay can wake an agent. What a hook wants to tell it goes along as context with the next event that can carry
+some; what shall make the agent go on also refuses the end of its turn, if that comes first.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from tray.dialects import spec
+from tray.errors import StoreError
+from tray.model.decision import HookOutput, Outcome, Result, Status, Verdict
+from tray.model.event import Capability, Event, EventKind
+from tray.model.hook import AsyncMode, Hook
+from tray.store.sessions import SessionNote, Sessions
+
+REWAKE_CODE = 2  # the exit code with which a hook wants the agent to go on
+
+log = logging.getLogger(__name__)
+
+
+class AsyncOutput:
+    """`heard` takes what such a hook said, `said` hands it to the event that can carry it."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def save(self, event: Event, hook: Hook, result: Result, reading: HookOutput) -> HookOutput:
+        """Keep what the agent shall still hear of it; returns what counts beside the answer."""
+        if hook.async_mode is AsyncMode.REWAKE and result.code == REWAKE_CODE:
+            note = SessionNote(hook=hook.name, text=_text(result.stderr) or _text(result.stdout), wake=True)
+            reading = replace(reading, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
+        else:
+            note = SessionNote(hook=hook.name, text=reading.context)
+        if note.text and event.kind is not EventKind.SESSION_END and not event.test:
+            try:
+                self._sessions.add_note(event.agent, event.session, note)
+            except StoreError as error:
+                return HookOutput(problem=f"what it said could not be kept: {error.message}")
+        return _without_verdict(reading)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is remembered of any session: then nothing waits."""
+        return self._sessions.empty
+
+    def may_have(self, agent: str, session: str) -> bool:
+        """Whether anything may wait for this session."""
+        return self._sessions.has_entries(agent, session)
+
+    def take(self, event: Event) -> list[Outcome]:
+        """What waits for this session, as outcomes of the hooks that said it. It was not said to a subagent."""
+        if self.is_empty:
+            return []
+        can = spec(event.agent, event.name).can
+        ending = event.kind is EventKind.TURN_END and Capability.DENY in can
+        if event.subagent or event.problem or event.test or not (ending or Capability.CONTEXT in can):
+            return []
+        try:
+            notes = self._sessions.take_notes(event.agent, event.session, wake=Capability.CONTEXT not in can)
+        except StoreError as error:
+            log.warning("what hooks said earlier waits on: %s", error.message)
+            return []
+        return [_outcome(note, ending=ending and Capability.CONTEXT not in can) for note in notes]
+
+
+def _outcome(note: SessionNote, *, ending: bool) -> Outcome:
+    reading = HookOutput(verdict=Verdict.DENY, reason=note.text) if ending else HookOutput(context=note.text)
+    return Outcome(hook=note.hook, status=Status.OK, output=reading, cause="said beside an earlier event's answer")
+
+
+def _without_verdict(reading: HookOutput) -> HookOutput:
+    """A verdict and a rewrite came too late; notes for the user, and what went wrong, still count."""
+    reason = reading.reason
+    if reading.verdict is not Verdict.ABSTAIN or reading.rewrite or reading.stop is not None:
+        word = "a rewrite" if reading.verdict is Verdict.ABSTAIN else reading.verdict.word
+        reason = f"{word} came after the answer" + (f": {reason}" if reason else "")
+    return HookOutput(reason=reason, notes=reading.notes, warning=reading.warning, problem=reading.problem)
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace").strip()

@@ -1,0 +1,189 @@
+"""The turns of an event's hooks: each through the gates, in waves, by one deadline, to what came out."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from tray.dialects import spec
+from tray.engine.async_output import AsyncOutput
+from tray.engine.duplicates import duplicates
+from tray.engine.gates import gate
+from tray.engine.jobs import JobBuilder, parse_result
+from tray.engine.limits import TurnLimits
+from tray.engine.merge import failed, make_outcome, skipped
+from tray.engine.ports import EngineListener
+from tray.engine.serial import cancelled_after_deny, ready
+from tray.engine.status_message import show_status
+from tray.errors import HooktrayError
+from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.process import CANCELLED, CLOSED
+from tray.execution.request_job import AnyJob, run_jobs
+from tray.model.decision import Gate, HookOutput, Outcome, Result, Status
+from tray.model.event import Event
+from tray.model.hook import AsyncMode, Hook, Rule
+from tray.store.ledger import ApprovedHook
+from tray.store.switch import Switch
+from tray.threads import ShutdownState
+
+ONCE_CAUSE = "it had its turn in this session"
+# A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
+SESSION_ENDS = frozenset(getattr(signal, name, 0) for name in ("SIGHUP", "SIGINT", "SIGTERM")) - {0}
+SIGNAL_GRACE = 0.25  # seconds that the tray's own signal may come later than the hook's
+
+log = logging.getLogger(__name__)
+
+
+class HookExecutor:
+    """Runs approved hooks and nothing else; whom an event asks has been planned before."""
+
+    def __init__(
+        self,
+        *,
+        switch: Switch,
+        builder: JobBuilder,
+        limits: TurnLimits,
+        async_output: AsyncOutput,
+        listener: EngineListener,
+        background: BackgroundProcesses | None,
+        quit: ShutdownState,
+    ) -> None:
+        self._switch = switch
+        self._builder = builder
+        self._limits = limits
+        self._async_output = async_output
+        self._listener = listener
+        self._background = background
+        self._quit = quit
+
+    def run(
+        self, event: Event, hooks: Sequence[ApprovedHook], deadline: float, hangup: Hangup | None
+    ) -> list[Outcome]:
+        """One for each hook, in their order. Those of a serial source wait for each other, all others for nobody."""
+        turns = self._prepare(event, hooks)
+        outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
+        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
+        serial = not (event.answered or spec(event.agent, event.name).observe_only)
+        while waiting:
+            jobs = ready(waiting, hooks) if serial else waiting
+            outcomes |= self._recheck(event, hooks, jobs)
+            running = {index: job for index, job in jobs.items() if index not in outcomes}
+            outcomes |= zip(running, self._run_jobs(event, hooks, running, deadline, hangup), strict=True)
+            outcomes |= cancelled_after_deny(
+                {index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes
+            )
+            waiting = {index: job for index, job in waiting.items() if index not in outcomes}
+        return [outcomes[index] for index in range(len(turns))]
+
+    def undo(self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome]) -> None:
+        """These turns do not count, because the one-shot engine runs the hooks of this event again."""
+        for one, outcome in zip(hooks, outcomes, strict=True):
+            if outcome.gate is None:
+                self._limits.release_once(event, one.hook)
+
+    def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
+        """The same without a process: rules still speak, what would have to run has failed."""
+        pairs = zip(hooks, self._prepare(event, hooks), strict=True)
+        return [turn if isinstance(turn, Outcome) else failed(one.hook, Gate.BUSY.value) for one, turn in pairs]
+
+    def skip_all(self, hooks: Sequence[ApprovedHook], switch: Gate) -> list[Outcome]:
+        """What comes out while the switch or a pause keeps all of them from running."""
+        return [skipped(one.hook, switch) for one in hooks]
+
+    def run_one(self, event: Event, approved: ApprovedHook, deadline: float, hangup: Hangup | None) -> Outcome:
+        """One hook's turn, whoever else would be asked; a pause of the event's own session does not count."""
+        switch = self._switch.gate(time.time(), session="", agent=event.agent)
+        turn = self._prepare_one(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
+        return (
+            turn if isinstance(turn, Outcome) else self._run_jobs(event, [approved], {0: turn}, deadline, hangup)[0]
+        )
+
+    def gate(self, event: Event) -> Gate | None:
+        """Whether the switch or a pause keeps this event's hooks from running, at this moment."""
+        return self._switch.gate(time.time(), session=event.session, agent=event.agent)
+
+    def _prepare(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[AnyJob | Outcome]:
+        """Each hook's way through the gates: what it has to run, or what came out without that."""
+        switch = self.gate(event)
+        spared = duplicates(hooks)
+        return [
+            skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[spared[index]].hook.name}, which is asked")
+            if index in spared
+            else self._prepare_one(event, one, gate(one.hook, switch=switch, nested=event.nested))
+            for index, one in enumerate(hooks)
+        ]
+
+    def _recheck(self, event: Event, hooks: Sequence[ApprovedHook], jobs: Iterable[int]) -> dict[int, Outcome]:
+        """Those that may not start after all: the switch is hot, and whoever has a single turn may have had it."""
+        switch = self.gate(event)
+        if switch is not None:
+            return {index: skipped(hooks[index].hook, switch) for index in jobs}
+        spent = (index for index in jobs if not self._limits.claim_once(event, hooks[index].hook))
+        return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE_CAUSE) for index in spent}
+
+    def _prepare_one(self, event: Event, approved: ApprovedHook, reason: Gate | None) -> AnyJob | Outcome:
+        hook = approved.hook
+        if reason is not None:
+            return skipped(hook, reason)
+        if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
+            return failed(hook, event.problem)
+        if isinstance(hook.action, Rule):
+            if not self._limits.claim_once(event, hook):
+                return skipped(hook, Gate.ONCE, ONCE_CAUSE)
+            reading = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
+            return Outcome(hook=hook.name, status=Status.OK, output=reading)
+        try:
+            may = partial(self._switch.starting, event.session, event.agent)
+            return self._builder.build(event, hook, approved.digest, may)
+        except HooktrayError as error:
+            return failed(hook, error.message)
+        except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
+            log.exception("%s could not have its turn", hook.name)
+            return failed(hook, f"internal error: {type(error).__name__}")
+
+    def _run_jobs(
+        self,
+        event: Event,
+        hooks: Sequence[ApprovedHook],
+        jobs: Mapping[int, AnyJob],
+        deadline: float,
+        hangup: Hangup | None,
+    ) -> list[Outcome]:
+        if not jobs:
+            return []
+        with show_status(self._listener, event, {index: hooks[index].hook for index in jobs}) as over_with:
+            told = [
+                replace(job, on_end=over_with(index)) if hooks[index].hook.status else job
+                for index, job in jobs.items()
+            ]
+            results = run_jobs(told, deadline, hangup, background=self._background)
+        if any(result.signal in SESSION_ENDS for result in results):
+            self._quit.wait(SIGNAL_GRACE)
+        outcomes = []
+        for index, result in zip(jobs, results, strict=True):
+            hook = hooks[index].hook
+            if not result.started:
+                self._limits.release_once(event, hook)
+            if result.cause == CLOSED:
+                outcomes.append(skipped(hook, self.gate(event) or Gate.SWITCH_OFF))
+                continue
+            if result.cause == CANCELLED:
+                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
+                continue
+            outcomes.append(self._parse(event, hook, result))
+        return outcomes
+
+    def _parse(self, event: Event, hook: Hook, result: Result) -> Outcome:
+        try:
+            reading = parse_result(event, hook, result)
+            if hook.async_mode is not AsyncMode.NO:
+                reading = self._async_output.save(event, hook, result, reading)
+        except Exception as error:  # the hook's turn
+            log.exception("%s said what we cannot read", hook.name)
+            reading = HookOutput(problem=f"internal error: {type(error).__name__}")
+        stderr = result.stderr.decode("utf-8", "replace")
+        return make_outcome(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr)

@@ -1,0 +1,76 @@
+"""HTTP hooks: the event as a POST in the hook's own dialect, and what an answer means to that dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from tray import __version__
+from tray.addresses import endpoint
+from tray.dialects import DIALECTS, lenient
+from tray.errors import HooktrayError
+from tray.execution.deadline import Deadline
+from tray.execution.http_client import HttpReply, HttpRequest, Resolve, lookup, send
+from tray.model.decision import Result
+from tray.model.event import Event
+from tray.model.hook import Hook, Http
+
+VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+CONTROL = re.compile(r"[^\t\x20-\x7e]")
+STRICT = "claude-code"  # there an answer that is no JSON object is a failure, and plain text says nothing
+
+
+def post(event: Event, hook: Hook, action: Http, deadline: Deadline, resolve: Resolve = lookup) -> Result:
+    """What the server answers to one hook's event. Raises HooktrayError."""
+    return _result(hook.dialect, send(_request(event, hook, action), deadline, resolve))
+
+
+def _request(event: Event, hook: Hook, action: Http) -> HttpRequest:
+    try:
+        end = endpoint(action.url)
+    except ValueError as error:
+        raise HooktrayError(f"its URL: {error}") from error
+    body = DIALECTS[hook.dialect].stdin(event).removesuffix(b"\n")
+    kind = "application/json" if body.startswith((b"{", b"[")) else "text/plain; charset=utf-8"
+    usual = {
+        "Accept": "application/json, text/plain, */*",
+        "Content-Type": kind,
+        "User-Agent": f"hooktray/{__version__}",
+    }
+    own = {name: _filled(name, value, event.environment, hook.env) for name, value in action.headers}
+    named = {name.lower() for name in own}
+    kept = {name: value for name, value in usual.items() if name.lower() not in named}
+    return HttpRequest(endpoint=end, body=body, headers={**kept, **own}, local=end.host_port in action.allow_local)
+
+
+def _filled(name: str, text: str, environment: Mapping[str, str], wanted: Collection[str]) -> str:
+    """A header's value with the variables put in that the hook lists; any other is empty.
+
+    Those that a process must not get (`GIT_…`, `LD_…`) are meant to change programs; here they are text.
+    """
+    listed = {each: environment.get(each, "") for each in wanted}
+    value = VARIABLE.sub(lambda found: listed.get(found[1] or found[2], ""), text)
+    if CONTROL.search(value):
+        raise HooktrayError(f"the header {name} would hold a sign that no header can")
+    return value
+
+
+def _result(dialect: str, reply: HttpReply) -> Result:
+    if 300 <= reply.status < 400:
+        return Result(cause=f"answered {reply.status}: redirects are not followed")
+    if not 200 <= reply.status < 300:
+        return Result(cause=f"answered {reply.status}")
+    if dialect == STRICT and (problem := _object_problem(reply.body)):
+        return Result(cause=f"answered {reply.status} with what is {problem}")
+    return Result(code=0, stdout=reply.body)
+
+
+def _object_problem(body: bytes) -> str:
+    said = lenient.text(body)
+    if not said:
+        return ""
+    try:
+        lenient.mapping(said, ())
+    except ValueError as error:
+        return str(error)
+    return ""

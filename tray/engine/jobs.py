@@ -1,0 +1,111 @@
+"""What one hook has to do for one event, made ready to run, and what came of it in the hook's own words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tray.approvals.bundle import CommandResolver
+from tray.dialects import DIALECTS
+from tray.dialects.x_code_hooks import with_plugin
+from tray.engine import output
+from tray.engine.prompt_text import parse_reply
+from tray.execution.deadline import Deadline
+from tray.execution.environment import clean
+from tray.execution.process import Job, StartGate
+from tray.execution.request_job import AnyJob, RequestJob
+from tray.execution.script import is_unopened_script
+from tray.model.decision import HookOutput, Result
+from tray.model.event import TEST_VARIABLE, Event
+from tray.model.hook import Command, Hook, Http, Prompt
+from tray.shell.placeholders import runtime_values
+
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm
+
+AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
+
+USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of that folder
+
+
+class JobBuilder:
+    """Makes work of approved hooks. `llm` is the model that a person confirmed, if any."""
+
+    def __init__(self, resolver: CommandResolver, llm: Callable[[], Llm | None]) -> None:
+        self._resolver = resolver
+        self._llm = llm
+
+    def build(self, event: Event, hook: Hook, digest: str, start_gate: StartGate) -> AnyJob:
+        """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
+        action = hook.action
+        if isinstance(action, Http):
+            return _request(event, hook, action, start_gate)
+        if isinstance(action, Prompt):
+            return _question(event, hook, action, self._llm(), start_gate)
+        assert isinstance(action, Command)
+        return self._job(event, hook, action, digest, start_gate)
+
+    def _job(self, event: Event, hook: Hook, command: Command, digest: str, start_gate: StartGate) -> Job:
+        dialect = DIALECTS[hook.dialect]
+        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        if USER_PACKAGES not in hook.env:
+            own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
+        places = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
+        said = dialect.environment(event)
+        if event.test:
+            own[TEST_VARIABLE] = "1"
+        if command.storage:
+            Path(command.storage).mkdir(parents=True, exist_ok=True)
+        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
+        stdin = dialect.stdin(event)
+        if command.owner and hook.dialect == "x-code":
+            stdin = with_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
+        return Job(
+            argv=self._resolver.argv(hook, digest, {**said, **places} if command.format else {}),
+            cwd=_folder(event, hook),
+            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
+            stdin=stdin,
+            timeout=hook.timeout,
+            background=hook.background_seconds,
+            start_gate=start_gate,
+        )
+
+
+def _folder(event: Event, hook: Hook) -> str:
+    """An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`."""
+    own = event.hook_folder if hook.match.format == event.agent else ""
+    there = (folder for folder in (own, event.cwd) if os.path.isdir(folder))  # noqa: PTH112 - Path raises for some
+    return next(there, "") or str(Path.home())
+
+
+def _request(event: Event, hook: Hook, action: Http, start_gate: StartGate) -> RequestJob:
+    def ask(span: Deadline) -> Result:
+        from tray.engine.http_hook import post  # urllib3 is none of a command hook's business
+
+        return post(event, hook, action, span)
+
+    return RequestJob(ask=ask, timeout=hook.timeout, start_gate=start_gate)
+
+
+def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, start_gate: StartGate) -> RequestJob:
+    def ask(span: Deadline) -> Result:
+        from tray.engine.prompt_hook import ask_model  # the openai library takes half a second
+
+        return ask_model(event, hook, action, llm, span)
+
+    return RequestJob(
+        ask=ask, timeout=min(hook.timeout, AGENT_TIMEOUT) if action.agent else hook.timeout, start_gate=start_gate
+    )
+
+
+def parse_result(event: Event, hook: Hook, result: Result) -> HookOutput:
+    """What the hook said. CPython that has not found its script says nothing, though it ends with 2."""
+    if isinstance(hook.action, Prompt):
+        return parse_reply(event, hook, hook.action, result)
+    if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
+        said = result.stderr.decode("utf-8", "replace").strip()
+        if is_unopened_script(hook.action.line, said):
+            return HookOutput(problem=said)
+    return output.parse_output(event, hook, result)

@@ -1,0 +1,121 @@
+"""What the engine remembers of sessions and turns: who had its one turn, and how often an end was refused."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from tray.dialects import fit
+from tray.engine.merge import merge
+from tray.errors import StoreError
+from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, EventKind
+from tray.model.hook import Hook
+from tray.store.sessions import Sessions
+
+CAP = 8  # refusals in a row; the next one lets the agent end
+CAP_VARIABLE = (
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"  # Claude Code has a cap of its own; a user who raised it means ours, too
+)
+MAX_CAP = 1000
+# A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
+CAPPED_KINDS = frozenset(
+    {EventKind.COMPLETION_CLAIM, EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END}
+)
+ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED})
+BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
+COMPACTED = "compact"  # a session "starts" again in the midst of a turn
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class TurnLimits:
+    """A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts.
+
+    What `hooktray test` sends did not happen: it is neither counted nor remembered.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def begin(self, event: Event) -> None:
+        """Before any hook is asked: a prompt begins a turn; a session's end is the end of all that we know of it."""
+        if event.kind not in BOUNDARIES or event.test:
+            return
+        starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
+        if event.kind is EventKind.PROMPT or starts:
+            _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
+        elif event.kind is EventKind.SESSION_END:
+            _or_default(lambda: self._sessions.clear(event.agent, event.session), None)
+
+    def end(self, event: Event, decision: Decision) -> None:
+        """After its decision: an end of turn that was not refused is one."""
+        if event.kind in ENDS_TURN and not (event.answered or event.test) and not _refused(decision):
+            _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
+
+    def claim_once(self, event: Event, hook: Hook) -> bool:
+        """Whether this hook may have its turn; one that has a single turn in a session has it with this call."""
+        if event.test or not hook.once:
+            return True
+        return _or_default(lambda: self._sessions.mark(event.agent, event.session, _once_key(hook)), True)
+
+    def release_once(self, event: Event, hook: Hook) -> None:
+        """Its turn did not come to a start."""
+        if hook.once and not event.test:
+            _or_default(lambda: self._sessions.unmark(event.agent, event.session, _once_key(hook)), None)
+
+    def apply_cap(self, event: Event, decision: Decision) -> Decision:
+        """The decision, unless it is one refusal to end too many: then nobody refused."""
+        if event.test or event.kind not in CAPPED_KINDS:
+            return decision
+        agent, session, name = event.agent, event.session, _refusals_key(event)
+        if not _refused(decision):
+            _or_default(lambda: self._sessions.unmark(agent, session, name), None)
+            return decision
+        number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
+        if number <= _cap(event.environment):
+            return decision
+        _or_default(lambda: self._sessions.unmark(agent, session, name), None)
+        return fit(event, merge([_ignored_refusal(outcome, number - 1) for outcome in decision.outcomes]))
+
+
+def _refused(decision: Decision) -> bool:
+    return decision.verdict is Verdict.DENY and decision.stop is None
+
+
+def _ignored_refusal(outcome: Outcome, number: int) -> Outcome:
+    """What is left of an outcome that took part in the refusal: nothing, and the user is told."""
+    reading = outcome.output
+    if reading.verdict is Verdict.ABSTAIN and reading.rewrite is None and reading.stop is None:
+        return outcome
+    cause = f"the end was refused {number} times in a row, so it is let through"
+    kept = HookOutput(context=reading.context, notes=reading.notes, warning=cause)
+    status = Status.SKIPPED if outcome.status is Status.OK else outcome.status
+    told = "; ".join(filter(None, (outcome.cause, cause)))
+    return replace(outcome, status=status, gate=Gate.LOOP_CAP, cause=told, output=kept)
+
+
+def _once_key(hook: Hook) -> str:
+    return f"once:{hook.key}"
+
+
+def _refusals_key(event: Event) -> str:
+    """Each subagent has its own end."""
+    who = event.payload.get("agent_id") if event.kind is EventKind.SUBAGENT_END else event.subagent
+    return f"refused:{event.kind.value}:{who if isinstance(who, str) else ''}"
+
+
+def _cap(environment: Mapping[str, str]) -> int:
+    raised = environment.get(CAP_VARIABLE, "")
+    return min(max(CAP, int(raised)), MAX_CAP) if raised.isascii() and raised.isdigit() and len(raised) < 9 else CAP
+
+
+def _or_default(work: Callable[[], T], otherwise: T) -> T:
+    try:
+        return work()
+    except StoreError as error:
+        log.warning("a session could not be remembered: %s", error.message)
+        return otherwise

@@ -1,0 +1,144 @@
+"""The end of an event: its answer in the agent's words, the row of it, and the news of it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from tray.dialects import Payload, neutral, render
+from tray.dialects.recognition import RecognisedCaller
+from tray.engine.events import foreign_event, parse_event
+from tray.engine.limits import TurnLimits
+from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
+from tray.engine.record import make_record, with_times
+from tray.engine.scopes import SkillScopes
+from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Outcome, Verdict
+from tray.model.event import Event, RelayRequest
+
+HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
+GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
+
+log = logging.getLogger(__name__)
+
+
+class Responder:
+    """What every event comes to, whichever way it went."""
+
+    def __init__(
+        self, *, records: RecordSink, listener: EngineListener, limits: TurnLimits, scopes: SkillScopes, offline: bool
+    ) -> None:
+        self._records = records
+        self._listener = listener
+        self._limits = limits
+        self._scopes = scopes
+        self._offline = offline
+
+    def respond(
+        self,
+        event: Event,
+        decision: Decision,
+        started: float,
+        defer: Defer = run_now,
+        journalled: Callable[[Event], Decision] | None = None,
+    ) -> Answer:
+        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
+
+        `told` has what is written down and told where that is more than the answer depends on.
+        """
+        answer = EMPTY_ANSWER if event.answered else render(event, decision)
+        commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
+        what = f"{event.name} of {event.agent}"
+        tell = self._recorder(what, lambda: event, journalled or (lambda _: decision), answer, started, commit=commit)
+        self._limits.end(event, decision)
+        self._scopes.update(event, decision)
+        if commit:
+            tell()
+        elif event.kind in FREQUENT_KINDS:
+            defer(tell)
+        else:
+            defer(tell, soon=True)
+        return answer
+
+    def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
+        """Write down that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.
+
+        The one-shot engine writes its answer under the event's own id.
+        """
+        reason = GIVEN_UP if is_gone else HANDED_BACK
+        row = replace(event, id=os.urandom(16).hex())
+        remark = f"the row of its answer, if there is one, begins with {event.id[:8]}"
+        decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(remark,))
+        seconds = time.monotonic() - started
+        try:
+            record = make_record(
+                row, decision, EMPTY_ANSWER, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
+            )
+            record = replace(record, reason=reason, answer={})
+            self._records.append(record, commit=False)
+        except Exception:  # our bookkeeping; the relay falls back in any case
+            log.exception("%s of %s could not be written down", event.name, event.agent)
+
+    def respond_fast(
+        self,
+        request: RelayRequest,
+        payload: Payload | None,
+        ledger: int,
+        started: float,
+        defer: Defer,
+        journalled: Callable[[Event], Decision] | None,
+    ) -> Answer:
+        """The same on the fast path: what exactly the event was is worked out once the answer has left."""
+        answer = neutral(request.agent, request.event, request.body)
+        what = f"{request.event} of {request.agent}"
+        event = partial(parse_event, request, ledger, payload)
+        defer(self._recorder(what, event, journalled or (lambda _: NO_OPINION), answer, started, commit=False))
+        return answer
+
+    def respond_unsupported(
+        self,
+        request: RelayRequest,
+        caller: RecognisedCaller,
+        payload: Payload | None,
+        ledger: int,
+        started: float,
+        defer: Defer,
+    ) -> Answer:
+        """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
+        event = foreign_event(request, caller, ledger, payload or {})
+        decision = Decision(reason=caller.skip_reason or "")
+        what = f"{event.name} of {event.agent}"
+        defer(
+            self._recorder(what, lambda: event, lambda _: decision, caller.answer, started, commit=False), soon=True
+        )
+        return caller.answer
+
+    def _recorder(
+        self,
+        what: str,
+        event: Callable[[], Event],
+        journalled: Callable[[Event], Decision],
+        answer: Answer,
+        started: float,
+        *,
+        commit: bool,
+    ) -> Callable[[], None]:
+        """What writes the event down and tells the others, whenever that is done; its times are those of now."""
+        seconds = time.monotonic() - started
+        at, ms = time.time() - seconds, seconds * 1000
+
+        def tell() -> None:
+            try:
+                one = event()
+                said = journalled(one)
+                record = make_record(one, said, answer, at=at, ms=ms, offline=self._offline)
+                record = with_times(record, said, started)
+                self._records.append(record, commit=commit)
+                self._listener.decided(one, said, record)
+            except Exception:  # our bookkeeping; the answer stands
+                log.exception("%s could not be written down", what)
+
+        return tell

@@ -1,0 +1,39 @@
+"""`/hooks …` typed into an agent: what was typed, so that it is answered here and never reaches the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tray.model.decision import HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, EventKind
+
+NAME = "hooktray"
+KINDS = frozenset({EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND})
+LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
+CommandAnswers = Callable[[tuple[str, ...], str], str]  # the words, and the agent they were typed into
+
+
+def parse_command(event: Event) -> tuple[str, ...] | None:
+    """The words behind `/hooks`; None when that is not what was typed."""
+    if event.kind not in KINDS or event.problem:
+        return None
+    slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
+    if slash and event.topic.removeprefix("/") == "hooks":
+        return tuple(event.prompt.removeprefix("/hooks").split()) if len(event.prompt) < LIMIT else None
+    text = event.prompt.strip()
+    words = text.split() if len(text) < LIMIT else []
+    return tuple(words[1:]) if words[:1] == ["/hooks"] else None
+
+
+def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:
+    """A refusal whose reason is the answer; None for every other event."""
+    words = parse_command(event) if event.kind in KINDS else None
+    if words is None:
+        return None
+    reading = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
+    return Outcome(hook=NAME, status=Status.OK, output=reading)
+
+
+def no_tray(words: tuple[str, ...], agent: str) -> str:
+    """The answer where no tray runs."""
+    return "the tray is not running; `hooktray run` starts it"

@@ -1,0 +1,49 @@
+"""The text that a hook wants shown while it runs: said when it starts, taken back when it ends, in whatever way."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Protocol
+
+from tray.model.event import Event
+from tray.model.hook import Hook
+
+log = logging.getLogger(__name__)
+
+
+class StatusDisplay(Protocol):
+    """Where it is shown."""
+
+    def status_shown(self, turn: str, text: str) -> None: ...
+    def status_hidden(self, turn: str) -> None: ...
+
+
+@contextmanager
+def show_status(
+    screen: StatusDisplay, event: Event, hooks: Mapping[int, Hook]
+) -> Iterator[Callable[[int], Callable[[], None]]]:
+    """Show the texts of these hooks; yields what to call when one of them is over."""
+    turns = {index: f"{event.id}/{index}" for index, hook in hooks.items() if hook.status}
+
+    def over(index: int) -> None:
+        if turn := turns.pop(index, ""):
+            _quietly(partial(screen.status_hidden, turn))
+
+    for index, turn in turns.items():
+        _quietly(partial(screen.status_shown, turn, hooks[index].status))
+    try:
+        yield lambda index: partial(over, index)
+    finally:
+        for index in list(turns):
+            over(index)
+
+
+def _quietly(tell: Callable[[], None]) -> None:
+    """What cannot be shown never changes an answer (law 7)."""
+    try:
+        tell()
+    except Exception:  # our face; the hook runs on
+        log.exception("a hook's status could not be shown")

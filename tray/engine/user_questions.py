@@ -1,0 +1,216 @@
+"""Questions that are put to the user on the desktop: no thread waits for the answer, and the first one wins.
+
+A question begins with a Decision that says ask on an agent that cannot ask by itself, or with an agent's own request
+for permission. It ends once: answered here, answered elsewhere, the agent gone, or the time over.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import os
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from tray.dialects import spec
+from tray.execution.process import CANCELLED
+from tray.model.decision import Answer, Decision, Gate, Verdict
+from tray.model.event import Capability, Event, EventKind
+
+LIMIT = 256  # open at once; beyond it nobody is asked, as if nobody had answered
+
+AFTER_CALL = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED, EventKind.PERMISSION_DENIED})
+AFTER_TURN = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED})
+
+log = logging.getLogger(__name__)
+
+
+class Resolution(enum.StrEnum):
+    """How a question ended; the value is what people are told."""
+
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    ELSEWHERE = "answered elsewhere"
+    AGENT_GONE = "the agent no longer waits"
+    TIMED_OUT = "nobody answered in time"
+    QUIT = "Hooktray quit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionResult:
+    resolution: Resolution
+    channel: str = ""  # "notification", "menu", "page"
+
+    @property
+    def by_user(self) -> bool:
+        return self.resolution in (Resolution.ALLOWED, Resolution.DENIED)
+
+    def __str__(self) -> str:
+        return f"{self.resolution} ({self.channel})" if self.channel else self.resolution.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserQuestion:
+    """What the user is asked: may this happen?"""
+
+    id: str
+    event: Event
+    decision: Decision  # as merged, before it is fitted to what the event can carry
+
+
+Resume = Callable[[Callable[[], Answer | None]], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingQuestion:
+    """An answer that waits for the user. The door holds the connection, and nobody's thread."""
+
+    question: UserQuestion
+    timeout: float  # until it is too late
+    questions: UserQuestions
+    finish: Callable[[QuestionResult], Answer | None]
+
+    def on_ready(self, resume: Resume) -> bool:
+        """`resume` is called once, from any thread, with the work that makes the answer; False: it cannot wait."""
+        return self.questions.open_question(self.question, lambda ending: resume(lambda: self.finish(ending)))
+
+    def client_disconnected(self) -> None:
+        self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.AGENT_GONE))
+
+    def expired(self) -> None:
+        self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.TIMED_OUT))
+
+    def shut_down(self) -> None:
+        """The tray ends: the relay gets no answer, and asks the one-shot engine."""
+        self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.QUIT))
+
+    def fallback(self) -> Answer | None:
+        """The answer when nobody can be asked."""
+        return self.finish(QuestionResult(resolution=Resolution.TIMED_OUT))
+
+
+EngineResponse = (
+    Answer | PendingQuestion | None
+)  # None: the tray quits and gives no answer, so that the relay asks the one-shot engine
+
+
+class UserQuestions:
+    """The open ones; nobody is asked unless `agents` says so. `asked` and `ended` must only hand over."""
+
+    def __init__(
+        self,
+        *,
+        agents: Callable[[], Collection[str]] = tuple,
+        seconds: Callable[[], float] = float,
+        on_asked: Callable[[UserQuestion], None] = lambda _: None,
+        on_ended: Callable[[UserQuestion, QuestionResult], None] = lambda *_: None,
+    ) -> None:
+        self._agents = agents
+        self._seconds = seconds
+        self._on_asked = on_asked
+        self._on_ended = on_ended
+        self._lock = threading.Lock()
+        self._open: dict[str, tuple[UserQuestion, Callable[[QuestionResult], None]]] = {}
+
+    @property
+    def pending(self) -> bool:
+        """Whether any is open, without waiting for those who open and end them."""
+        return bool(self._open)
+
+    @property
+    def open(self) -> tuple[UserQuestion, ...]:
+        """Oldest first."""
+        with self._lock:
+            return tuple(question for question, _ in self._open.values())
+
+    def should_ask(self, event: Event, decision: Decision, switch: Gate | None) -> bool:
+        """Whether this decision is one for the user at the desktop; never while hooks are switched off."""
+        if decision.verdict is not Verdict.ASK and event.kind is not EventKind.PERMISSION_REQUEST:
+            return False  # nearly all: asked first, since the rest takes longer
+        if switch is not None or event.test or event.answered or event.nested or event.problem:
+            return False
+        if event.agent not in self._agents():
+            return False
+        if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # nobody waits any more
+            return False
+        found = spec(event.agent, event.name)
+        if found.after_the_fact or Capability.DENY not in found.can or decision.stop is not None:
+            return False
+        if event.kind is EventKind.PERMISSION_REQUEST:
+            return decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
+        return decision.verdict is Verdict.ASK and Capability.ASK not in found.can
+
+    def make_pending(
+        self, event: Event, decision: Decision, left: float, finish: Callable[[QuestionResult], Answer | None]
+    ) -> PendingQuestion:
+        """`left` is how long the agent waits at most."""
+        question = UserQuestion(id=os.urandom(16).hex(), event=event, decision=decision)
+        return PendingQuestion(question=question, timeout=min(self._seconds(), left), questions=self, finish=finish)
+
+    def open_question(self, question: UserQuestion, resume: Callable[[QuestionResult], None]) -> bool:
+        with self._lock:
+            if len(self._open) >= LIMIT:
+                return False
+            self._open[question.id] = (question, resume)
+        self._notify(lambda: self._on_asked(question))
+        return True
+
+    def answer(self, id: str, *, allow: bool, channel: str) -> bool:
+        """The user's word; False when it comes too late, or there is no such question."""
+        return self.resolve(
+            id, QuestionResult(resolution=Resolution.ALLOWED if allow else Resolution.DENIED, channel=channel)
+        )
+
+    def observe(self, event: Event) -> None:
+        """Every event goes by here: whoever goes on has been answered elsewhere."""
+        if not self._open or event.answered or event.test:
+            return
+        for question in self.open:
+            if _resolves(event, question.event):
+                self.resolve(question.id, QuestionResult(resolution=Resolution.ELSEWHERE))
+
+    def resolve(self, id: str, result: QuestionResult) -> bool:
+        """The first ending counts."""
+        with self._lock:
+            question, resume = self._open.pop(id, (None, None))
+        if question is None or resume is None:
+            return False
+        self._notify(lambda: self._on_ended(question, result))
+        resume(result)
+        return True
+
+    def _notify(self, news: Callable[[], None]) -> None:
+        try:
+            news()
+        except Exception:  # who shows questions never keeps an answer back (law 7)
+            log.exception("a question could not be shown")
+
+
+def apply_result(decision: Decision, result: QuestionResult) -> Decision:
+    """What the ending makes of the decision. No answer leaves it as it was: an ask, or a denial (law 2)."""
+    remark = f"asked on the desktop: {result}"
+    decision = replace(decision, adjustments=(*decision.adjustments, remark))
+    if result.resolution is Resolution.ALLOWED:
+        return replace(decision, verdict=Verdict.ALLOW, reason=f"The user allowed it ({result.channel})")
+    reason = " · ".join(filter(None, (decision.reason, f"The user denied it ({result.channel})")))
+    if result.resolution is Resolution.DENIED:
+        return replace(decision, verdict=Verdict.DENY, reason=reason, rewrite=None)
+    return replace(decision, reason=" · ".join(filter(None, (decision.reason, result.resolution.value))))
+
+
+def _resolves(event: Event, asked: Event) -> bool:
+    if (event.agent, event.session) != (asked.agent, asked.session) or event.id == asked.id:
+        return False
+    if event.kind in AFTER_TURN:
+        return not event.subagent
+    return event.kind in AFTER_CALL and _same_call(event, asked)
+
+
+def _same_call(event: Event, asked: Event) -> bool:
+    """By the agent's id of the call, else by what is called: a request for permission names no id."""
+    if event.tool is None or asked.tool is None:
+        return False
+    if event.tool.call and asked.tool.call:
+        return event.tool.call == asked.tool.call
+    return (event.tool.name, event.tool.input) == (asked.tool.name, asked.tool.input)

@@ -1,0 +1,94 @@
+"""Hooks' children that live on after their hook: who they are, and their end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from tray.execution.orphans import Reaper
+from tray.execution.process import GRACE, ProcessTree
+
+if sys.platform != "win32":
+    from tray.execution.process_tree import end_orphans
+
+POLL_INTERVAL = 0.01  # seconds between two looks at a tree that was asked to end
+
+
+class BackgroundProcesses:
+    """Ends each tree at its deadline; one timer thread, there only while something is waiting."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._trees: dict[ProcessTree, float] = {}
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._reaper = Reaper()
+
+    def reap(self) -> None:
+        """Let the dead go that came to us; after each turn, which is when there may be some."""
+        self._reaper.reap()
+
+    def add(self, tree: ProcessTree, deadline: float) -> None:
+        """Let `tree` live until `deadline` (time.monotonic()); at once over when we are closed."""
+        with self._change:
+            closed = self._closed
+            if not closed:
+                self._trees[tree] = deadline
+                self._wake()
+        if closed:
+            end_trees([tree])
+
+    def alive(self) -> dict[int, float]:
+        """The process group and deadline of every tree that still lives."""
+        with self._change:
+            return {tree.pid: deadline for tree, deadline in self._trees.items() if tree.has_survivors()}
+
+    def close(self) -> None:
+        """End all of them, and the thread."""
+        with self._change:
+            self._closed = True
+            trees, self._trees = list(self._trees), {}
+            thread = self._thread
+            self._change.notify_all()
+        if thread is not None:
+            thread.join()
+        end_trees(trees)
+        if sys.platform != "win32":
+            end_orphans()
+
+    def _wake(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="hook-background", daemon=True)
+            self._thread.start()
+        self._change.notify_all()
+
+    def _watch(self) -> None:
+        while due := self._due():
+            end_trees(due)
+
+    def _due(self) -> list[ProcessTree]:
+        """Wait for the next deadline; nothing when there is none to wait for."""
+        with self._change:
+            while self._trees:
+                now = time.monotonic()
+                due = [tree for tree, deadline in self._trees.items() if deadline <= now]
+                if due:
+                    for tree in due:
+                        del self._trees[tree]
+                    return due
+                self._change.wait(min(min(self._trees.values()) - now, threading.TIMEOUT_MAX))
+            self._thread = None
+            return []
+
+
+def end_trees(trees: list[ProcessTree]) -> None:
+    """Ask them to end, and kill what does not."""
+    trees = [tree for tree in trees if tree.has_survivors()]
+    for tree in trees:
+        tree.terminate()
+    until = time.monotonic() + GRACE
+    while any(tree.has_survivors() for tree in trees) and time.monotonic() < until:
+        time.sleep(POLL_INTERVAL)
+    for tree in trees:
+        tree.sweep()

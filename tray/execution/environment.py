@@ -1,0 +1,125 @@
+"""The environment a hook gets: the agent's, without what would change other programs and without its secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+INJECTIONS = names(
+    # shells
+    "BASHOPTS BASH_ENV BASH_LOADABLES_PATH BASH_XTRACEFD CDPATH ENV EXECIGNORE FPATH GLOBIGNORE IFS PROMPT_COMMAND "
+    "PS4 SHELLOPTS ZDOTDIR "
+    # interpreters and virtual machines
+    "CLASSPATH COR_ENABLE_PROFILING COR_PROFILER CORECLR_ENABLE_PROFILING CORECLR_PROFILER DOTNET_STARTUP_HOOKS "
+    "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE PHPRC "
+    "PHP_INI_SCAN_DIR RUBYLIB RUBYOPT TCLLIBPATH _JAVA_OPTIONS __PYVENV_LAUNCHER__ "
+    # the C library and what loads plug-ins by name
+    "GCONV_PATH GETCONF_DIR GLIBC_TUNABLES HOSTALIASES LOCPATH MALLOC_TRACE NLSPATH OPENSSL_CONF OPENSSL_ENGINES "
+    "OPENSSL_MODULES RESOLV_HOST_CONF "
+    # tools that start another program
+    "LESSCLOSE LESSOPEN MAKEFILES MAKEFLAGS"
+)
+INJECTION_PREFIXES = (
+    "BASH_FUNC_",
+    "CORECLR_PROFILER_",
+    "COR_PROFILER_",
+    "DYLD_",
+    "GIT_",
+    "HOOKTRAY_",  # ours: a hook must not need our place, and a project must not move it
+    "LD_",
+    "LUA_",
+    "NPM_CONFIG_",
+    "PERL",  # PERL5OPT, PERLLIB, and PERLIO_DEBUG, which has Perl write where it says
+    "PYTHON",
+)
+SECRET_PARTS = names("AUTH AUTHORIZATION BEARER DSN JWT KEY KEYS PASS PASSPHRASE PAT PWD SSHPASS")
+SECRET_ENDINGS = (
+    "ACCESSKEY",
+    "APIKEY",
+    "COOKIE",
+    "CREDENTIAL",
+    "ENCRYPTIONKEY",
+    "MASTERKEY",
+    "PASSWD",
+    "PASSWORD",
+    "PRIVATEKEY",
+    "SECRET",
+    "SECRETKEY",
+    "SIGNINGKEY",
+    "TOKEN",
+    "WEBHOOK",
+)
+HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, are places
+FUNCTION = "() {"  # how old shells pass functions on
+USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
+NAMES = 1024  # names of variables that are remembered
+WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanEnvironment:
+    """What the hook gets, and the names of the agent's variables that it does not get."""
+
+    environment: Mapping[str, str]
+    withheld: tuple[str, ...] = ()
+
+
+def clean(
+    agent_environment: Mapping[str, str], *, wanted: Collection[str], extra: Mapping[str, str]
+) -> CleanEnvironment:
+    """The agent's environment for a hook that asked for the secrets in `wanted`; `extra` is laid over it."""
+    kept: dict[str, str] = {}
+    withheld: list[str] = []
+    for name, value in agent_environment.items():
+        if not name or "=" in name or "\0" in name + value:
+            continue  # no process can be started with such a one
+        if is_injection(name, value) or (name not in wanted and is_secret(name, value)):
+            withheld.append(name)
+        else:
+            kept[name] = value
+    kept.update(extra)
+    return CleanEnvironment(environment=kept, withheld=tuple(sorted(set(withheld) - extra.keys())))
+
+
+def mentioned_in(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
+    """The withheld variables whose names stand in this script."""
+    words = set(WORD.findall(script))
+    return tuple(sorted(name for name in withheld if name.encode(errors="surrogateescape") in words))
+
+
+def is_injection(name: str, value: str = "") -> bool:
+    """Whether this variable would make another program do something else; nobody gets it."""
+    return _injects(name) or value.startswith(FUNCTION)
+
+
+def is_secret(name: str, value: str = "") -> bool:
+    """Whether this variable looks like a secret, or says through which host the traffic goes."""
+    if name.upper() in HARMLESS:
+        return False
+    return _has_secret_name(name) or ("://" in value and USERINFO.search(value) is not None)
+
+
+# The names hardly change from event to event, and what they mean never does.
+@lru_cache(maxsize=NAMES)
+def _injects(name: str) -> bool:
+    upper = name.upper()
+    return upper in INJECTIONS or upper.startswith(INJECTION_PREFIXES)
+
+
+@lru_cache(maxsize=NAMES)
+def _has_secret_name(name: str) -> bool:
+    upper = name.upper()
+    if upper.endswith("_PROXY") and upper != "NO_PROXY":
+        return True
+    return any(_secret(part) for part in re.split(r"[^A-Z0-9]+", upper))
+
+
+def _secret(part: str) -> bool:
+    return part in SECRET_PARTS or part.removesuffix("S").endswith(SECRET_ENDINGS)

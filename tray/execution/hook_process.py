@@ -1,0 +1,184 @@
+"""One job's process from its spawn to its Result: time-outs, endings, and what is left behind."""
+
+from __future__ import annotations
+
+import enum
+import subprocess
+import threading
+import time
+from typing import IO
+
+from tray.execution import file_limit, script
+from tray.execution import process as words
+from tray.execution.background import BackgroundProcesses
+from tray.execution.process import Job, Pipes, ProcessTree
+from tray.model.decision import Result
+
+POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
+
+Output = int | IO[bytes]
+
+
+class Stage(enum.Enum):
+    RUNNING = enum.auto()
+    ENDING = enum.auto()  # asked to end
+    KILLED = enum.auto()
+
+
+class HookProcess:
+    """Driven by its runner: `step` at `due`, `exited` when the process is gone, `cancel` and `overflow` as they come.
+
+    It is over when `result` is there.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        child: subprocess.Popen[bytes],
+        pipes: Pipes,
+        tree: ProcessTree,
+        deadline: float,
+        background: BackgroundProcesses | None,
+    ) -> None:
+        self.result: Result | None = None
+        self.abandoned = False  # over, but its process could not be waited for
+        self._started = time.perf_counter()
+        self._limit = time.monotonic() + job.timeout
+        self._deadline = deadline
+        self.due = min(self._limit, deadline)
+        self._job, self._child, self._pipes, self._tree, self._background = job, child, pipes, tree, background
+        self._stage = Stage.RUNNING
+        self._cause = ""
+        self._timed_out = False
+
+    def step(self, now: float) -> None:
+        """Do what is due, if anything is."""
+        if self.result is not None or now < self.due:
+            return
+        if self._stage is Stage.RUNNING:
+            self._time_out(now)
+        elif self._stage is Stage.ENDING:
+            self._kill(now)
+        else:
+            self._abandon()
+
+    def cancel(self) -> None:
+        self.exited()  # what is over keeps its result, even when its end was not told yet
+        self._fail(words.CANCELLED)
+
+    def overflow(self) -> None:
+        self._fail(f"stdout over {words.STDOUT_LIMIT} bytes")
+
+    def exited(self) -> None:
+        """The process has gone: take what it said and see to what it left behind."""
+        code = self._child.poll()
+        if self.result is not None or code is None:
+            return
+        ms = self._ms()
+        stdout, stderr = self._pipes.take()
+        if self._pipes.overflowed and not self._cause:
+            self._cause = f"stdout over {words.STDOUT_LIMIT} bytes"
+        if not self._pipes.complete and not self._cause:
+            self._cause = "what it said could not be read to its end"
+        number, cause = (None, self._cause) if self._cause else words.exit_cause(code)
+        signal = -code if code < 0 and not self._cause else 0
+        self._clean_up(clean=not cause)
+        if cause == words.CANCELLED:
+            self._wait_for_tree()
+        self.result = Result(
+            code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
+        )
+        self._job.on_end()
+
+    def _time_out(self, now: float) -> None:
+        self._timed_out = True
+        if self._limit <= self._deadline:
+            self._cause = f"timed out after {self._job.timeout:g} s"
+        else:
+            self._cause = f"timed out after {self._ms() / 1000:.2g} s: the agent waits no longer"
+        if now >= self._deadline:
+            self._kill(now)
+            return
+        self._tree.terminate()
+        self._stage = Stage.ENDING
+        self.due = min(now + words.GRACE, self._deadline)
+
+    def _fail(self, cause: str) -> None:
+        if self.result is None and not self._cause:
+            self._cause = cause
+            self._kill(time.monotonic())
+
+    def _kill(self, now: float) -> None:
+        self._tree.kill()
+        self._stage = Stage.KILLED
+        self.due = now + words.REAP
+
+    def _abandon(self) -> None:
+        # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
+        self.abandoned = True
+        self._tree.sweep()
+        stdout, stderr = self._pipes.take()
+        threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
+        self.result = Result(
+            stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
+        )
+        self._job.on_end()
+
+    def _clean_up(self, *, clean: bool) -> None:
+        """A clean hook may leave children for a while, if somebody watches over them; any other leaves nothing."""
+        if not clean or self._job.background <= 0:
+            self._tree.sweep()
+        elif self._tree.has_survivors():
+            if self._background is None:
+                self._tree.sweep()
+            else:
+                self._background.add(self._tree, time.monotonic() + self._job.background)
+        if self._background is not None:
+            self._background.reap()
+
+    def _wait_for_tree(self) -> None:
+        """A cancelled hook may be started again: no killed descendant may still run beside the second one."""
+        until = time.monotonic() + words.REAP
+        while self._tree.is_alive() and time.monotonic() < until:
+            time.sleep(POLL_INTERVAL)
+
+    def _ms(self) -> float:
+        return (time.perf_counter() - self._started) * 1000
+
+
+def fail_unwatched(child: subprocess.Popen[bytes], pipes: Pipes, error: Exception) -> Result:
+    """Its process was started, and nobody can hear of its end: it is ended, and has failed."""
+    child.kill()
+    child.wait()
+    if child.stdin is not None:
+        child.stdin.close()
+    pipes.take()
+    return Result(cause=f"could not be watched: {error}")
+
+
+def spawn(
+    job: Job, mark: str, flags: int = 0, stdout: Output = subprocess.PIPE, stderr: Output = subprocess.PIPE
+) -> subprocess.Popen[bytes] | Result:
+    """Start the job in a session of its own; a Result when there is nothing that could be started."""
+    if lacking := script.missing_program(job.argv, job.cwd):
+        return Result(cause=lacking)
+    try:
+        with job.start_gate() as open_:
+            if not open_:
+                return Result(cause=words.CLOSED)
+            child = subprocess.Popen(
+                job.argv,
+                bufsize=0,
+                close_fds=True,
+                creationflags=flags,
+                cwd=job.cwd or None,
+                env={**job.environment, words.RUN_VARIABLE: mark},
+                start_new_session=True,
+                stdin=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
+            )
+            file_limit.restore_limit(child.pid)
+            return child
+    except (OSError, ValueError) as error:
+        return Result(cause=script.start_error(job.argv, job.cwd, error))

@@ -1,0 +1,170 @@
+"""One HTTP request to an address that was checked: no redirect, no proxy, no netrc, bounded in size and time."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from tray.addresses import Endpoint, address_problem, is_literal
+from tray.errors import HooktrayError
+from tray.execution.deadline import Deadline
+
+SIZE = 1024 * 1024  # bytes of an answer
+PLAIN = ("", "identity")
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """What is asked of whom. With `local` the endpoint may be on this machine or in its networks."""
+
+    endpoint: Endpoint
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    method: str = "POST"
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpReply:
+    """A whole answer, as it came."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def lookup(host: str, port: int) -> tuple[str, ...]:
+    """Every address of a name."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def send(request: HttpRequest, deadline: Deadline, resolve: Resolve = lookup) -> HttpReply:
+    """The answer, whatever its status. Raises HooktrayError when none came that counts."""
+    addresses = check_addresses(request, resolve)
+    with deadline.tracking():
+        try:
+            reply = _first(request, deadline, addresses)
+        except (urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError) as error:
+            raise HooktrayError(deadline.cause or f"{request.endpoint.host_port}: {_reason(error)}") from error
+    if deadline.cause:  # cut off, so it may be less than was said
+        raise HooktrayError(deadline.cause)
+    return reply
+
+
+def check_addresses(request: HttpRequest, resolve: Resolve) -> tuple[str, ...]:
+    """The addresses to connect to, looked up once. One of them that is not public refuses them all."""
+    end = request.endpoint
+    try:
+        addresses = (end.host,) if is_literal(end.host) else tuple(resolve(end.host, end.port))
+    except (OSError, UnicodeError) as error:
+        raise HooktrayError(f"{end.host_port}: cannot be looked up: {_reason(error)}") from error
+    if not addresses:
+        raise HooktrayError(f"{end.host_port}: has no address")
+    if request.local:
+        return addresses
+    for address in addresses:
+        if why := address_problem(address):
+            hint = f"if that is meant, add `allow_local: [{end.host_port!r}]` to the hook"
+            raise HooktrayError(f"{end.host_port}: refused, since {address} is {why}", hint=hint)
+    return addresses
+
+
+def _first(request: HttpRequest, deadline: Deadline, addresses: Sequence[str]) -> HttpReply:
+    """Ask at the first address that takes the connection."""
+    *others, last = addresses
+    for address in others:
+        with contextlib.suppress(urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError):
+            return _ask(request, deadline, address)
+        if deadline.cause:
+            raise OSError(deadline.cause)
+    return _ask(request, deadline, last)
+
+
+def _ask(request: HttpRequest, deadline: Deadline, address: str) -> HttpReply:
+    timeout = urllib3.Timeout(connect=deadline.left, read=deadline.left)
+    with _pool(request.endpoint, deadline, address) as pool:
+        response = pool.urlopen(
+            request.method,
+            request.endpoint.target,
+            body=request.body,
+            headers={**request.headers, "Host": request.endpoint.authority, "Accept-Encoding": "identity"},
+            redirect=False,
+            retries=False,
+            timeout=timeout,
+            preload_content=False,
+            decode_content=False,
+        )
+        with contextlib.closing(response):
+            return _reply(response)
+
+
+def _reply(response: urllib3.BaseHTTPResponse) -> HttpReply:
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in PLAIN:
+        raise OSError(f"answered in the encoding `{encoding[:40]}`, which was not asked for")
+    body = response.read(SIZE + 1)
+    if len(body) > SIZE:
+        raise OSError(f"answered more than {SIZE} bytes")
+    if response.length_remaining:
+        raise OSError("hung up before the end of its answer")
+    return HttpReply(status=response.status, headers=dict(response.headers.items()), body=body)
+
+
+@contextlib.contextmanager
+def _pool(endpoint: Endpoint, deadline: Deadline, address: str) -> Iterator[urllib3.HTTPConnectionPool]:
+    """A pool of one connection to the address; TLS is about the name."""
+    pool: urllib3.HTTPConnectionPool
+    if endpoint.scheme == "https":
+        pool = _SecurePool(address, endpoint.port, server_hostname=endpoint.host, assert_hostname=endpoint.host)
+    else:
+        pool = _PlainPool(address, endpoint.port)
+    pool.conn_kw["span"] = deadline
+    with contextlib.closing(pool):
+        yield pool
+
+
+class _DeadlineConnection:
+    """Shows its socket to the Span before the first byte, so that not even a handshake can outlast it."""
+
+    def __init__(self, *args: Any, deadline: Deadline, **keys: Any) -> None:
+        super().__init__(*args, **keys)
+        self._span = deadline
+
+    def _new_conn(self) -> socket.socket:
+        connection: socket.socket = super()._new_conn()  # type: ignore[misc]  # of urllib3's connection
+        self._span.track(connection)
+        return connection
+
+
+class _Plain(_DeadlineConnection, HTTPConnection):
+    pass
+
+
+class _Secure(_DeadlineConnection, HTTPSConnection):
+    pass
+
+
+class _PlainPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _Plain
+
+
+class _SecurePool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _Secure
+
+
+def _reason(error: BaseException) -> str:
+    """The reason without the library's own wrapping."""
+    inner = getattr(error, "reason", None)
+    if isinstance(inner, BaseException):
+        return _reason(inner)
+    text = getattr(error, "strerror", None) or str(error)
+    return str(text).split(": ", 1)[-1] if isinstance(error, urllib3.exceptions.NewConnectionError) else str(text)

@@ -1,0 +1,88 @@
+"""Processes whose parents have died: on Linux they become the tray's children, so none gets away by forking twice.
+
+The kernel gives an orphan to our main thread. Hooks are started by other threads, so that thread's list of children
+is short, and nobody else waits for who stands on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from tray.execution.proc import stat
+from tray.files import content
+
+OPENED_VARIABLE = (
+    "HOOKTRAY_OPENED"  # in the environment of whatever we start that is no hook: a browser is not ours to end
+)
+SET_SUBREAPER, GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
+REAP_DELAY = 1.0  # seconds that whoever started a process has to ask for its end himself
+REAP_INTERVAL = 0.2  # seconds between two looks
+
+
+def become_subreaper() -> bool:
+    """From here on orphans come to us; False where the system has no such thing."""
+    os.environ[OPENED_VARIABLE] = "1"
+    return sys.platform == "linux" and _prctl(SET_SUBREAPER, 1) == 0
+
+
+def is_subreaper() -> bool:
+    from ctypes import byref, c_int  # too slow for those who never ask
+
+    said = c_int(0)
+    return sys.platform == "linux" and _prctl(GET_SUBREAPER, byref(said)) == 0 and said.value == 1
+
+
+def _prctl(option: int, value: object) -> int:
+    from ctypes import CDLL
+
+    return int(CDLL(None).prctl(option, value, 0, 0, 0))
+
+
+def orphans() -> tuple[int, ...]:
+    """Our main thread's children, dead ones too."""
+    try:
+        return tuple(map(int, content(f"/proc/self/task/{os.getpid()}/children").split()))
+    except OSError:
+        return ()
+
+
+class Reaper:
+    """Lets the dead go that nobody asks for. Never waits, and leaves others the time to ask for their own."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[int, float] = {}
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    def reap(self) -> None:
+        if sys.platform != "linux":
+            return
+        if self._clock() < self._next:
+            return
+        self._next = self._clock() + REAP_INTERVAL
+        dead = set(_dead())
+        with self._lock:
+            now = self._clock()
+            self._seen = {pid: self._seen.get(pid, now) for pid in dead}
+            due = [pid for pid, since in self._seen.items() if now - since >= REAP_DELAY]
+        for pid in due:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _dead() -> Iterator[int]:
+    if sys.platform == "win32":
+        return
+    own = os.getsid(0)
+    for pid in orphans():
+        with contextlib.suppress(OSError, ValueError):
+            fields = stat(pid)
+            # Whoever shares our session was started by us, and is no hook.
+            if fields[0] == b"Z" and int(fields[3]) != own:
+                yield pid

@@ -1,0 +1,95 @@
+"""The words of running a process: the Job, what its pipes and its process tree offer, and how an ending is told."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tray.model.decision import Result
+
+STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer
+STDERR_LIMIT = 64 * 1024  # bytes; what comes later is thrown away
+CHUNK = 64 * 1024  # bytes moved at once: what a pipe holds
+GRACE = 0.1  # seconds between SIGTERM and SIGKILL
+REAP = 1.0  # seconds that a killed process may take to vanish before we stop looking
+CLOSED = "switched off before it could start"
+CANCELLED = "cancelled"
+RUN_VARIABLE = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
+
+
+def ignore() -> None:
+    """Nobody wants to know."""
+
+
+StartGate = Callable[[], AbstractContextManager[bool]]
+
+
+def always_open() -> AbstractContextManager[bool]:
+    """Nothing stands in the way."""
+    return nullcontext(True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One process to run. `argv` is what starts, as it stands: the words already point at the approved copy."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: bytes = b""
+    timeout: float = 20.0  # seconds
+    background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
+    on_end: Callable[[], None] = ignore  # called once its process has ended
+    start_gate: StartGate = always_open  # whether it may start; held until it has
+
+
+class Hangup(Protocol):
+    """The agent's end of the line: readable or hung up means that the agent has stopped waiting."""
+
+    def fileno(self) -> int: ...
+
+
+class Pipes(Protocol):
+    """The three streams of one process. `take` is called once, after the exit, and never waits for a grandchild.
+
+    Then `over` says that stdout is too much, `whole` that it is all that the process said there.
+    """
+
+    @property
+    def overflowed(self) -> bool: ...
+    @property
+    def complete(self) -> bool: ...
+    def take(self) -> tuple[bytes, bytes]: ...
+
+
+class ProcessTree(Protocol):
+    """A process with everything that came out of it."""
+
+    @property
+    def pid(self) -> int: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+    def sweep(self) -> None: ...
+    def has_survivors(self) -> bool: ...
+    def is_alive(self) -> bool: ...
+
+
+def exit_cause(code: int) -> tuple[int | None, str]:
+    """A return code as Result says it: the code of an ordinary exit, or the cause of any other."""
+    if code >= 0:
+        return code, ""
+    try:
+        return None, f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return None, f"killed by signal {-code}"
+
+
+def cancelled() -> Result:
+    return Result(cause=CANCELLED)
+
+
+def expired() -> Result:
+    return Result(cause="timed out before it could start", timed_out=True)

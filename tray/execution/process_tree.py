@@ -1,0 +1,120 @@
+"""Everything that came out of one hook's process, found and ended: its group, its session, its descendants, its mark.
+
+A group alone misses a child that called setsid(); a walk over parents alone misses one whose parent has died.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+
+from tray.execution.orphans import OPENED_VARIABLE, is_subreaper, orphans
+from tray.execution.proc import environment
+from tray.execution.process import RUN_VARIABLE
+
+if sys.platform != "win32":
+    from tray.execution.process_table import SNAPSHOTS, ProcessEntry, ProcessTable, boot_ticks, read_entry
+
+assert sys.platform != "win32"
+
+SWEEPS = 10  # looks at a tree that forks while it is being killed
+UNREACHABLE = (ProcessLookupError, PermissionError)
+
+
+class PosixTree:
+    """The tree below a process that leads a session of its own and carries `mark` in its environment."""
+
+    def __init__(self, pid: int, mark: str, born: float | None = None) -> None:
+        self.pid = pid
+        self._mark = mark
+        self._known: dict[int, float] = {}
+        self._born = boot_ticks() - 100 if born is None else born
+
+    def terminate(self) -> None:
+        """Ask the group to end, and remember who belongs to the tree while the parents still say so."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def sweep(self) -> None:
+        """Kill whoever is left. Each look may find forks that the one before was too early for."""
+        killed: set[int] = set()
+        for _ in range(SWEEPS):
+            found = self._members().keys() - killed
+            if not found:
+                return
+            for pid in found:
+                with contextlib.suppress(*UNREACHABLE):
+                    os.kill(pid, signal.SIGKILL)
+            killed |= found
+
+    def has_survivors(self) -> bool:
+        """Whether anybody outlived the leader, who has been waited for."""
+        return self._group_left() or any(map(self._escaped, orphans()))
+
+    def is_alive(self) -> bool:
+        """Whether any process of it still runs; one that is dead and not yet waited for does not."""
+        return bool(self._members())
+
+    def _group_left(self) -> bool:
+        try:
+            os.killpg(self.pid, 0)  # first: as a rule nobody is left
+        except UNREACHABLE:
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        return False  # the system reuses a number only after the group is empty: this is a stranger
+
+    def _signal(self, number: signal.Signals) -> None:
+        self._known.update(self._members(marked=False))  # the quick look; sweep looks closer
+        with contextlib.suppress(*UNREACHABLE):
+            os.killpg(self.pid, number)
+
+    def _members(self, *, marked: bool = True) -> dict[int, float]:
+        table = SNAPSHOTS.now()
+        inside = table.group(self.pid) | {
+            pid for pid, start in self._known.items() if self._is_same(table, pid, start)
+        }
+        if marked:
+            inside |= table.marked(self._mark)
+            others = table.entries.keys() - inside
+            inside |= {pid for pid in orphans() if pid in others and self._escaped(pid)}
+        return {pid: table.entries[pid].start for pid in table.descendants(inside)}
+
+    @staticmethod
+    def _is_same(table: ProcessTable, pid: int, start: float) -> bool:
+        found = table.entries.get(pid)
+        return found is not None and found.start == start
+
+    def _escaped(self, pid: int) -> bool:
+        """Whether this orphan is this hook's: by its mark, or by its hour when it wiped all marks off."""
+        if f"{RUN_VARIABLE}={self._mark}".encode() in environment(pid):
+            return True
+        found = read_entry(pid)
+        return found is not None and found.start >= self._born and is_stray(pid, found)
+
+
+def is_stray(pid: int, found: ProcessEntry) -> bool:
+    """Whether this orphan belongs to no hook by name, and is nothing that we started for the person either."""
+    if found.parent != os.getpid() or found.session == os.getsid(0):
+        return False
+    said = environment(pid)
+    return OPENED_VARIABLE.encode() not in said and RUN_VARIABLE.encode() not in said and is_subreaper()
+
+
+def end_orphans() -> None:
+    """End every orphan of any hook."""
+    for pid in orphans():
+        found = read_entry(pid)
+        if found is not None and (
+            is_stray(pid, found) or (RUN_VARIABLE.encode() in environment(pid) and is_subreaper())
+        ):
+            with contextlib.suppress(*UNREACHABLE):
+                os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,227 @@
+"""Runs the hooks of one event where pipes cannot be polled: threads move the streams and tell the calling thread.
+
+Made for Windows, and not run there yet; nothing but the process tree is Windows' own, so the tests run it on Linux.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from tray.execution import script
+from tray.execution.background import BackgroundProcesses
+from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
+from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired
+from tray.execution.streams import ThreadPipes
+from tray.model.decision import Result
+
+if sys.platform == "win32":
+    import psutil
+
+    from tray.execution.job_object import SUSPENDED, JobObject, kernel
+
+    FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW | SUSPENDED
+
+    class WindowsTree:
+        """A process that was started suspended: put into a job of its own, then set going.
+
+        Where Windows refuses the job, its descendants are found by the parents' numbers, which outlive the parents.
+        """
+
+        def __init__(self, pid: int, mark: str) -> None:
+            self.pid = pid
+            self._job = JobObject(kernel())
+            self._process: psutil.Process | None = None
+            with contextlib.suppress(psutil.Error):
+                self._process = psutil.Process(pid)
+            try:
+                self._in_job = self._job.assign(pid)
+            finally:
+                with contextlib.suppress(psutil.Error):
+                    if self._process:
+                        self._process.resume()
+
+        def terminate(self) -> None:
+            self.kill()  # a process without a console cannot be asked
+
+        def kill(self) -> None:
+            if self._in_job:
+                self._job.end()
+            children = self._children()
+            for process in [self._process, *children] if self._process else children:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+
+        def sweep(self) -> None:
+            self.kill()
+
+        def has_survivors(self) -> bool:
+            if not self._in_job:
+                return any(child.is_running() for child in self._children())
+            if self._job.active():
+                return True
+            self._job.close()
+            return False
+
+        def is_alive(self) -> bool:
+            return self.has_survivors()
+
+        def _children(self) -> list[psutil.Process]:
+            try:
+                return self._process.children(recursive=True) if self._process else []
+            except psutil.Error:
+                return []
+
+    def tree(pid: int, mark: str) -> ProcessTree:
+        return WindowsTree(pid, mark)
+else:
+    from tray.execution.process_tree import PosixTree
+
+    FLAGS = 0
+
+    def tree(pid: int, mark: str) -> ProcessTree:
+        return PosixTree(pid, mark)
+
+
+MAX_WAIT = 3600.0
+
+
+class HangupWatch:
+    """A thread that waits for the agent to give up, and can be told to stop waiting."""
+
+    def __init__(self, hangup: Hangup, on_hangup: Callable[[], None]) -> None:
+        self._hangup, self._on_hangup = hangup, on_hangup
+        self._stop, self._stopped = socket.socketpair()
+        self._thread = threading.Thread(target=self._wait, name="hook-gone", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.close()
+        self._thread.join()
+        self._stopped.close()
+
+    def _wait(self) -> None:
+        try:
+            ready, _, _ = select.select([self._hangup.fileno(), self._stopped.fileno()], [], [])
+        except (OSError, ValueError):
+            return  # not a socket, or closed: nothing to hear
+        if self._stopped.fileno() not in ready:
+            self._on_hangup()
+
+
+class ThreadedRun:
+    """The hooks of one event: their places in the answer, and the queue that their threads write to."""
+
+    def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
+        self._deadline, self._background = deadline, background
+        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._live: dict[HookProcess, threading.Thread] = {}
+        self._slots: list[HookProcess | Result] = []
+
+    def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
+        mark = secrets.token_hex(8)
+        try:
+            pipes = ThreadPipes()
+        except OSError as error:
+            self._slots.append(Result(cause=script.start_error(job.argv, job.cwd, error)))
+            return
+        child = spawn(job, mark, FLAGS, pipes.stdout.end, pipes.stderr.end)
+        if isinstance(child, Result):
+            pipes.close()
+            self._slots.append(child)
+            return
+        try:
+            self._watch(job, child, pipes, mark)
+        except (OSError, RuntimeError) as error:  # no handle or no thread left
+            self._slots.append(fail_unwatched(child, pipes, error))
+            return
+        if spawned is not None:
+            spawned(child.pid)
+
+    def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> None:
+        assert child.stdin is not None
+        turn = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
+        pipes.start(child.stdin, job.stdin, lambda: self._calls.put(turn.overflow))
+        waiter = threading.Thread(target=self._wait, args=(child, turn), name="hook-waiter", daemon=True)
+        waiter.start()
+        self._live[turn] = waiter
+        self._slots.append(turn)
+
+    def finish(self, hangup: Hangup | None = None) -> tuple[Result, ...]:
+        """Hear what the threads say and meet every deadline until all turns are over."""
+        listener = None if hangup is None else HangupWatch(hangup, lambda: self._calls.put(self.cancel))
+        try:
+            while self._live:
+                self._step()
+        finally:
+            if listener is not None:
+                listener.close()
+        return tuple(self._result(place) for place in self._slots)
+
+    def cancel(self) -> None:
+        for turn in self._live:
+            turn.cancel()
+
+    def _step(self) -> None:
+        until = min(turn.due for turn in self._live)
+        with contextlib.suppress(queue.Empty):
+            self._calls.get(timeout=min(max(until - time.monotonic(), 0.0), MAX_WAIT))()
+        now = time.monotonic()
+        for turn in list(self._live):
+            turn.step(now)
+            if turn.result is not None:
+                waiter = self._live.pop(turn)
+                if not turn.abandoned:
+                    waiter.join()
+
+    def _wait(self, child: subprocess.Popen[bytes], turn: HookProcess) -> None:
+        child.wait()
+        self._calls.put(turn.exited)
+
+    @staticmethod
+    def _result(place: HookProcess | Result) -> Result:
+        result = place.result if isinstance(place, HookProcess) else place
+        assert result is not None
+        return result
+
+
+def has_hung_up(hangup: Hangup | None) -> bool:
+    """Whether the agent has already stopped waiting."""
+    if hangup is None:
+        return False
+    try:
+        return bool(select.select([hangup.fileno()], [], [], 0)[0])
+    except (OSError, ValueError):
+        return hangup.fileno() < 0
+
+
+def run(
+    jobs: Sequence[Job],
+    deadline: float,
+    hangup: Hangup | None,
+    spawned: Callable[[int], None] | None = None,
+    *,
+    background: BackgroundProcesses | None = None,
+) -> tuple[Result, ...]:
+    """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
+    if has_hung_up(hangup):
+        return tuple(cancelled() for _ in jobs)
+    if time.monotonic() >= deadline:
+        return tuple(expired() for _ in jobs)
+    event = ThreadedRun(deadline, background)
+    try:
+        for job in jobs:
+            event.start(job, spawned)
+        return event.finish(hangup)
+    except BaseException:
+        event.cancel()
+        event.finish()
+        raise

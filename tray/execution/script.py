@@ -1,0 +1,258 @@
+"""Tells a hook that is broken from a hook that says no: is there anything to run, and if not, what is missing?
+
+CPython answers a missing script with exit code 2, which would read as a refusal; so we look before the spawn.
+"""
+
+from __future__ import annotations
+
+import enum
+import errno
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+LINES = 1024  # command lines that are remembered: they are looked at before every spawn
+HEAD = 256  # bytes; the kernel reads no more of an interpreter line
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+PYTHON = re.compile(r"pythonw?[\d.]*(\.exe)?")
+CANNOT_OPEN = re.compile(
+    r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
+)
+COMPOUND = re.compile(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
+VERSION = re.compile(r"[\d.]*(\.exe)?$")
+
+
+class ProgramSource(enum.Enum):
+    """Where an interpreter has its program from."""
+
+    SCRIPT = enum.auto()
+    CODE = enum.auto()  # a word of the line
+    MODULE = enum.auto()  # a name that it looks up
+    STDIN = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What an interpreter is told to run: the place of the word that says so, -1 for none, and its short options."""
+
+    source: ProgramSource
+    place: int
+    letters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How an interpreter's words are read: letters (and long options) with inline code, and those with a value."""
+
+    inline: str
+    value: str = ""
+    long_inline: frozenset[str] = frozenset()
+    long_value: frozenset[str] = frozenset()
+
+
+SHELL = Grammar(inline="cs", value="oO", long_value=frozenset({"--rcfile", "--init-file"}))
+NODE = Grammar(
+    inline="ep",
+    value="rC",
+    long_inline=frozenset({"--eval", "--print"}),
+    long_value=frozenset({"--require", "--import", "--loader", "--env-file", "--conditions"}),
+)
+INTERPRETERS = {
+    "bash": SHELL,
+    "dash": SHELL,
+    "ksh": SHELL,
+    "node": NODE,
+    "nodejs": NODE,
+    "perl": Grammar(inline="eE", value="IMmiFCDlx"),
+    "php": Grammar(inline="rBRE", value="cdzt"),
+    "pypy": Grammar(inline="cm", value="WX"),
+    "python": Grammar(inline="cm", value="WX"),
+    "pythonw": Grammar(inline="cm", value="WX"),
+    "ruby": Grammar(inline="e", value="IrCEFKxi"),
+    "sh": SHELL,
+    "zsh": SHELL,
+}
+# By whether it is a shell, and its letter; all others come before code.
+CODE_LETTERS = {(True, "s"): ProgramSource.STDIN, (False, "m"): ProgramSource.MODULE}
+ATTACHED_VALUES = {"perl": "MmiFCDlx", "ruby": "KFxi"}  # their value never is the next word
+
+
+def missing_program(argv: Sequence[str], cwd: str) -> str:
+    """Why this line cannot run, as far as the file system knows; "" when everything it names is there."""
+    if not argv or not argv[0]:
+        return "not found: the command is empty"
+    if _is_path(argv[0]) and not _exists(cwd, argv[0]):
+        return f"not found: {argv[0]}"
+    script = script_of(argv)
+    if script and not _exists(cwd, script):
+        return f"script not found: {script}"
+    return ""
+
+
+def is_unopened_script(line: str, output: str) -> bool:
+    """Whether CPython's own word that it cannot open a script is all that was said, and all that the line is about.
+
+    What a shell does after it, or a program of the user's around it, may have meant the 2 with which CPython ends.
+    """
+    found = CANNOT_OPEN.fullmatch(output)
+    if found is None or COMPOUND.search(line):
+        return False
+    try:
+        argv = shlex.split(line)
+    except ValueError:
+        return False
+    script = script_of(argv)
+    if not script or not PYTHON.fullmatch(Path(argv[_start(argv)]).name):
+        return False
+    return Path(script).name == Path(found[1]).name
+
+
+def script_of(argv: Sequence[str]) -> str:
+    """The file that a well-known interpreter is told to run; "" when the line has none, or has its code inline."""
+    return _script_of(tuple(argv))
+
+
+@lru_cache(LINES)
+def _script_of(argv: tuple[str, ...]) -> str:
+    found = parse_invocation(argv)
+    if found is None or found.source is not ProgramSource.SCRIPT:
+        return ""
+    word = argv[found.place]
+    return word if _is_path(word) or Path(word).suffix else ""
+
+
+def parse_invocation(argv: Sequence[str]) -> Invocation | None:
+    """What a well-known interpreter is told to do; None when the line starts another program."""
+    start = _start(argv)
+    name = VERSION.sub("", Path(argv[start]).name) if start < len(argv) else ""
+    grammar = INTERPRETERS.get(name)
+    return None if grammar is None else _parse_words(argv, start + 1, grammar, ATTACHED_VALUES.get(name, ""))
+
+
+def _parse_words(argv: Sequence[str], at: int, grammar: Grammar, attached: str) -> Invocation:
+    letters, how = "", ProgramSource.SCRIPT
+    while at < len(argv):
+        word = argv[at]
+        if word == "-":
+            return Invocation(ProgramSource.STDIN, -1, letters)
+        if word == "--" or not word.startswith(("-", "+")):
+            place = at + (word == "--")
+            return (
+                Invocation(how, place, letters) if place < len(argv) else Invocation(ProgramSource.STDIN, -1, letters)
+            )
+        option, takes = _option(word, grammar, attached)
+        letters += (
+            "" if word.startswith("--") else word[1:].partition("c")[0] if option is ProgramSource.CODE else word[1:]
+        )
+        if option is ProgramSource.CODE and grammar is SHELL:  # its code is the first word that is no option
+            how = ProgramSource.CODE
+        elif option is not None:
+            place = at + 1 if takes else at
+            return Invocation(
+                option, place if place < len(argv) and option is not ProgramSource.STDIN else -1, letters
+            )
+        at += 1 + (takes if option is None else 0)
+    return Invocation(ProgramSource.STDIN, -1, letters)
+
+
+def interpreter_name(program: str) -> str:
+    """The name of the well-known interpreter that this program is; "" when it is none."""
+    name = VERSION.sub("", Path(program).name)
+    return name if name in INTERPRETERS else ""
+
+
+def start_error(argv: Sequence[str], cwd: str, error: OSError | ValueError) -> str:
+    """What the system's refusal to start this line means."""
+    program = argv[0]
+    if not isinstance(error, OSError):
+        return f"could not start {program!r}: {error}"
+    if error.filename == cwd and program != cwd:
+        return f"working directory cannot be entered: {cwd}"
+    if error.errno == errno.E2BIG:
+        return "arguments and environment are too large for this system"
+    head = _head(cwd, program)
+    if error.errno == errno.ENOEXEC:
+        return (
+            f"not a program for this machine: {program}"
+            if b"\0" in head
+            else f"no interpreter line (#!) in {program}"
+        )
+    if head.startswith(b"#!") and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ELOOP):
+        return _broken_interpreter(program, cwd, head, error)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"not executable: {program}"
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return f"not found: the loader that {program} needs" if head else f"not found: {program}"
+    return f"could not start {program}: {error.strerror}"
+
+
+def _broken_interpreter(program: str, cwd: str, head: bytes, error: OSError) -> str:
+    words = head[2:].split(b"\n")[0].lstrip(b" \t").split(b" ")
+    interpreter = words[0].decode(errors="replace")
+    if error.errno != errno.EACCES:
+        return (
+            f"interpreter not found: {interpreter!r}, named by {program}"  # quoted: it may end in a carriage return
+        )
+    if _executable(Path(cwd, program)):
+        return f"interpreter not executable: {interpreter!r}, named by {program}"
+    return f"not executable: {program}"
+
+
+def _start(argv: Sequence[str]) -> int:
+    """Where the program's name stands: behind `env` and what it sets."""
+    start = 0
+    if Path(argv[0]).name == "env":
+        start = 1
+        while start < len(argv) and ASSIGNMENT.match(argv[start]):
+            start += 1
+    return start
+
+
+def _option(option: str, grammar: Grammar, attached: str) -> tuple[ProgramSource | None, int]:
+    """What an option says that something else than a script is run, and how many of the following words are its."""
+    if option.startswith("--"):
+        name, equals, _ = option.partition("=")
+        takes = 0 if equals else 1
+        return (
+            (ProgramSource.CODE, takes)
+            if name in grammar.long_inline
+            else (None, takes * (name in grammar.long_value))
+        )
+    for place, letter in enumerate(option[1:], start=2):
+        last = place == len(option)
+        if letter in grammar.inline:
+            return CODE_LETTERS.get((grammar is SHELL, letter), ProgramSource.CODE), int(last)
+        if letter in grammar.value:
+            return None, int(last and letter not in attached)
+    return None, 0
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or "\\" in word
+
+
+def _exists(cwd: str, word: str) -> bool:
+    try:
+        os.stat(os.path.join(cwd, word))  # noqa: PTH116, PTH118 - at every spawn, where Path takes longer than the kernel
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _head(cwd: str, program: str) -> bytes:
+    try:
+        with Path(cwd, program).open("rb") as file:
+            return file.read(HEAD)
+    except (OSError, ValueError):
+        return b""
+
+
+def _executable(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & 0o111)
+    except OSError:
+        return False

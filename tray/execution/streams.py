@@ -1,0 +1,133 @@
+"""Streams that cannot be polled: each is moved by a thread of its own, which ends with its pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import IO
+
+from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
+
+SENTINEL_SIZE = 16  # bytes of the last word, which nobody can guess
+DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
+
+
+class PipeReader(threading.Thread):
+    """Keeps the first `limit` bytes of a pipe until a last word of our own, which says that we listen no longer.
+
+    What comes behind it is thrown away, for as long as somebody else holds the pipe. How long it was silent says
+    nothing: on a busy machine that may be a thread that has not had its turn. As the word may have begun, `overflow`
+    hears of up to 15 bytes too many only when it is taken.
+    """
+
+    def __init__(self, limit: int, overflow: Callable[[], None]) -> None:
+        super().__init__(name="hook-stream", daemon=True)
+        reader, writer = os.pipe()
+        self._file = os.fdopen(reader, "rb", buffering=0)
+        self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the last word
+        self._limit, self._overflow = limit, overflow
+        self._sentinel = secrets.token_bytes(SENTINEL_SIZE)
+        self._done = threading.Event()
+        self._buffer = bytearray()
+        self.complete = False  # the last word was heard, or the end of the pipe
+
+    def run(self) -> None:
+        with self._file, contextlib.suppress(OSError, ValueError):
+            try:
+                self._read_all()
+                self.complete = True
+            finally:
+                self._done.set()
+            while self._file.read(CHUNK):
+                pass
+
+    def take(self, until: float) -> bytes:
+        """What came until now, or by the moment `until` (time.monotonic()); asked once, after the exit."""
+        if self.is_alive():
+            write_all(
+                self.end, self._sentinel
+            )  # and close it: without the word, the end of the pipe may still be heard
+            self._done.wait(max(0.0, until - time.monotonic()))
+        else:
+            self.close()
+        return bytes(self._buffer)
+
+    def close(self) -> None:
+        """Where nothing was started."""
+        self._file.close()
+        self.end.close()
+
+    def _read_all(self) -> None:
+        rest = b""  # may be the beginning of the last word
+        while chunk := self._file.read(CHUNK):
+            said, last, _ = (rest + chunk).partition(self._sentinel)
+            if last:
+                self._keep(said)
+                return
+            self._keep(said[: 1 - SENTINEL_SIZE])
+            rest = said[1 - SENTINEL_SIZE :]
+        self._keep(rest)
+
+    def _keep(self, said: bytes) -> None:
+        room = self._limit - len(self._buffer)
+        self._buffer += said[:room]
+        if len(said) > room:
+            self._overflow()
+
+
+class ThreadPipes:
+    """The streams of one process; `stdout` and `stderr` are made before it, as it is started with their ends.
+
+    Raises OSError when no descriptor is left.
+    """
+
+    def __init__(self) -> None:
+        self.overflowed = False
+        self._overflow: Callable[[], None] = lambda: None
+        self.stdout = PipeReader(STDOUT_LIMIT, self._overflowed)
+        try:
+            self.stderr = PipeReader(STDERR_LIMIT, lambda: None)
+        except OSError:
+            self.stdout.close()
+            raise
+
+    def start(self, stdin: IO[bytes], data: bytes, on_overflow: Callable[[], None]) -> None:
+        """Begin; `overflow` is told when stdout says too much."""
+        self._overflow = on_overflow
+        feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
+        for thread in (self.stdout, self.stderr, feeder):
+            thread.start()
+
+    @property
+    def complete(self) -> bool:
+        return self.stdout.complete
+
+    def take(self) -> tuple[bytes, bytes]:
+        until = time.monotonic() + DRAIN_TIMEOUT
+        try:
+            stdout = self.stdout.take(until)
+        finally:
+            stderr = self.stderr.take(until)
+        return stdout, stderr
+
+    def close(self) -> None:
+        """Where no process was started."""
+        self.stdout.close()
+        self.stderr.close()
+
+    def _overflowed(self) -> None:
+        if not self.overflowed:
+            self.overflowed = True
+            self._overflow()
+
+
+def write_all(file: IO[bytes], stdin: bytes) -> None:
+    """Write all of it; a process that does not read is no error."""
+    rest = memoryview(stdin)
+    with contextlib.suppress(OSError, ValueError), file:
+        while rest:
+            rest = rest[file.write(rest[:CHUNK]) :]

@@ -1,0 +1,274 @@
+"""One connection at the door: its frame arrives bit by bit, its acknowledgement early, its answer whole."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import sys
+import time
+from collections.abc import Callable
+from functools import cached_property
+
+from tray.ipc import frames
+from tray.ipc.frames import FrameHeader, FramePrefix
+from tray.ipc.sockets import PeerCredentials
+from tray.model.decision import Answer
+from tray.model.event import PAYLOAD_LIMIT, RelayRequest
+
+CHUNK = 256 * 1024
+FIRST_READ = 32 * 1024  # bytes that are read at first: most frames fit, and room for more costs the system more
+STALL_TIMEOUT = 10.0  # seconds without progress until a caller is given up
+FRAME_TIMEOUT = 60.0  # seconds that a whole frame may take, however steadily it drips in
+
+
+if sys.platform == "linux":
+    PEER_CLOSED = select.POLLRDHUP  # the other end is closed
+else:
+    PEER_CLOSED = 0
+
+
+class ClientDisconnected(Exception):  # noqa: N818  it is no error: relays go when their agent ends them
+    """The caller has closed its end before it was answered."""
+
+
+class DisconnectSignal:
+    """Tells that the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def is_set(self) -> bool:
+        # After its frame a relay sends nothing: what can be read is its end, or a caller that is no relay.
+        return self.fileno() < 0 or _readable(self._connection)
+
+
+class ClientConnection:
+    """Reads one frame, without a limit of its own on how many threads do so: the listener decides who waits where.
+
+    `greet` is called once, as soon as the head is there: it checks the token and says how long the caller may wait.
+    `later` is given, once the answer has left, what was left for `afterwards`.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        peer: PeerCredentials,
+        on_header: Callable[[FramePrefix, FrameHeader], float],
+        submit: Callable[[Callable[[], object], bool], object],
+    ) -> None:
+        self._connection = connection
+        self.peer = peer
+        self._on_header = on_header
+        self._submit = submit
+        self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
+        self._chunks: list[bytes] = []
+        self._received = 0  # bytes of the body, kept or not
+        self._until = time.monotonic() + FRAME_TIMEOUT
+        self._was_open = False  # whether the other end was open when what has arrived was read
+        self._pending_ack = b""  # the acknowledgement, until something is sent
+        self._deferred: list[tuple[Callable[[], object], bool]] = []
+        self.prefix: FramePrefix | None = None
+        self.header: FrameHeader | None = None
+
+    @cached_property
+    def disconnect_signal(self) -> DisconnectSignal:
+        return DisconnectSignal(self._connection)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the frame is all there."""
+        return self.header is not None and self.prefix is not None and self._received == self.prefix.body_size
+
+    @property
+    def is_control(self) -> bool:
+        return self.prefix is not None and self.prefix.kind == frames.CONTROL
+
+    def read_rest(self) -> None:
+        """Read the rest of the frame, as long as it keeps coming."""
+        if not self.read(STALL_TIMEOUT, extend=True):
+            raise ClientDisconnected
+
+    def read(self, timeout: float, *, extend: bool = False) -> bool:
+        """True when the whole frame is there, False when the time is over; progress may renew the time."""
+        until = time.monotonic() + timeout
+        if self._read_first(timeout) and extend:
+            until = min(time.monotonic() + timeout, self._until)
+        while not self._parse_available():
+            self._was_open = False
+            self.acknowledge()
+            left = until - time.monotonic()
+            if left <= 0:  # also for a caller that sends without a pause
+                return False
+            self._connection.settimeout(left)
+            try:
+                received = self._connection.recv(CHUNK)
+            except TimeoutError:
+                return False
+            except OSError as error:
+                raise ClientDisconnected from error
+            if not received:
+                raise ClientDisconnected
+            self._append(received)
+            if extend:
+                until = min(time.monotonic() + timeout, self._until)
+        return True
+
+    def relay_request(self) -> RelayRequest:
+        """What an event's frame says. A body over the limit is not cut short: it is not there at all."""
+        assert self.prefix is not None
+        assert self.header is not None
+        fields, limit, size = self.header.fields, PAYLOAD_LIMIT, self.prefix.body_size
+        parent = fields.get("parent", "")
+        return RelayRequest(
+            agent=fields.get("agent", ""),
+            event=fields.get("event", ""),
+            id=fields["id"],
+            body=self.body(),
+            cwd=fields.get("cwd", ""),
+            environment=self.header.environment,
+            pid=self.peer.pid,
+            parent=int(parent) if parent.isascii() and parent.isdigit() and len(parent) < 10 else 0,
+            problem=f"payload of {size} bytes is over the limit of {limit}" if size > limit else "",
+        )
+
+    def body(self) -> bytes:
+        return b"".join(self._chunks)
+
+    def send_answer(self, answer: Answer) -> None:
+        """Best effort: a caller that does not take its answer has gone."""
+        data = self._pending_ack + frames.encode_answer(answer)
+        try:
+            _send(self._connection, data)
+        except OSError:
+            return
+
+    def acknowledge(self) -> None:
+        """Have the relay wait: said before anything that takes time, else with the answer, to wake it only once."""
+        owed, self._pending_ack = self._pending_ack, b""
+        if not owed:
+            return
+        try:
+            _send(self._connection, owed)
+        except OSError as error:
+            raise ClientDisconnected from error
+
+    def defer(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+        """Have this done once the answer has left."""
+        self._deferred.append((work, soon))
+
+    def cancel(self) -> None:
+        """Make `gone` true for whoever works for this caller; an answer can still be sent."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RD)
+
+    def close(self) -> None:
+        self._connection.close()
+        while self._deferred:
+            self._submit(*self._deferred.pop(0))
+
+    def _read_first(self, seconds: float) -> bool:
+        """All of most frames; whether something came. Only as long as no time-out is set, which is as a rule enough.
+
+        A relay connects first and sends then, so a look without waiting is mostly too early; and to set a time-out
+        would cost each caller four calls of the system more.
+        """
+        if sys.platform != "win32" and self._connection.gettimeout() is None:
+            found = _events(self._connection, select.POLLIN | PEER_CLOSED, seconds)
+            if found & PEER_CLOSED:
+                raise ClientDisconnected
+            if found:
+                self._was_open = bool(PEER_CLOSED)
+                return self._receive_first()
+        return False
+
+    def _receive_first(self) -> bool:
+        try:
+            received = self._connection.recv(FIRST_READ)
+        except OSError as error:
+            raise ClientDisconnected from error
+        self._unread += received
+        return bool(received)  # its end is met by whoever waits
+
+    def _append(self, received: bytes) -> None:
+        """Behind the head each piece is kept as it came: large payloads are joined once, and not copied before."""
+        if self.prefix is not None and self.header is not None:
+            self._collect(received, self.prefix.body_size)
+            return
+        if isinstance(self._unread, bytes):
+            self._unread = bytearray(self._unread)  # a head may come in many pieces
+        self._unread += received
+
+    def _parse_available(self) -> bool:
+        unread = self._unread
+        if self.prefix is None:
+            if len(unread) < frames.PREFIX_SIZE:
+                return False
+            self.prefix = frames.decode_prefix(bytes(unread[: frames.PREFIX_SIZE]))
+            self._unread = unread = unread[frames.PREFIX_SIZE :]
+        if self.header is None:
+            size = self.prefix.header_size
+            if len(unread) < size:
+                return False
+            self.header = frames.decode_header(bytes(unread[:size]))
+            self._unread = unread = unread[size:]
+            self._prepare_ack(self._on_header(self.prefix, self.header))
+        if unread:
+            self._collect(bytes(unread), self.prefix.body_size)
+        return self._received == self.prefix.body_size
+
+    def _collect(self, arrived: bytes, size: int) -> None:
+        """Move what has arrived into the body; past the payload limit it is counted and thrown away."""
+        self._received += len(arrived)
+        if self._received > size:
+            raise frames.FrameError(f"{self._received - size} bytes follow the frame")
+        if size <= PAYLOAD_LIMIT:
+            self._chunks.append(arrived)
+        self._unread = b""
+
+    def _prepare_ack(self, seconds: float) -> None:
+        """Nothing is done for a relay that has gone elsewhere while this tray was hung."""
+        if not self._was_open and _is_peer_closed(self._connection):
+            raise ClientDisconnected
+        self._pending_ack = frames.encode_ack(int(seconds * 1000))
+
+
+def _send(connection: socket.socket, data: bytes) -> None:
+    """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
+    sent = 0
+    if sys.platform != "win32" and connection.gettimeout() is None:
+        try:
+            sent = connection.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            sent = 0
+    if sent < len(data):
+        connection.settimeout(STALL_TIMEOUT)
+        connection.sendall(memoryview(data)[sent:])
+
+
+if sys.platform == "win32":
+
+    def _readable(connection: socket.socket) -> bool:
+        return bool(select.select([connection], [], [], 0)[0])
+
+else:
+
+    def _readable(connection: socket.socket) -> bool:
+        return bool(_events(connection, select.POLLIN))
+
+    def _events(connection: socket.socket, wanted: int, seconds: float = 0.0) -> int:
+        """What happened at this end within that time; select() would refuse descriptors above 1023."""
+        poll = select.poll()
+        poll.register(connection, wanted)
+        found = poll.poll(seconds * 1000)
+        return found[0][1] if found else 0
+
+
+def _is_peer_closed(connection: socket.socket) -> bool:
+    """Whether the other end is closed, with or without bytes still to be read (only Linux sees past those)."""
+    if sys.platform == "linux":
+        return bool(_events(connection, PEER_CLOSED))
+    return _readable(connection) and connection.recv(1, socket.MSG_PEEK) == b""

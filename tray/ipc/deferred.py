@@ -1,0 +1,86 @@
+"""What is done once answers have left: gathered and put off, so that whoever knocks next need not wait for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+BATCH_DELAY = 0.1  # seconds: work that is done together takes a third of the time
+URGENT_DELAY = 0.002  # and for what somebody is to be told
+IDLE_TIME = 0.003  # seconds without an answer: then nobody is kept waiting
+MAX_DELAY = 0.3  # seconds beyond its time that anything waits, however much goes on
+URGENT_SIZE = 500  # that wait: then it is high time
+MAX_SIZE = 2000  # beyond that everyone does their own
+
+Work = Callable[[], object]
+
+log = logging.getLogger(__name__)
+
+
+class DeferredWork:
+    """One thread, asleep while there is nothing to do; it works in the order in which it was given."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._waiting: deque[Work] = deque()
+        self._due = 0.0
+        self._last = 0.0  # when somebody was answered
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="door afterwards", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, work: Work, soon: bool = False) -> None:
+        """From any thread, once the answer has left."""
+        now = time.monotonic()
+        with self._change:
+            self._last = now
+            number = len(self._waiting)
+            if not self._closing and number < MAX_SIZE:
+                self._waiting.append(work)
+                due = now + (URGENT_DELAY if soon or number >= URGENT_SIZE else BATCH_DELAY)
+                if number == 0 or due < self._due:
+                    self._due = due
+                    self._change.notify()
+                return
+        _run_logged(work)
+
+    def close(self, until: float) -> None:
+        """Do what is left, without a pause."""
+        with self._change:
+            self._closing = True
+            self._change.notify()
+        if self._thread.is_alive():
+            self._thread.join(max(0.0, until - time.monotonic()))
+
+    def _run(self) -> None:
+        while batch := self._next_batch():
+            while batch:  # what is done is let go: it may hold much, and the next batch may be far
+                self._wait_until_idle()
+                _run_logged(batch.popleft())
+
+    def _next_batch(self) -> deque[Work]:
+        """Nothing at the end."""
+        with self._change:
+            self._change.wait_for(lambda: self._waiting or self._closing)
+            while not self._closing and (left := self._due - time.monotonic()) > 0:
+                self._change.wait(left)
+            batch, self._waiting = self._waiting, deque()
+            return batch
+
+    def _wait_until_idle(self) -> None:
+        """While others come in close succession, they go first."""
+        end = self._due + MAX_DELAY
+        while not self._closing and (now := time.monotonic()) < min(self._last + IDLE_TIME, end):
+            time.sleep(min(self._last + IDLE_TIME, end) - now)
+
+
+def _run_logged(work: Work) -> None:
+    try:
+        work()
+    except Exception:  # our bookkeeping; the answer stands
+        log.exception("what is done after an answer failed")

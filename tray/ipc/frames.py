@@ -1,0 +1,223 @@
+"""The wire between relay and tray as bytes <-> values, pure; a C relay speaks it too, so it stays trivial.
+
+To the tray:    b"HKT1"  kind (b"E" event, b"C" control)  u32 size of head  u64 size of body  head  body
+Head:           "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent event id cwd parent token)
+To the relay:   b"A"  u32 milliseconds it may wait in all        before anything that takes time
+                b"R"  exit code (one byte)  u32 size of stdout  u32 size of stderr  stdout  stderr
+
+Numbers are big-endian. A control body is a JSON object, and so is the stdout of its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from tray.model.decision import EMPTY_ANSWER, Answer
+
+MAGIC = b"HKT1"
+EVENT = b"E"
+CONTROL = b"C"
+HEADER_LIMIT = 1024 * 1024
+CONTROL_LIMIT = 1024 * 1024
+
+_PREFIX = struct.Struct(">4scIQ")
+_ACK = struct.Struct(">cI")
+_REPLY = struct.Struct(">cBII")
+PREFIX_SIZE = _PREFIX.size
+ACK_SIZE = _ACK.size
+REPLY_SIZE = _REPLY.size
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_U32 = 2**32 - 1
+ACK_CACHE_SIZE = 64
+EMPTY: Mapping[str, str] = MappingProxyType({})
+
+
+class FrameError(ValueError):
+    """Bytes that are not what the wire says."""
+
+
+class FramePrefix(NamedTuple):
+    """The fixed first bytes of a frame."""
+
+    kind: bytes
+    header_size: int  # bytes
+    body_size: int  # bytes
+
+
+class FrameHeader(NamedTuple):
+    """Who knocks, from where: the fields, then the caller's environment."""
+
+    fields: Mapping[str, str] = EMPTY
+    environment: Mapping[str, str] = EMPTY
+
+
+class LazyEnvironment(Mapping[str, str]):
+    """The caller's variables, taken apart when somebody wants one: of most events nobody does.
+
+    As getenv sees them: the first of two wins, an entry without an equals sign is nobody's variable.
+    """
+
+    __slots__ = ("_found", "_lines")
+
+    def __init__(self, lines: bytes) -> None:
+        self._lines = lines  # NAME=value, each with its NUL
+        self._found: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._variables()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables())
+
+    def __len__(self) -> int:
+        return len(self._variables())
+
+    def __contains__(self, name: object) -> bool:
+        return _bytes(str(name)) in self._lines and name in self._variables()
+
+    def __repr__(self) -> str:
+        return repr(self._variables())
+
+    def _variables(self) -> dict[str, str]:
+        if self._found is None:
+            found: dict[str, str] = {}
+            for line in _text(self._lines).split("\0"):
+                border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
+                if border > 0:
+                    found.setdefault(line[:border], line[border + 1 :])
+            self._found = found
+        return self._found
+
+
+def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
+    head = encode_header(FrameHeader(fields, environment))
+    return _PREFIX.pack(MAGIC, EVENT, len(head), len(body)) + head + body
+
+
+def encode_control(request: Mapping[str, Any], token: str = "") -> bytes:
+    head = encode_header(FrameHeader({"token": token} if token else {}))
+    body = json.dumps(request).encode()
+    return _PREFIX.pack(MAGIC, CONTROL, len(head), len(body)) + head + body
+
+
+def decode_prefix(data: bytes) -> FramePrefix:
+    if len(data) != PREFIX_SIZE:
+        raise FrameError(f"a frame opens with {PREFIX_SIZE} bytes, got {len(data)}")
+    magic, kind, head, body = _PREFIX.unpack(data)
+    if magic != MAGIC:
+        raise FrameError(f"expected the magic {MAGIC!r}, got {magic!r}")
+    if kind not in (EVENT, CONTROL):
+        raise FrameError(f"expected the kind E or C, got {kind!r}")
+    if head > HEADER_LIMIT:
+        raise FrameError(f"a head of {head} bytes is over the limit of {HEADER_LIMIT}")
+    if kind == CONTROL and body > CONTROL_LIMIT:
+        raise FrameError(f"a request of {body} bytes is over the limit of {CONTROL_LIMIT}")
+    return FramePrefix(kind, head, body)
+
+
+def encode_header(head: FrameHeader) -> bytes:
+    if any(not key or "=" in key for key in head.fields):
+        raise FrameError("a key of the head is empty or has an equals sign")
+    lines = [*_lines(head.fields), b"", *_lines(head.environment)]
+    if any(b"\0" in line for line in lines):
+        raise FrameError("a value of the head has a NUL in it")
+    return b"".join(line + b"\0" for line in lines)
+
+
+def decode_header(data: bytes) -> FrameHeader:
+    if data and not data.endswith(b"\0"):
+        raise FrameError("the head does not end with a NUL")
+    fields, border, environment = (b"\0" + data).partition(b"\0\0")
+    if not border:
+        raise FrameError("the head has no empty string between its fields and the environment")
+    return FrameHeader(_fields(_text(fields).split("\0")[1:]), LazyEnvironment(environment))
+
+
+def event_id(head: FrameHeader) -> str:
+    """The relay's own id of its event; it names a row of the journal, so it is held to a plain form."""
+    found = head.fields.get("id", "")
+    if not (found.isalnum() and found.isascii() and len(found) <= 64) and not _ID.fullmatch(found):
+        raise FrameError(f"expected an id of letters and digits, got {found!r}")
+    return found
+
+
+def decode_request(body: bytes) -> Mapping[str, Any]:
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"the request is not JSON: {error}") from None
+    if not isinstance(request, dict):
+        raise FrameError("the request is not a JSON object")
+    return request
+
+
+@lru_cache(ACK_CACHE_SIZE)  # there are about as many as agents have limits
+def encode_ack(milliseconds: int) -> bytes:
+    return _ACK.pack(b"A", max(0, min(milliseconds, _U32)))
+
+
+def decode_ack(data: bytes) -> int:
+    if len(data) != ACK_SIZE or data[:1] != b"A":
+        raise FrameError(f"expected an acknowledgement, got {data[:ACK_SIZE]!r}")
+    return int(_ACK.unpack(data)[1])
+
+
+def encode_answer(answer: Answer) -> bytes:
+    return ENCODED_SILENCE if answer is EMPTY_ANSWER else _encode_answer(answer)
+
+
+def _encode_answer(answer: Answer) -> bytes:
+    if not 0 <= answer.code <= 255:
+        raise FrameError(f"an exit code is 0 to 255, got {answer.code}")
+    if max(len(answer.stdout), len(answer.stderr)) > _U32:
+        raise FrameError("an answer over 4 GiB does not fit the frame")
+    return _REPLY.pack(b"R", answer.code, len(answer.stdout), len(answer.stderr)) + answer.stdout + answer.stderr
+
+
+def answer_size(data: bytes) -> int:
+    """How long the whole answer is that opens with these `REPLY_SIZE` bytes."""
+    if len(data) != REPLY_SIZE or data[:1] != b"R":
+        raise FrameError(f"expected an answer, got {data[:REPLY_SIZE]!r}")
+    _, _, stdout, stderr = _REPLY.unpack(data)
+    return int(REPLY_SIZE + stdout + stderr)
+
+
+def decode_answer(data: bytes) -> Answer:
+    size = answer_size(data[:REPLY_SIZE])
+    if len(data) != size:
+        raise FrameError(f"the answer says {size} bytes, got {len(data)}")
+    _, code, length, _ = _REPLY.unpack(data[:REPLY_SIZE])
+    return Answer(stdout=data[REPLY_SIZE : REPLY_SIZE + length], stderr=data[REPLY_SIZE + length :], code=code)
+
+
+def _lines(pairs: Mapping[str, str]) -> list[bytes]:
+    return [_bytes(f"{key}={value}") for key, value in pairs.items()]
+
+
+def _fields(lines: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        key, equals, value = line.partition("=")
+        if not equals or not key:
+            raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
+        if key in found:
+            raise FrameError(f"the head names {key!r} twice")
+        found[key] = value
+    return found
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+ENCODED_SILENCE = _encode_answer(EMPTY_ANSWER)  # what nearly every event is answered

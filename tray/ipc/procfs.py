@@ -1,0 +1,244 @@
+"""What the kernel shows of a caller: its ancestors, its terminal, and who holds that terminal's other end (Linux)."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tray.approvals.callers.person import CallerFacts, ControllingTerminal, ProcessFacts
+
+PROC = Path("/proc")
+MAX_DEPTH = 64
+PTY_MAJORS = range(136, 144)  # major numbers of what a program makes and holds the other end of
+CONSOLE_MAJOR = 4  # the machine's own terminals
+IPV4_MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address in the table of IPv6
+SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/store/", "/gnu/store/")
+
+
+def caller_facts(pid: int, is_untrusted: Callable[[int], bool]) -> CallerFacts:
+    """The scene around `pid`. `untrusted` knows the processes below agents and hooks."""
+    if sys.platform != "linux" or pid <= 0:
+        return CallerFacts(uid=0)
+    uid = os.getuid()
+    caller = process_chain(pid)
+    if not caller:
+        return CallerFacts(uid=uid)
+    device = _device(pid)
+    terminal = _terminal(device, uid) if device else None
+    heads = [caller[0], *(held[0] for held in (terminal.holders if terminal else ()))]
+    return CallerFacts(
+        uid=uid,
+        caller=caller,
+        terminal=terminal,
+        agent_pids=frozenset(one.pid for one in heads if is_untrusted(one.pid)),
+        terminal_agents=tuple(_agents_at_terminal(device, {one.pid for one in caller}, is_untrusted))
+        if device
+        else (),
+        addresses=frozenset(_addresses()),
+        local_login=uid != 0 and is_connected_to_root(uid),
+        other_namespace=any(_namespace(pid, kind) != _namespace(os.getpid(), kind) for kind in ("mnt", "pid")),
+    )
+
+
+def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
+    """The process and those above it, nearest first; the first process of the machine is nobody's agent."""
+    found: list[ProcessFacts] = []
+    while pid > 0 and len(found) < MAX_DEPTH:
+        one = read_process(pid)
+        if one is None:
+            break
+        found.append(one)
+        pid = one.parent
+    return tuple(found)
+
+
+def read_process(pid: int) -> ProcessFacts | None:
+    """One process; None when it has gone."""
+    try:
+        fields = _stat(pid)
+        uid = _uid(pid)
+    except (OSError, ValueError, IndexError):
+        return None
+    environment = _environment(pid)
+    program = _program(pid)
+    return ProcessFacts(
+        pid=pid,
+        parent=int(fields[1]),
+        uid=uid,
+        name=Path(program).name or _comm(pid),
+        command=tuple(_arguments(pid)),
+        session=int(fields[3]),
+        group=int(fields[2]),
+        foreground=int(fields[5]),
+        environment=None if environment is None else frozenset(environment),
+        is_system=_is_system(pid, program) if program else uid == 0,
+        origin=(environment or {}).get("SSH_CONNECTION", ""),
+    )
+
+
+def start_time(pid: int) -> str:
+    """When it was started, in the kernel's own count; "" when it has gone. A pid alone may come back."""
+    try:
+        return _stat(pid)[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def is_in_foreground(pid: int, since: str) -> bool:
+    """Whether it is still the same process, in the foreground of its terminal."""
+    try:
+        fields = _stat(pid)
+    except OSError:
+        return False
+    return fields[19] == since and fields[2] == fields[5] and fields[0] not in "ZX"
+
+
+def _device(pid: int) -> int:
+    try:
+        return int(_stat(pid)[4])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _terminal(device: int, uid: int) -> ControllingTerminal | None:
+    """The device as its number says; a name that leads to another device is none."""
+    if sys.platform == "win32":
+        return None
+    if os.major(device) in PTY_MAJORS:
+        number = (os.major(device) - PTY_MAJORS.start) * 256 + os.minor(device)
+        path = Path(f"/dev/pts/{number}")
+    elif os.major(device) == CONSOLE_MAJOR:
+        number, path = -1, Path(f"/dev/tty{os.minor(device)}")
+    else:
+        return None
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    if not stat.S_ISCHR(found.st_mode) or found.st_rdev != device:
+        return None
+    holders = tuple(process_chain(pid) for pid in _pty_holders(number)) if number >= 0 else ()
+    return ControllingTerminal(
+        path=str(path), is_own_user=found.st_uid == uid, is_console=number < 0, holders=holders
+    )
+
+
+def _pty_holders(number: int) -> Iterator[int]:
+    """The processes that have the other end of this terminal open, as far as we are shown."""
+    for pid in _pids():
+        if any(_is_pty_master(pid, fd, number) for fd in _list_folder(PROC / str(pid) / "fd")):
+            yield pid
+
+
+def _is_pty_master(pid: int, fd: str, number: int) -> bool:
+    try:
+        if not os.readlink(PROC / str(pid) / "fd" / fd).endswith("ptmx"):  # noqa: PTH115 - one of thousands
+            return False
+        found = re.search(rb"tty-index:\s*(\d+)", (PROC / str(pid) / "fdinfo" / fd).read_bytes())
+    except OSError:
+        return False
+    return found is not None and int(found[1]) == number
+
+
+def _agents_at_terminal(device: int, own: set[int], untrusted: Callable[[int], bool]) -> Iterator[str]:
+    """The agents, and what belongs to them, at the same terminal."""
+    for pid in _pids():
+        if pid not in own and _device(pid) == device and untrusted(pid):
+            yield f"{_comm(pid)} ({pid})"
+
+
+def _addresses() -> Iterator[str]:
+    import psutil
+
+    for found in psutil.net_if_addrs().values():
+        yield from (one.address.partition("%")[0] for one in found)
+
+
+def is_connected_to_root(uid: int, root: int = 0) -> bool:
+    """Whether the table of connections has both ends of one: the user's, and another of root's. Variables may lie."""
+    ends = {(ours, theirs): int(owner) for ours, theirs, owner in _connections()}
+    return any(owner == uid and ends.get((theirs, ours)) == root for (ours, theirs), owner in ends.items())
+
+
+def _connections() -> Iterator[tuple[str, str, str]]:
+    for table in ("tcp", "tcp6"):
+        try:
+            lines = (PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            _, ours, theirs, state, *rest = line.split()
+            if state == "01":  # it stands
+                yield ours.removeprefix(IPV4_MAPPED), theirs.removeprefix(IPV4_MAPPED), rest[3]
+
+
+def _pids() -> Iterator[int]:
+    return (int(name) for name in _list_folder(PROC) if name.isdigit())
+
+
+def _list_folder(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names alone, thousands of them
+    except OSError:
+        return []
+
+
+def _stat(pid: int) -> list[str]:
+    """What follows the name: state, parent, group, session, terminal, the terminal's group …"""
+    return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+
+
+def _uid(pid: int) -> int:
+    """The real user; the owner of the folder would be root's for a process that hides."""
+    status = (PROC / str(pid) / "status").read_text(errors="replace")
+    return int(status.split("\nUid:", 1)[1].split()[0])
+
+
+def _comm(pid: int) -> str:
+    try:
+        return (PROC / str(pid) / "comm").read_text(errors="replace").strip()
+    except OSError:
+        return "a process that has gone"
+
+
+def _program(pid: int) -> str:
+    try:
+        return os.readlink(PROC / str(pid) / "exe")  # noqa: PTH115 - what was deleted has no path
+    except OSError:
+        return ""
+
+
+def _is_system(pid: int, program: str) -> bool:
+    """By path and by file: in a mount namespace of its own a process may call its file whatever it likes."""
+    try:
+        found, runs = Path(program).stat(), (PROC / str(pid) / "exe").stat()
+    except OSError:
+        return False
+    is_roots = found.st_uid == 0 and not found.st_mode & 0o022 and program.startswith(SYSTEM_FOLDERS)
+    return is_roots and os.path.samestat(found, runs)
+
+
+def _arguments(pid: int) -> list[str]:
+    try:
+        return (PROC / str(pid) / "cmdline").read_text(errors="replace").split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> dict[str, str] | None:
+    try:
+        text = (PROC / str(pid) / "environ").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+    return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+
+
+def _namespace(pid: int, kind: str) -> str:
+    try:
+        return os.readlink(PROC / str(pid) / "ns" / kind)  # noqa: PTH115 - it is no path
+    except OSError:
+        return ""

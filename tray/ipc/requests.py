@@ -1,0 +1,321 @@
+"""The requests of the CLI. `on` is done; the rest needs a person, at the caller's terminal or in the menu."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tray.approvals.batch import ApprovalBatch, button_label, summary_lines
+from tray.approvals.catalog import REMOVED, HookState, command_or_url
+from tray.approvals.confirmations import Setting
+from tray.approvals.consent import require_readable
+from tray.approvals.controls import TERMINAL, Controls
+from tray.approvals.review import describe_action
+from tray.dialects import DIALECTS
+from tray.errors import HooktrayError
+from tray.ipc.server import PeerCredentials
+from tray.language import count, phrase, say
+from tray.model.hook import ApprovalState
+from tray.strict import nearest
+from tray.text import sanitise
+
+COMMAND_LINE = "command line"
+UNCHANGED = "unchanged"  # the word for all hooks that were approved before
+GRANTED = "tray, asked for at a command line"
+WHERE_TO_DECIDE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
+NO_ICON = phrase(
+    "no icon is shown: run `hooktray open`, or ask once more from a terminal where you logged in yourself"
+)
+
+
+class PersonPrompt(Protocol):
+    """Who judges a caller by its pid, and asks a person there."""
+
+    def refusal(self, pid: int) -> str: ...
+    def confirm(self, pid: int, question: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRequest:
+    """What somebody asks for. `do` is told the way in which a person agreed; `in_menu` = the menu shows it anyway."""
+
+    what: str
+    question: str
+    do: Callable[[str], None]
+    approves: bool = False
+    in_menu: str = ""
+
+
+class UserRequests:
+    """Answers one request at a time, as {"done": …}, {"asked": …} or {"error": …, "hint": …}."""
+
+    def __init__(
+        self,
+        controls: Controls,
+        icon: Callable[[], str],
+        terminal: PersonPrompt,
+        write_review: Callable[[HookState], Path],
+        open_page: Callable[[], Path],
+        health: Callable[[], Mapping[str, Any]] = dict,
+        may_open: Callable[[int], bool] = lambda pid: True,
+        write_batch_review: Callable[[ApprovalBatch], Path] = lambda found: Path(),
+    ) -> None:
+        self._write_batch_review = write_batch_review
+        self._may_open = may_open
+        self._health = health
+        self._controls = controls
+        self._open_page = open_page
+        self._icon = icon
+        self._terminal = terminal
+        self._write_review = write_review
+
+    def answer(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
+        """Never raises for what a caller sends; a request nobody knows is an error in its answer."""
+        op = str(request.get("op"))
+        try:
+            if op in IMMEDIATE:
+                return IMMEDIATE[op](self)
+            if op == "open":
+                return self.open(peer.pid)
+            wish = NEEDS_PERSON.get(op)
+            if wish is None:
+                return {
+                    "error": say("unknown request {op}", op=repr(op)),
+                    "hint": say("update hooktray on both sides"),
+                }
+            return self._decide(wish(self, request), peer.pid)
+        except HooktrayError as error:
+            return {"error": error.message, "hint": error.hint}
+
+    def enqueue(self, request: Mapping[str, Any], who: str) -> str:
+        """Put it before the user, whoever asks; returns what to say to whoever did."""
+        return self._enqueue(NEEDS_PERSON[str(request["op"])](self, request), who)
+
+    def _enqueue(self, wish: UserRequest, who: str) -> str:
+        if not wish.in_menu:
+            self._controls.add_request(wish.what, who, lambda: wish.do(GRANTED))
+        return wish.in_menu or say("{what}: only a person can do that", what=wish.what)
+
+    def ping(self) -> Mapping[str, Any]:
+        return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
+
+    def health(self) -> Mapping[str, Any]:
+        """What only the tray knows of itself, for `status` and `doctor`."""
+        asked = sum(not one.is_undo for one in self._controls.requests)
+        return {**self.ping(), "asked": asked, **self._health()}
+
+    def on(self) -> Mapping[str, Any]:
+        self._controls.set_enabled(True, COMMAND_LINE)
+        return {"done": say("Hooks are on")}
+
+    def open(self, pid: int) -> Mapping[str, Any]:
+        """For a person alone: the file with the way in is readable to every program of the user's."""
+        if not self._may_open(pid):
+            raise HooktrayError(
+                say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
+            )
+        file = self._open_page()
+        return {
+            "done": say("Asked your desktop to open the page"),
+            "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
+        }
+
+    def off(self, request: Mapping[str, Any]) -> UserRequest:
+        return UserRequest(
+            what=say("Switch hooks off"),
+            question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
+            do=lambda way: self._controls.set_enabled(False, way),
+        )
+
+    def pause(self, request: Mapping[str, Any]) -> UserRequest:
+        seconds = request.get("seconds")
+        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds <= 7 * 86400):
+            why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
+            raise HooktrayError(why, hint=say("write 30m, 1h or tomorrow"))
+        agent, session = _agent(request.get("agent")), str(request.get("session") or "")
+        whom, words = " ".join(filter(None, (agent, sanitise(session, 60)))), _duration_text(seconds)
+        if whom:
+            what = say("Pause hooks of {whom} {long}", whom=whom, long=words)
+            question = say("Hooktray: pause the hooks of {whom} {long}? No guard runs there.", whom=whom, long=words)
+        else:
+            what = say("Pause hooks {long}", long=words)
+            question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=words)
+        return UserRequest(what=what, question=question, do=lambda way: self._pause(seconds, way, agent, session))
+
+    def approve(self, request: Mapping[str, Any]) -> UserRequest:
+        if setting := self._setting(request):
+            if setting.confirmed:
+                why = say("`{setting}` is confirmed already", setting=setting.text)
+                raise HooktrayError(why, hint=say("there is nothing to do"))
+            return self._confirm(setting, yes=True)
+        if found := self._batch(request):
+            return found
+        one = require_readable(self._find(request))
+        return UserRequest(
+            what=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            question=f"{say('Hooktray: approve this?')}\n{self._details(one)}",
+            do=lambda way: self._controls.approve(one.key, one.digest, way),
+            approves=True,
+            in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
+        )
+
+    def _batch(self, request: Mapping[str, Any]) -> UserRequest | None:
+        """`approve unchanged`: all hooks that were approved before with the same content."""
+        if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
+            return None
+        found = self._controls.batch
+        if not found:
+            why = say("no hook waits whose content was approved before")
+            raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
+        lines = "\n".join(f"  {line}" for line in (*summary_lines(found), str(self._write_batch_review(found))))
+        return UserRequest(
+            what=button_label(found),
+            question=f"{say('Hooktray: approve all of these?')}\n{lines}",
+            do=lambda way: self._controls.approve_batch(found.digest, way),
+            approves=True,
+            in_menu=count(
+                "{n} unchanged hook waits for your approval",
+                "{n} unchanged hooks wait for your approval",
+                len(found.hooks),
+            ),
+        )
+
+    def deny(self, request: Mapping[str, Any]) -> UserRequest:
+        if setting := self._setting(request):
+            return self._confirm(setting, yes=False)
+        one = require_readable(self._find(request))
+        return UserRequest(
+            what=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            question=f"{say('Hooktray: turn this down?')}\n{self._details(one)}",
+            do=lambda way: self._controls.deny(one.key, one.digest, way),
+        )
+
+    def revoke(self, request: Mapping[str, Any]) -> UserRequest:
+        one = self._find(request)
+        if not one.approved:
+            why = say("`{name}` is not approved", name=one.hook.name)
+            raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
+        return UserRequest(
+            what=say("Revoke {name}", name=one.hook.name),
+            question=f"{say('Hooktray: take this approval back? It stops running.')}\n{self._details(one)}",
+            do=lambda way: self._controls.revoke(one.key, way),
+        )
+
+    def _setting(self, request: Mapping[str, Any]) -> Setting | None:
+        """A hook of the same name is meant first, and an event names a hook."""
+        word = str(request.get("hook", ""))
+        if request.get("event") or any(one.hook.name == word for one in self._controls.hooks()):
+            return None
+        return self._controls.setting(word)
+
+    def _confirm(self, setting: Setting, *, yes: bool) -> UserRequest:
+        text = sanitise(setting.text, 1000)
+        if yes:
+            what, asked = (
+                say("Confirm {setting}", setting=text),
+                say("Hooktray: confirm this setting? It loosens a gate."),
+            )
+        else:
+            what, asked = say("Deny {setting}", setting=text), say("Hooktray: turn this setting down?")
+        done = self._controls.approve if yes else self._controls.deny
+        return UserRequest(
+            what=what,
+            question=f"{asked}\n  {text}",
+            do=lambda way: done(setting.key, setting.digest, way),
+            approves=yes,
+            in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
+        )
+
+    def _pause(self, seconds: float | None, way: str, agent: str, session: str) -> None:
+        self._controls.pause(seconds, way, agent=agent, session=session)
+
+    def _decide(self, wish: UserRequest, pid: int) -> Mapping[str, Any]:
+        """At the caller's terminal when a person sits there, and for an approval only where no icon is."""
+        icon = self._icon()
+        why = say("the tray's icon is there for that") if wish.approves and icon else self._terminal.refusal(pid)
+        if not why:
+            if not self._terminal.confirm(pid, wish.question):
+                why = say("not confirmed, nothing was changed")
+                raise HooktrayError(why, hint=say("type the letters that were shown"))
+            wish.do(TERMINAL)
+            return {"done": say("{what}: done, and written down as `{way}`", what=wish.what, way=TERMINAL)}
+        return {
+            "asked": self._enqueue(wish, say("process {pid}", pid=pid)),
+            "why": "" if wish.approves and icon else why,
+            "hint": say(WHERE_TO_DECIDE if icon else NO_ICON),
+        }
+
+    def _details(self, one: HookState) -> str:
+        """What exactly it is about; every word of it may be somebody else's."""
+        hook = one.hook
+        agents = ", ".join(hook.match.agents) or say("every agent")
+        rows = {
+            say("hook"): say(
+                "{name}, declared in {source}", name=sanitise(hook.name, 200), source=sanitise(str(hook.source), 500)
+            ),
+            say("event"): say("{event} of {agents}", event=hook.match.event, agents=agents),
+            say("runs"): sanitise(describe_action(hook.action), 1000),
+            say("digest"): one.digest,
+            say("state"): one.state.value + (f"; {sanitise(one.health, 300)}" if one.health else ""),
+            say("covers"): sanitise(", ".join(one.covered), 1000) or say("its definition alone"),
+        }
+        if one.digest and one.digest != REMOVED:
+            rows[say("in full")] = str(self._write_review(one))
+        return "\n".join(f"  {name:<8} {value}" for name, value in rows.items())
+
+    def _find(self, request: Mapping[str, Any]) -> HookState:
+        word, event = str(request.get("hook", "")), str(request.get("event", ""))
+        found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
+        if len(found) == 1 and found[0].state is ApprovalState.INACTIVE:
+            why = say("`{name}` is inert: {why}", name=word, why=found[0].health)
+            raise HooktrayError(why, hint=say("remove that first, then ask again"))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(one.key for one in found)
+            why = say("`{name}` is more than one hook", name=word)
+            raise HooktrayError(why, hint=say("say which: {names}", names=names))
+        likely = nearest(
+            word,
+            [name for one in self._controls.hooks() for name in (one.hook.name, command_or_url(one.hook)) if name],
+        )
+        hint = (
+            say("did you mean `{name}`?", name=likely)
+            if likely
+            else say("`hooktray list` shows every hook and its name")
+        )
+        why = (
+            say("no hook is called `{name}` for `{event}`", name=word, event=event)
+            if event
+            else say("no hook is called `{name}`", name=word)
+        )
+        raise HooktrayError(why, hint=hint)
+
+
+def _agent(name: object) -> str:
+    """Raises HooktrayError for an agent that nobody knows: its pause would hold for nobody."""
+    if not name or name in DIALECTS:
+        return str(name or "")
+    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=", ".join(DIALECTS))
+
+
+def _duration_text(seconds: float | None) -> str:
+    minutes = round((seconds or 0) / 60)
+    return say("until tomorrow") if seconds is None else count("for {n} minute", "for {n} minutes", minutes)
+
+
+IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, Any]]] = {
+    "on": UserRequests.on,
+    "ping": UserRequests.ping,
+    "vitals": UserRequests.health,
+}
+NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, Any]], UserRequest]] = {
+    "approve": UserRequests.approve,
+    "deny": UserRequests.deny,
+    "off": UserRequests.off,
+    "pause": UserRequests.pause,
+    "revoke": UserRequests.revoke,
+}

@@ -1,0 +1,66 @@
+"""Answers `/hooks …` typed into an agent. A prompt can be forged, so nothing is loosened here, only asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tray.approvals.controls import Controls, parse_duration
+from tray.errors import HooktrayError
+from tray.ipc.requests import WHERE_TO_DECIDE, UserRequests
+from tray.language import count, phrase, say
+from tray.text import sanitise
+
+HELP = (
+    phrase("Hooktray: /hooks list, doctor, help and on are answered here"),
+    phrase("off, pause, approve, deny and revoke wait for your click in the tray's menu"),
+)
+LIST_LIMIT = 30  # hooks
+
+
+class HooksCommand:
+    """One answer a call, as text for the person who typed."""
+
+    def __init__(self, controls: Controls, requests: UserRequests, doctor_summary: Callable[[], str] = str) -> None:
+        self._doctor_summary = doctor_summary
+        self._controls = controls
+        self._requests = requests
+
+    def __call__(self, words: tuple[str, ...], agent: str) -> str:
+        word, *rest = words or ("help",)
+        try:
+            return self._answer(word, rest, agent)
+        except HooktrayError as error:
+            return f"{error.message}; {error.hint}"
+
+    def _answer(self, word: str, rest: list[str], agent: str) -> str:
+        match word:
+            case "list":
+                return self._list()
+            case "doctor":
+                whole = say("The whole examination: `hooktray doctor` in a terminal")
+                return f"{self._list()}\n{self._doctor_summary()}\n{whole}"
+            case "on":
+                self._controls.set_enabled(True, f"typed into {agent}")
+                return say("Hooks are on")
+            case "off":
+                return self._request({"op": "off"}, agent)
+            case "pause":
+                return self._request({"op": "pause", "seconds": parse_duration(" ".join(rest) or "30m")}, agent)
+            case "approve" | "deny" | "revoke":
+                event, hook = (rest[0], " ".join(rest[1:])) if len(rest) > 1 else ("", " ".join(rest))
+                return self._request({"op": word, "event": event, "hook": hook}, agent)
+            case _:
+                return "; ".join(map(say, HELP))
+
+    def _request(self, request: dict[str, object], agent: str) -> str:
+        said = self._requests.enqueue(request, say("a prompt in {agent}", agent=agent))
+        return f"{said} · {say(WHERE_TO_DECIDE)}"
+
+    def _list(self) -> str:
+        rows = [
+            f"{sanitise(one.hook.name, 60)} · {one.hook.match.event} · {one.state}" for one in self._controls.hooks()
+        ]
+        switch = say("Hooks are on") if self._controls.state.enabled else say("Hooks are off")
+        left = len(rows) - LIST_LIMIT
+        more = [count("and {n} more: `hooktray list`", "and {n} more: `hooktray list`", left)] if left > 0 else []
+        return "\n".join([switch, *(rows[:LIST_LIMIT] or [say("No hooks yet")]), *more])

@@ -1,0 +1,187 @@
+"""One alert as a value: what is shown and sounded, how urgent it is, and which buttons it has. Pure."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tray.language import phrase, plural
+from tray.settings import AlertRule
+from tray.text import sanitise
+
+TITLE_LIMIT = 63  # characters; Windows takes 64 with the closing zero
+BODY_LIMIT = 200
+APP = "Hooktray"
+
+
+class AlertClass(enum.StrEnum):
+    """What an alert is about; the value is the key below `alerts:` in hooktray.yaml."""
+
+    TURN_END = "turn_end"
+    SESSION_END = "session_end"
+    NEEDS_YOU = "needs_you"
+    ASKED = "asked"
+    BLOCKED = "blocked"
+    REWRITTEN = "rewritten"
+    NOTE = "note"
+    HOOK_FAILED = "hook_failed"
+    HOOK_TIMED_OUT = "hook_timed_out"
+    APPROVAL_PENDING = "approval_pending"
+    CHANGED = "changed"
+    SWITCHED = "switched"
+    INFORMATION = "information"
+
+
+class Urgency(enum.IntEnum):
+    """Ordered; the numbers are those of the desktop's notification specification."""
+
+    LOW = 0
+    NORMAL = 1
+    CRITICAL = 2
+
+
+class Button(enum.StrEnum):
+    """What can be pressed on an alert; the value is the key under which a server tells it. None approves a hook."""
+
+    DEFAULT = "default"  # a click on the alert itself
+    ALLOW = "allow"
+    DENY = "deny"
+    REVIEW = "review"
+    DETAILS = "details"
+    SNOOZE = "snooze"
+    UNDO = "undo"
+
+
+GRANTS = frozenset({Button.ALLOW, Button.UNDO})  # count only from a process that no agent and no hook has started
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """One thing to show and to sound. Alerts with the same key replace each other; `sound` "" is silent."""
+
+    cls: AlertClass
+    title: str
+    body: str
+    urgency: Urgency
+    sound: str
+    notify: bool
+    key: str
+    url: str = ""
+    sound_name: str = ""  # what a server that plays sounds shall play instead of ours; "" = ours
+    project: str = ""
+    buttons: tuple[Button, ...] = ()
+    about: str = ""  # what the buttons are about: a question, a decision, a hook
+    digest: str = ""  # of the hook's content that Review opens
+    reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
+
+
+Rules = Mapping[str, AlertRule]
+NO_RULES: Rules = {}
+SILENT = ("", "none")  # both are how a user writes "no sound"
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    urgency: Urgency
+    sound: str
+    notify: bool = True
+    buttons: tuple[Button, ...] = ()
+
+
+_DECISION_BUTTONS = (Button.DETAILS, Button.SNOOZE)
+
+DEFAULTS: Mapping[AlertClass, Default] = {
+    AlertClass.TURN_END: Default(Urgency.NORMAL, "chime", buttons=(Button.SNOOZE,)),
+    AlertClass.SESSION_END: Default(Urgency.LOW, "fall", buttons=(Button.SNOOZE,)),
+    AlertClass.NEEDS_YOU: Default(Urgency.CRITICAL, "bell"),
+    AlertClass.ASKED: Default(Urgency.CRITICAL, "bell"),
+    AlertClass.BLOCKED: Default(Urgency.NORMAL, "low", buttons=_DECISION_BUTTONS),
+    AlertClass.REWRITTEN: Default(Urgency.LOW, "", buttons=_DECISION_BUTTONS),
+    AlertClass.NOTE: Default(Urgency.NORMAL, "tick", buttons=_DECISION_BUTTONS),
+    AlertClass.HOOK_FAILED: Default(Urgency.NORMAL, "alarm", buttons=_DECISION_BUTTONS),
+    AlertClass.HOOK_TIMED_OUT: Default(Urgency.NORMAL, "alarm", buttons=_DECISION_BUTTONS),
+    AlertClass.APPROVAL_PENDING: Default(Urgency.NORMAL, "tick", buttons=(Button.REVIEW,)),
+    AlertClass.CHANGED: Default(Urgency.NORMAL, "tick", buttons=(Button.REVIEW,)),
+    AlertClass.SWITCHED: Default(Urgency.NORMAL, "tick"),
+    AlertClass.INFORMATION: Default(Urgency.LOW, "tick"),
+}
+
+LABELS: Mapping[Button, str] = {
+    Button.DEFAULT: phrase("Open"),
+    Button.ALLOW: phrase("Allow"),
+    Button.DENY: phrase("Deny"),
+    Button.REVIEW: phrase("Review"),
+    Button.DETAILS: phrase("Details"),
+    Button.SNOOZE: phrase("Snooze"),
+    Button.UNDO: phrase("Undo"),
+}
+
+# One and many, for a summary.
+COUNT_PHRASES: Mapping[AlertClass, tuple[str, str]] = {
+    AlertClass.TURN_END: plural("{n} turn ended", "{n} turns ended"),
+    AlertClass.SESSION_END: plural("{n} session ended", "{n} sessions ended"),
+    AlertClass.NEEDS_YOU: plural("{n} needs you", "{n} need you"),
+    AlertClass.ASKED: plural("{n} question", "{n} questions"),
+    AlertClass.BLOCKED: plural("{n} blocked", "{n} blocked"),
+    AlertClass.REWRITTEN: plural("{n} rewritten", "{n} rewritten"),
+    AlertClass.NOTE: plural("{n} note", "{n} notes"),
+    AlertClass.HOOK_FAILED: plural("{n} hook failed", "{n} hooks failed"),
+    AlertClass.HOOK_TIMED_OUT: plural("{n} hook too slow", "{n} hooks too slow"),
+    AlertClass.APPROVAL_PENDING: plural("{n} approval waits", "{n} approvals wait"),
+    AlertClass.CHANGED: plural("{n} hook changed", "{n} hooks changed"),
+    AlertClass.SWITCHED: plural("{n} switched", "{n} switched"),
+    AlertClass.INFORMATION: plural("{n} message", "{n} messages"),
+}
+
+# Who did it, as the ledger names it -> as people do; an agent into which it was typed is named as it is.
+CHANNELS: Mapping[str, str] = {
+    "command line": phrase("command line"),
+    "notification": phrase("notification"),
+    "page": phrase("page"),
+    "terminal (weak)": phrase("terminal"),
+    "tray": phrase("tray"),
+    "tray, asked for at a command line": phrase("tray, asked for at a command line"),
+    "undo": phrase("undo"),
+}
+UNDOABLE = "terminal (weak)"  # what was typed there can be taken back in the menu
+
+
+def make_alert(
+    cls: AlertClass,
+    title: str,
+    body: str,
+    key: str,
+    rules: Rules,
+    *,
+    urgency: Urgency | None = None,
+    url: str = "",
+    project: str = "",
+    about: str = "",
+    digest: str = "",
+    buttons: tuple[Button, ...] | None = None,
+) -> Alert:
+    """One alert of this class, by the user's rules; foreign text is made fit for the screen here."""
+    default = DEFAULTS[cls]
+    rule = rules.get(cls) or AlertRule()
+    sound = default.sound if rule.sound is None else rule.sound
+    chosen = default.buttons if buttons is None else buttons
+    return Alert(
+        cls=cls,
+        title=sanitise(title, TITLE_LIMIT) or APP,
+        body=sanitise(body, BODY_LIMIT),
+        urgency=_urgency(default.urgency if urgency is None else urgency, rule),
+        sound="" if sound in SILENT else sound,
+        notify=default.notify if rule.notify is None else rule.notify,
+        key=key,
+        url=url,
+        sound_name=sanitise(rule.sound_name or "", TITLE_LIMIT),
+        project=sanitise(project, TITLE_LIMIT),
+        buttons=chosen if about else tuple(one for one in chosen if one is Button.SNOOZE),
+        about=about,
+        digest=digest,
+    )
+
+
+def _urgency(usual: Urgency, rule: AlertRule) -> Urgency:
+    return Urgency[rule.urgency.upper()] if rule.urgency else usual

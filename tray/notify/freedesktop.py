@@ -1,0 +1,221 @@
+"""The first way to the desktop on Linux: the notification server on D-Bus, with buttons that only it can press.
+
+An alert replaces the earlier one with its key in place. A button counts only when it comes from the server that has
+the name at that moment, for a number that it gave to us, and once (R9): anybody on the bus can send a signal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tray.bus import wait_when_full
+from tray.language import say
+from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button
+from tray.notify.notifier import NotifierError, ServerState
+from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, may_interrupt, pid, query_server
+
+if TYPE_CHECKING:
+    from dbus_fast import Message
+    from dbus_fast.aio import MessageBus
+
+EARLY_SIGNALS = 16  # signals that may come before the reply with the number they are about
+KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
+MATCH = f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'"
+
+log = logging.getLogger(__name__)
+
+OnPress = Callable[[Alert, Button], None]
+
+
+@dataclass(slots=True)
+class ShownNotification:
+    """An alert on the screen, and which of its buttons have been pressed."""
+
+    alert: Alert
+    number: int = 0  # the server's; 0 until it has said so
+    pressed: set[Button] = field(default_factory=set)
+
+
+class FreedesktopBackend:
+    """Keeps one connection. `trusts(pid)` says whether the server's process may grant something at all."""
+
+    name = "D-Bus"
+
+    def __init__(self, pressed: OnPress | None = None, trusts: Callable[[int], bool] = lambda _: True) -> None:
+        self._pressed = pressed
+        self._trusts = trusts
+        self._bus: MessageBus | None = None
+        self._connecting = asyncio.Lock()
+        self._server: NotificationServer | None = None  # the last one; a new one knows nothing of our earlier alerts
+        self._shown: dict[str, ShownNotification] = {}
+        self._early: deque[Message] = deque(maxlen=EARLY_SIGNALS)  # signals about a number that we may not know yet
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def send(self, alert: Alert) -> None:
+        """Who gives up waiting ends nothing: a server that shows the alert later is still heard."""
+        bus, server = await self._ready()
+        await asyncio.shield(self._track(self._show(bus, server, alert)))
+
+    async def withdraw(self, key: str) -> None:
+        shown = self._shown.pop(key, None)
+        if shown is not None and shown.number and self._bus is not None:
+            await self._take_back(self._bus, shown.number)
+
+    async def server_state(self) -> ServerState:
+        bus, server = await self._ready()
+        return ServerState(may_interrupt=await may_interrupt(bus, server), sounds=server.sounds)
+
+    async def close(self) -> None:
+        bus, self._bus = self._bus, None
+        self._server = None
+        self._shown.clear()
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if bus is not None:
+            bus.disconnect()
+
+    async def _ready(self) -> tuple[MessageBus, NotificationServer]:
+        async with self._connecting:  # an alert and its sound ask at the same moment
+            if self._bus is None or not self._bus.connected:
+                try:
+                    self._bus = await self._connect()
+                except (OSError, ValueError, EOFError) as error:
+                    raise NotifierError(f"no session bus: {error}") from error
+            bus = self._bus
+        server = await query_server(bus, self._server)
+        if server.owner != self._owner:
+            self._shown.clear()
+            self._server = server
+        return bus, server
+
+    @property
+    def _owner(self) -> str:
+        """Of the server's name."""
+        return self._server.owner if self._server else ""
+
+    async def _connect(self) -> MessageBus:
+        from dbus_fast.aio import MessageBus
+
+        bus = MessageBus()
+        try:
+            wait_when_full(await bus.connect())
+            bus.add_message_handler(self._on_signal)
+            await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [MATCH]))
+        except BaseException:  # also when the time is up: nothing stays half open
+            bus.disconnect()
+            raise
+        return bus
+
+    async def _show(self, bus: MessageBus, server: NotificationServer, alert: Alert) -> None:
+        """In the place of the earlier one, which stays what it was when the server refuses."""
+        earlier, shown = self._shown.pop(alert.key, None), ShownNotification(alert)
+        self._shown[alert.key] = shown
+        try:
+            number = await self._notify(bus, server, alert, earlier.number if earlier else 0)
+        except BaseException:
+            if self._shown.get(alert.key) is shown:
+                self._restore(alert.key, earlier)
+            raise
+        shown.number = number
+        early, self._early = self._early, deque(maxlen=EARLY_SIGNALS)
+        for message in early:
+            self._on_signal(message)
+        if self._shown.get(alert.key) is not shown:  # taken back, or replaced, before it was there
+            await self._take_back(bus, number)
+        if len(self._shown) > KEY_LIMIT:
+            self._shown.pop(next(iter(self._shown)))
+
+    def _restore(self, key: str, earlier: ShownNotification | None) -> None:
+        del self._shown[key]
+        if earlier is not None:
+            self._shown[key] = earlier
+
+    async def _take_back(self, bus: MessageBus, number: int) -> None:
+        with contextlib.suppress(NotifierError):  # it is closed already
+            await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
+
+    async def _notify(self, bus: MessageBus, server: NotificationServer, alert: Alert, replaces: int) -> int:
+        body = html.escape(alert.body, quote=False) if server.markup else alert.body
+        actions = _actions(server, alert) if server.actions and self._pressed else []
+        words = [APP, replaces, "", alert.title or APP, body, actions, _hints(server, alert), -1]
+        _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
+        return int(reply[0])
+
+    def _track(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Nobody may wait for it any more: how it ends is then nobody's business either."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    def _on_signal(self, message: Message) -> None:
+        """Signals of the server; what anybody else sends under its name is not even looked at."""
+        if message.interface != NAME or message.sender != self._owner or len(message.body) != 2:
+            return
+        number, word = message.body
+        shown = next((one for one in self._shown.values() if one.number == number), None)
+        if shown is None:
+            if any(not one.number for one in self._shown.values()):
+                self._early.append(message)
+            return
+        if message.member == "NotificationClosed":
+            del self._shown[shown.alert.key]
+        elif message.member == "ActionInvoked" and word in set(Button):
+            self._press(shown, Button(word))
+        return
+
+    def _press(self, shown: ShownNotification, button: Button) -> None:
+        if self._pressed is None or button not in _offered(shown.alert) or button in shown.pressed:
+            return
+        shown.pressed.add(button)
+        if button in GRANTS:
+            self._track(self._is_trusted(shown.alert, button))
+        else:
+            self._pressed(shown.alert, button)
+
+    async def _is_trusted(self, alert: Alert, button: Button) -> None:
+        """What allows something counts only from a server that no agent and no hook has started."""
+        bus, owner = self._bus, self._owner
+        process = await pid(bus, owner) if bus is not None else 0
+        if process == 0 or not self._trusts(process):
+            log.warning("a button of process %d was not heeded: an agent or a hook is above it", process)
+        elif self._pressed is not None:
+            self._pressed(alert, button)
+
+
+def _offered(alert: Alert) -> tuple[Button, ...]:
+    return (Button.DEFAULT, *alert.buttons) if alert.url or alert.about else alert.buttons
+
+
+def _actions(server: NotificationServer, alert: Alert) -> list[str]:
+    """Where a click on the alert is drawn as a button, it is left out beside those that say more."""
+    offered = alert.buttons if server.draws_default and alert.buttons else _offered(alert)
+    return [word for button in offered for word in (button.value, say(LABELS[button]))]
+
+
+def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
+    """Nothing sounds twice: the server plays what it was told by name, or nothing, since we do."""
+    from dbus_fast import Variant
+
+    hints: dict[str, Any] = {"urgency": Variant("y", int(alert.urgency)), "desktop-entry": Variant("s", "hooktray")}
+    if server.sounds and alert.sound_name:
+        hints["sound-name"] = Variant("s", alert.sound_name)
+    elif server.sounds:
+        hints["suppress-sound"] = Variant("b", True)
+    if Button.ALLOW in alert.buttons:
+        hints["resident"] = Variant("b", True)  # Details shall not take the answer away
+    return hints

@@ -1,0 +1,146 @@
+"""Which hooks are in trouble, in which words and with which cure; the same trouble is told once an hour. Pure."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tray.language import phrase, say
+from tray.model.decision import Gate, Outcome, Status
+from tray.notify.alert import BODY_LIMIT, AlertClass
+from tray.text import sanitise
+
+HOUR = 3600.0  # seconds in which the same trouble of a hook is told once
+MEMORY_LIMIT = 512  # troubles that are remembered
+SLOW = 0.8  # share of its limit above which a hook that ended well was slow
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class HookProblemKind(enum.StrEnum):
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    UNREADABLE = "unreadable"
+    SLOW = "slow"
+
+
+CLASSES = {
+    HookProblemKind.FAILED: AlertClass.HOOK_FAILED,
+    HookProblemKind.TIMED_OUT: AlertClass.HOOK_TIMED_OUT,
+    HookProblemKind.UNREADABLE: AlertClass.HOOK_FAILED,
+    HookProblemKind.SLOW: AlertClass.HOOK_TIMED_OUT,
+}
+REMEDIES = {
+    HookProblemKind.FAILED: phrase("`hooktray log` and `why` show what it wrote"),
+    HookProblemKind.TIMED_OUT: phrase("raise its `timeout:` or make it quicker"),
+    HookProblemKind.UNREADABLE: phrase("it must print nothing, or one answer in its dialect"),
+    HookProblemKind.SLOW: phrase("raise its `timeout:` or make it quicker"),
+}
+# What is said of a cause that has a cure of its own, the first that is found.
+SPECIAL_REMEDIES = (
+    ("not found", phrase("install it, or mend its line and approve that")),
+    ("no such", phrase("put the file back, or mend its line and approve that")),
+    ("ermission", phrase("make it executable: chmod +x")),
+    ("busy", phrase("too many events at once; it is asked again with the next one")),
+    (" over ", phrase("have it print less")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookProblem:
+    """What is wrong with one hook."""
+
+    hook: str
+    kind: HookProblemKind
+    cause: str
+    remedy: str
+
+    @property
+    def cls(self) -> AlertClass:
+        return CLASSES[self.kind]
+
+
+def find_problem(outcome: Outcome) -> HookProblem | None:
+    """None when all is well. Output that was no answer is trouble, too (decision 16)."""
+    kind, cause = _kind(outcome)
+    if kind is None:
+        return None
+    special = next((cure for word, cure in SPECIAL_REMEDIES if word in cause), REMEDIES[kind])
+    return HookProblem(
+        hook=outcome.hook, kind=kind, cause=cause, remedy="" if outcome.gate is Gate.LOOP_CAP else special
+    )
+
+
+def describe(one: HookProblem) -> str:
+    """`hook: cause · cure`; the cause is cut before the cure is."""
+    cure = say(one.remedy) if one.remedy else ""
+    room = BODY_LIMIT - (len(cure) + 3 if cure else 0)
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {one.cause}", room), cure)))
+
+
+def _kind(outcome: Outcome) -> tuple[HookProblemKind | None, str]:
+    cause = outcome.cause or outcome.output.problem
+    if outcome.output.warning:
+        return HookProblemKind.UNREADABLE, cause or outcome.output.warning
+    if outcome.status is Status.TIMED_OUT:
+        return HookProblemKind.TIMED_OUT, cause or say("timed out")
+    if outcome.status is Status.FAILED:
+        return HookProblemKind.FAILED, cause or say("failed")
+    if outcome.status is Status.OK and outcome.limit and outcome.ms > SLOW * outcome.limit * 1000:
+        seconds, limit = f"{outcome.ms / 1000:.3g}", f"{outcome.limit:g}"
+        return HookProblemKind.SLOW, say("took {seconds} of its {limit} s", seconds=seconds, limit=limit)
+    return None, ""
+
+
+class ProblemTracker:
+    """Remembers what was told, and which hooks were in trouble when they were last asked."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._announced: dict[tuple[str, str], float] = {}
+        self._current: dict[str, HookProblem] = {}
+
+    @property
+    def current(self) -> tuple[HookProblem, ...]:
+        """Of every hook that is in trouble, the last one."""
+        return tuple(self._current.values())
+
+    def fresh(self, outcomes: Iterable[Outcome]) -> list[HookProblem]:
+        """What is to be told now of these outcomes."""
+        return [one for outcome in outcomes if (one := self._observe(outcome)) and self._is_new(one)]
+
+    def clear(self, hook: str) -> None:
+        """Somebody has dealt with it: the next trouble is news."""
+        self._current.pop(hook, None)
+        for key in [key for key in self._announced if key[0] == hook]:
+            del self._announced[key]
+
+    def _observe(self, outcome: Outcome) -> HookProblem | None:
+        if outcome.status is Status.SKIPPED and not outcome.output.warning:
+            return None
+        one = find_problem(outcome)
+        if one is None:
+            self._current.pop(outcome.hook, None)
+        else:
+            self._current[outcome.hook] = one
+            _trim(self._current)
+        return one
+
+    def _is_new(self, one: HookProblem) -> bool:
+        """The same cause with another number in it is the same."""
+        key, now = (one.hook, f"{one.kind}:{re.sub('[0-9]+', '#', one.cause)[:80]}"), self._clock()
+        if now - self._announced.get(key, now - HOUR) < HOUR:
+            return False
+        self._announced.pop(key, None)
+        self._announced[key] = now
+        _trim(self._announced)
+        return True
+
+
+def _trim(memory: dict[K, V]) -> None:
+    while len(memory) > MEMORY_LIMIT:
+        memory.pop(next(iter(memory)))

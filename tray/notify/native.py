@@ -1,0 +1,164 @@
+"""The first way to the desktop: desktop-notifier (D-Bus, WinRT, Notification Center)."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import logging
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tray.bus import wait_when_full
+from tray.language import say
+from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button, Urgency
+from tray.notify.notifier import NotifierError, ServerState
+from tray.notify.server import query_server
+
+if TYPE_CHECKING:
+    from dbus_fast.aio import MessageBus
+    from desktop_notifier.backends.base import DesktopNotifierBackend as Library
+
+KEY_LIMIT = 512  # of alerts on the screen that can still be replaced
+
+
+class DesktopNotifierBackend:
+    """Keeps one connection; an alert takes the place of the earlier one with its key.
+
+    The library cannot replace in place (it always asks for a new bubble), so the earlier one is closed first.
+    It is told nothing about markup either: `&`, `<` and `>` are escaped exactly where the server reads markup.
+    """
+
+    name = "desktop-notifier"
+
+    def __init__(self, pressed: Callable[[Alert, Button], None] | None = None) -> None:
+        self._pressed = pressed
+        self._library: Library | None = None
+        self._owner = ""  # of the server's name; a new server knows nothing of our earlier alerts
+        self._shown: dict[str, str] = {}  # key of an alert -> the library's identifier
+
+    async def send(self, alert: Alert) -> None:
+        from desktop_notifier.common import Notification
+
+        try:
+            library, markup = await self._ready()
+            await self._clear(library, alert.key)
+            notification = Notification(
+                title=alert.title or APP,
+                message=html.escape(alert.body, quote=False) if markup else alert.body,
+                urgency=_urgency(alert.urgency),
+                on_clicked=partial(self._pressed, alert, Button.DEFAULT) if self._pressed and alert.url else None,
+                buttons=self._buttons(alert),
+            )
+            await _send(library, notification)
+        except BaseException:  # also when the time is up: the next attempt starts with a new connection
+            await self.close()
+            raise
+        self._remember(alert.key, notification.identifier)
+
+    def _buttons(self, alert: Alert) -> tuple[Any, ...]:
+        """What allows something is left out: the library does not say who pressed."""
+        from desktop_notifier.common import Button as Theirs
+
+        if self._pressed is None:
+            return ()
+        offered = (one for one in alert.buttons if one not in GRANTS)
+        return tuple(Theirs(title=say(LABELS[one]), on_pressed=partial(self._pressed, alert, one)) for one in offered)
+
+    async def withdraw(self, key: str) -> None:
+        if key in self._shown:
+            library, _ = await self._ready()
+            await self._clear(library, key)
+
+    async def server_state(self) -> ServerState:
+        return ServerState()
+
+    async def close(self) -> None:
+        library, self._library = self._library, None
+        self._owner = ""
+        self._shown.clear()
+        if library is not None and sys.platform == "linux" and hasattr(library, "bus"):
+            _bus(library).disconnect()
+
+    async def _ready(self) -> tuple[Library, bool]:
+        """The library, connected, and whether bodies are read as markup."""
+        library = await self._opened()
+        if sys.platform != "linux":
+            return library, False
+        server = await query_server(_bus(library))
+        if self._owner not in ("", server.owner):
+            await self.close()
+            library = await self._opened()
+            server = await query_server(_bus(library))
+        self._owner = server.owner
+        return library, server.markup
+
+    async def _opened(self) -> Library:
+        if self._library is None:
+            self._library = await _open()
+        if sys.platform == "linux":
+            await self._library.get_capabilities()  # connects it
+            wait_when_full(_bus(self._library))
+        return self._library
+
+    async def _clear(self, library: Library, key: str) -> None:
+        identifier = self._shown.pop(key, None)
+        if identifier is None:
+            return
+        with contextlib.suppress(KeyError):  # the user or the server closed it
+            await library.clear(identifier)
+
+    def _remember(self, key: str, identifier: str) -> None:
+        self._shown[key] = identifier
+        if len(self._shown) > KEY_LIMIT:
+            self._shown.pop(next(iter(self._shown)))
+
+
+def _bus(library: Any) -> MessageBus:
+    bus: MessageBus = library.bus  # only the library's D-Bus variant has one
+    return bus
+
+
+async def _open() -> Library:
+    try:
+        from desktop_notifier.backends.dummy import DummyNotificationCenter
+        from desktop_notifier.main import get_backend_class
+
+        library = get_backend_class()(APP)
+    except ImportError as error:
+        raise NotifierError(f"desktop-notifier is missing: {error}") from error
+    if isinstance(library, DummyNotificationCenter):  # it takes everything and shows nothing
+        raise NotifierError("the system takes no notifications from a program that is no app bundle")
+    if not await library.request_authorisation():
+        raise NotifierError("the user does not allow notifications")
+    return library
+
+
+class _ErrorCapture(logging.Filter):
+    """Keeps the error that the library would only log, with a traceback, and swallow."""
+
+    error: BaseException | None = None
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info:
+            self.error = record.exc_info[1]
+        return not record.exc_info
+
+
+async def _send(library: Library, notification: Any) -> None:
+    cause = _ErrorCapture()
+    logger = logging.getLogger("desktop_notifier.backends.base")
+    logger.addFilter(cause)
+    try:
+        await library.send(notification)
+    finally:
+        logger.removeFilter(cause)
+    if cause.error is not None:
+        raise NotifierError(str(cause.error) or type(cause.error).__name__) from cause.error
+
+
+def _urgency(urgency: Urgency) -> Any:
+    from desktop_notifier.common import Urgency as Theirs
+
+    return {Urgency.LOW: Theirs.Low, Urgency.NORMAL: Theirs.Normal, Urgency.CRITICAL: Theirs.Critical}[urgency]

@@ -1,0 +1,109 @@
+"""Delivers alerts as desktop notifications: several ways, tried in order, each with a time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import enum
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tray.notify.policy import Alert
+
+TIMEOUT = 5.0  # seconds that one way has for one alert
+STATE_TIMEOUT = 0.3  # seconds that a server has to say how it is
+RETRY_SECONDS = 600.0  # seconds after which the first way is tried again, although a later one works
+
+log = logging.getLogger(__name__)
+
+
+class NotifierError(Exception):
+    """An alert was not delivered, and why."""
+
+
+class Delivery(enum.Enum):
+    SENT = "sent"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """What a back end knows of its server."""
+
+    may_interrupt: bool = True  # False: the desktop says that nobody wants to be disturbed
+    sounds: bool = False  # it plays sounds by name
+
+
+class NotificationBackend(Protocol):
+    """One way to the desktop. `send` returns when the alert was taken and raises NotifierError when it was not."""
+
+    name: str
+
+    async def send(self, alert: Alert) -> None: ...
+    async def withdraw(self, key: str) -> None: ...
+    async def server_state(self) -> ServerState: ...
+    async def close(self) -> None: ...
+
+
+class NotifierChain:
+    """Tries its back ends in order and stays with the one that works; never raises. Used on one event loop."""
+
+    def __init__(self, backends: Sequence[NotificationBackend], timeout: float = TIMEOUT) -> None:
+        self.last_error = ""
+        self.working = ""  # the back end that delivered last
+        self._backends = tuple(backends)
+        self._timeout = timeout
+        self._since = 0.0
+
+    async def send(self, alert: Alert) -> Delivery:
+        errors = []
+        for backend in self._order():
+            try:
+                await asyncio.wait_for(backend.send(alert), self._timeout)
+            except TimeoutError:
+                errors.append(f"{backend.name}: no answer in {self._timeout:g} s")
+            except Exception as error:  # noqa: BLE001 - the libraries promise nothing, and no alert may do harm
+                errors.append(f"{backend.name}: {str(error) or type(error).__name__}")
+            else:
+                self._worked(backend, errors)
+                return Delivery.SENT
+        self._failed(errors or ["there is no way to the desktop"])
+        return Delivery.FAILED
+
+    async def withdraw(self, key: str) -> None:
+        """Take an alert off the screen where that can be done; nobody is the worse for it otherwise."""
+        for backend in self._backends:
+            if backend.name == self.working:
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(backend.withdraw(key), self._timeout)
+
+    async def server_state(self) -> ServerState:
+        """Of the way that works, else of the first; without an answer in `ASKED` seconds, as if it had none."""
+        for backend in self._order()[:1]:
+            with contextlib.suppress(Exception):
+                return await asyncio.wait_for(backend.server_state(), STATE_TIMEOUT)
+        return ServerState()
+
+    async def close(self) -> None:
+        for backend in self._backends:
+            await backend.close()
+
+    def _order(self) -> list[NotificationBackend]:
+        """The one that works first, unless it is time to see whether the better ones have come back."""
+        recent = asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
+        return sorted(self._backends, key=lambda backend: not (recent and backend.name == self.working))
+
+    def _worked(self, backend: NotificationBackend, errors: list[str]) -> None:
+        if backend.name != self.working or errors:
+            self._since = asyncio.get_running_loop().time()
+        self.working = backend.name
+        self.last_error = "; ".join(errors)
+
+    def _failed(self, errors: list[str]) -> None:
+        error = "; ".join(errors)
+        if error != self.last_error:
+            log.warning("notification: %s", error)
+        self.working = ""
+        self.last_error = error

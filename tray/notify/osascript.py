@@ -1,0 +1,61 @@
+"""The way to a Mac's desktop for a program that is no app bundle: osascript, which gets every word as an argument."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+
+from tray.notify.alert import APP, Alert
+from tray.notify.notifier import NotifierError, ServerState
+
+# The words travel in argv and never in the script's text: there is nothing to break out of.
+SCRIPT = (
+    "on run argv",
+    "display notification (item 2 of argv) with title (item 1 of argv)",
+    "end run",
+)
+
+
+class OsascriptBackend:
+    """Shows title and text; no button, no replacing."""
+
+    name = "osascript"
+
+    async def send(self, alert: Alert) -> None:
+        program = shutil.which("osascript")
+        if program is None:
+            raise NotifierError("osascript is not there")
+        quiet = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(
+            *arguments(program, alert), stdin=quiet, stdout=quiet, stderr=asyncio.subprocess.PIPE
+        )
+        try:
+            _, error = await process.communicate()
+        except BaseException:  # also when the time is up
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            raise
+        if process.returncode:
+            raise NotifierError(error.decode("utf-8", "replace").strip() or f"exit {process.returncode}")
+
+    async def withdraw(self, key: str) -> None:
+        """It has no handle on what it has shown."""
+
+    async def server_state(self) -> ServerState:
+        return ServerState()
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def arguments(program: str, alert: Alert) -> list[str]:
+    """The whole command line."""
+    lines = [word for line in SCRIPT for word in ("-e", line)]
+    return [program, *lines, *(_word(text) for text in (alert.title or APP, alert.body or " "))]
+
+
+def _word(text: str) -> str:
+    """osascript would read a leading "-" as an option of its own."""
+    return f" {text}" if text.startswith("-") else text

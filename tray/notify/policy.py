@@ -1,0 +1,343 @@
+"""Pure: says which event and decision deserve which alert, with which words, urgency and sound."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tray.dialects import spec
+from tray.language import count, phrase, say
+from tray.model.decision import Decision, SkipReason, Target, Verdict
+from tray.model.event import Capability, Event, EventKind
+from tray.notify.alert import (
+    APP,
+    BODY_LIMIT,
+    CHANNELS,
+    DEFAULTS,
+    NO_RULES,
+    UNDOABLE,
+    Alert,
+    AlertClass,
+    Button,
+    Default,
+    Rules,
+    Urgency,
+    make_alert,
+)
+from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem
+from tray.text import first_line, redact, sanitise
+
+__all__ = [
+    "APP",
+    "BODY_LIMIT",
+    "DEFAULTS",
+    "NO_RULES",
+    "Alert",
+    "AlertClass",
+    "Button",
+    "Default",
+    "Rules",
+    "Urgency",
+    "alarm",
+    "alerts",
+    "approval_pending",
+    "config_broken",
+    "hook_changed",
+    "hooks_unchanged",
+    "information",
+    "question",
+    "question_closed",
+    "question_key",
+    "stop_denied",
+    "switched",
+    "unsupported_agent",
+]
+
+ALARM = "alarm"  # the sound of what is critical
+URL_LIMIT = 2048
+REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
+DETAIL = 80  # characters of it that are shown
+INPUT_LIMIT = 4096  # characters of a tool's input that are looked at when details are wanted
+
+# A notification's own sort; every other one, and none at all, needs the user.
+TOPICS: Mapping[str, AlertClass] = {
+    "agent_completed": AlertClass.TURN_END,
+    "auth_success": AlertClass.INFORMATION,
+}
+IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
+
+SUBJECTS: Mapping[EventKind, str] = {
+    EventKind.TURN_END: phrase("End of turn"),
+    EventKind.COMPLETION_CLAIM: phrase("Completion claim"),
+    EventKind.SUBAGENT_END: phrase("End of subagent"),
+}
+
+TARGETS: Mapping[Target, str] = {
+    Target.ANSWER: phrase("{who} rewrote the answer"),
+    Target.INPUT: phrase("{who} rewrote the input"),
+    Target.MESSAGE: phrase("{who} rewrote the message"),
+    Target.OUTPUT: phrase("{who} rewrote the output"),
+    Target.PROMPT: phrase("{who} rewrote the prompt"),
+}
+_ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
+_WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
+
+
+def alerts(
+    event: Event,
+    decision: Decision,
+    rules: Rules = NO_RULES,
+    *,
+    details: bool = False,
+    broken: Sequence[HookProblem] | None = None,
+) -> tuple[Alert, ...]:
+    """Everything that this event and its decision tell the user, the weightiest of each urgency first.
+
+    `details` shows a tool's input, too, `broken` the hooks whose trouble is to be told: by default all of them.
+    """
+    said = [*_verdict(event, decision, details), *_kind(event, decision)]
+    made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in said]
+    found = filter(None, map(find_problem, decision.outcomes)) if broken is None else broken
+    made += [_problem_alert(event, one, rules) for one in found]
+    made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in _changes(event, decision)]
+    return tuple(alert for alert in made if alert.notify or alert.sound)
+
+
+def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, details: bool = False) -> Alert:
+    """An open question: what the user is asked, with the buttons that answer it."""
+    why = f" · {_reasons(decision)}" if decision.reason or decision.outcomes else ""
+    what = _subject(event, details)
+    body = say("May {what} run?", what=what) if event.tool else say("Allow {what}?", what=what)
+    buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
+    alert = _event_alert(event, AlertClass.ASKED, body + why, rules, None)
+    return replace(alert, key=question_key(id), about=id, buttons=buttons)
+
+
+def question_key(id: str) -> str:
+    return f"{APP}|question|{id}"
+
+
+def question_closed(event: Event, id: str, how: str, rules: Rules = NO_RULES) -> Alert:
+    """A question that nobody can answer here any more, and why."""
+    body = f"{say('The question about {what} is closed', what=_subject(event))} · {say(how)}"
+    alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
+    return replace(alert, key=question_key(id), buttons=())
+
+
+def stop_denied(decision: Decision) -> bool:
+    """The agent must go on: its stop was denied, and no hook stopped it altogether."""
+    return decision.verdict is Verdict.DENY and decision.stop is None
+
+
+# ---- the parts of an event's alerts: (class, body, urgency when it is not the class's own) ----
+
+AlertText = tuple[AlertClass, str, Urgency | None]
+
+
+def _verdict(event: Event, decision: Decision, details: bool) -> Iterable[AlertText]:
+    if decision.stop is not None and event.kind is not EventKind.TURN_END:
+        yield AlertClass.BLOCKED, f"{say('Stopped the agent')} · {_plain(decision.stop) or _reasons(decision)}", None
+        return
+    what = _subject(event, details)
+    if stop_denied(decision):
+        yield AlertClass.BLOCKED, f"{say('{what} blocked', what=what)} · {_reasons(decision)}", None
+    elif decision.verdict is Verdict.ASK:
+        yield AlertClass.ASKED, f"{say('{what} needs your answer', what=what)} · {_reasons(decision)}", None
+
+
+def _kind(event: Event, decision: Decision) -> Iterable[AlertText]:
+    if event.problem:
+        yield AlertClass.INFORMATION, say("sent a payload we could not read: {why}", why=event.problem), None
+        return
+    if event.subagent and event.kind in _ENDS:  # the turn goes on: its own end is told, not those of its parts
+        return
+    match event.kind:
+        case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
+            if not stop_denied(decision):
+                yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
+        case EventKind.TURN_FAILED:
+            yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
+        case EventKind.SESSION_END:
+            yield AlertClass.SESSION_END, _with_text(say("Session ended"), event.topic), None
+        case EventKind.NOTIFICATION:
+            yield _notification(event)
+
+
+def _notification(event: Event) -> AlertText:
+    cls = TOPICS.get(event.topic, AlertClass.NEEDS_YOU)
+    if cls is AlertClass.TURN_END:
+        return cls, _with_text(say("Turn ended"), event.message), None
+    body = first_line(event.message, BODY_LIMIT) or first_line(event.title, BODY_LIMIT)
+    if cls is AlertClass.INFORMATION:
+        return cls, body or say("Signed in"), None
+    return cls, body or say("Needs you"), Urgency.NORMAL if event.topic == IDLE else None
+
+
+def _changes(event: Event, decision: Decision) -> Iterable[AlertText]:
+    if decision.rewrite is not None and decision.verdict is not Verdict.DENY:
+        yield AlertClass.REWRITTEN, _rewritten(decision), None
+    # An agent that takes a note along with its answer shows it to its user by itself.
+    if decision.notes and (event.answered or Capability.NOTE not in spec(event.agent, event.name).can):
+        yield AlertClass.NOTE, " · ".join(decision.notes), None
+
+
+# ---- words ----
+
+
+def _with_text(what: str, text: str) -> str:
+    line = first_line(text, BODY_LIMIT)
+    return f"{what}: {line}" if line else what
+
+
+def _subject(event: Event, details: bool = False) -> str:
+    """What was blocked or asked about: the tool's name, and its input only where the user wants that."""
+    if event.tool is None or not event.tool.name:
+        thing = SUBJECTS.get(event.kind)
+        return say(thing) if thing else event.kind.replace("_", " ").capitalize()
+    if not details:
+        return event.tool.name
+    values = (str(value)[:INPUT_LIMIT] for value in event.tool.input.values())
+    return f"{event.tool.name} ({first_line(redact(' '.join(values)[:INPUT_LIMIT]).text, DETAIL)})"
+
+
+def _reasons(decision: Decision) -> str:
+    """`hook: reason` of those who said so. An ask that became a denial counts as its reason."""
+    for verdict in (decision.verdict, Verdict.ASK):
+        speakers = [outcome for outcome in decision.outcomes if outcome.output.verdict is verdict]
+        if speakers:
+            return " · ".join(f"{one.hook}: {_reason_text(one.output.reason)}" for one in speakers)
+    return _reason_text(decision.reason)
+
+
+def _reason_text(reason: str) -> str:
+    return _plain(reason) or say("no reason given")
+
+
+def _plain(text: str) -> str:
+    """The text, or the `reason` inside it when it is JSON."""
+    if not text.lstrip().startswith("{") or len(text) > REASON_LIMIT:
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    reason = found.get("reason")
+    return reason if isinstance(reason, str) and reason else text
+
+
+def _rewritten(decision: Decision) -> str:
+    assert decision.rewrite is not None
+    authors = [outcome.hook for outcome in decision.outcomes if outcome.output.rewrite == decision.rewrite]
+    return say(TARGETS[decision.rewrite.target], who=authors[-1] if authors else say("A hook"))
+
+
+# ---- alerts that are not about an event ----
+
+
+def approval_pending(name: str, event: str, digest: str, rules: Rules = NO_RULES, *, key: str = "") -> Alert:
+    """A hook waits for the user's approval of its exact content."""
+    body = say("{name} on {event} waits for your approval ({digest})", name=name, event=event, digest=digest[:8])
+    return replace(_own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
+
+
+def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
+    """A hook's files are no longer those that were approved."""
+    runs = say("{name} changed since approval; the approved copy goes on running", name=name)
+    body = f"{runs} · {say('review it under Approvals')}"
+    return replace(_own_alert(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
+
+
+def switched(what: str, who: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
+    """Someone turned hooks on or off, paused them, or approved; `undo` names the way back, if there is one."""
+    by = say(CHANNELS[who]) if who in CHANNELS else who
+    body = say("{what}, by {who}", what=what, who=by) if who else what
+    if who == UNDOABLE:
+        body = f"{body} · {say('undo it under Approvals')}"
+    return replace(
+        _own_alert(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()
+    )
+
+
+def trial_failed(hook: str, cause: str, remedy: str, rules: Rules = NO_RULES, *, undo: str) -> Alert:
+    """A hook failed on the test event after its approval: the approval can be taken back."""
+    what = say("{hook} is approved and failed its test run", hook=sanitise(hook, 30))
+    body = f"{what} · {sanitise(cause, DETAIL)} · {remedy}"
+    alert = _own_alert(AlertClass.HOOK_FAILED, body, rules, about=f"trial {hook}")
+    return replace(alert, reply=True, about=undo, buttons=(Button.UNDO,))
+
+
+def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
+    """A configuration cannot be read; the last good one stays in force."""
+    body = f"{say('The last good configuration stays in force')} · {message}"
+    return _own_alert(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+
+
+def unsupported_agent(agent: str, line: str, cause: SkipReason, rules: Rules = NO_RULES) -> Alert:
+    """`agent` runs the hooks of `line`, and Hooktray does not have its protocol; both as people call them."""
+    if cause is SkipReason.NOT_UNDERSTOOD:
+        body = say("An event of Hooktray's {line} hooks was not understood: no hook was asked", line=line)
+    else:
+        body = " · ".join(
+            (
+                say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
+                say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
+                say("`hooktray connections` shows where"),
+            )
+        )
+    return _own_alert(AlertClass.INFORMATION, body, rules, about=agent, urgency=Urgency.NORMAL)
+
+
+def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
+    """Entries of other formats' files that yield no hook, or another one than was meant."""
+    others = len(warnings) - 1
+    more = count("and {n} more, see `hooktray list`", "and {n} more, see `hooktray list`", others) if others else ""
+    what, _, hint = warnings[0].partition("\n")
+    body = " · ".join(filter(None, (what, hint.strip(), more)))
+    return _own_alert(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL)
+
+
+def state_folder_lost(text: str) -> Alert:
+    """The folder with the approvals was taken away under the tray: no rule of the user's makes this quieter."""
+    alert = _own_alert(AlertClass.INFORMATION, text, NO_RULES, about="state_folder", urgency=Urgency.CRITICAL)
+    return replace(alert, sound="alarm", reply=True)
+
+
+def information(text: str, rules: Rules = NO_RULES) -> Alert:
+    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text), reply=True)
+
+
+def alarm(title: str, text: str, *, about: str = "") -> Alert:
+    """What may have taken guards away. No rule of the user's makes it quieter; `about` is what Review opens."""
+    key = "|".join((APP, title, AlertClass.INFORMATION))
+    buttons = (Button.REVIEW,) if about else ()
+    made = make_alert(
+        AlertClass.INFORMATION, title, text, key, NO_RULES, urgency=Urgency.CRITICAL, about=about, buttons=buttons
+    )
+    return replace(made, sound=ALARM)
+
+
+def hooks_unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """Hooks wait whose content was approved before; one alert for all of them."""
+    return _own_alert(AlertClass.APPROVAL_PENDING, text, rules, about=about, opens=about)
+
+
+def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:
+    title = f"{event.agent} · {event.project}" if event.project else event.agent
+    key = "|".join((event.agent, event.session or event.cwd, cls))
+    url = event.url if len(event.url) <= URL_LIMIT and _WEB.fullmatch(event.url) else ""
+    return make_alert(cls, title, body, key, rules, urgency=urgency, url=url, project=event.project, about=event.id)
+
+
+def _problem_alert(event: Event, one: HookProblem, rules: Rules) -> Alert:
+    urgency = Urgency.LOW if one.kind is HookProblemKind.SLOW else None
+    return replace(
+        _event_alert(event, one.cls, describe(one), rules, urgency), key="|".join((APP, one.hook, one.cls))
+    )
+
+
+def _own_alert(
+    cls: AlertClass, body: str, rules: Rules, about: str = "", urgency: Urgency | None = None, opens: str = ""
+) -> Alert:
+    return make_alert(cls, APP, body, "|".join((APP, about, cls)), rules, urgency=urgency, about=opens)

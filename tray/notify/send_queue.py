@@ -1,0 +1,160 @@
+"""Announces alerts: takes them from any thread, sends them on the event loop, and sounds the most urgent one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as Overdue
+from dataclasses import replace
+from typing import Protocol
+
+from tray.notify.notifier import Delivery, ServerState
+from tray.notify.policy import Alert
+
+QUEUE_LIMIT = 512  # announcements that wait for a slow server; beyond it the oldest fails
+CLOSE_TIMEOUT = 3.0  # seconds for what still waits when the tray ends
+
+log = logging.getLogger(__name__)
+
+OnDelivery = Callable[[tuple[str, ...], str], None]
+
+
+class NotificationSender(Protocol):
+    """What the announcer needs of a Notifier."""
+
+    async def send(self, alert: Alert) -> Delivery: ...
+    async def withdraw(self, key: str) -> None: ...
+    async def server_state(self) -> ServerState: ...
+    async def close(self) -> None: ...
+
+
+class SoundOutput(Protocol):
+    """What the announcer needs of a Player."""
+
+    def play(self, name: str) -> None: ...
+
+
+class NotificationQueue:
+    """One announcement after the other is sent; `heard(records, "sent" | "failed")` is called on the loop."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        notifier: NotificationSender,
+        player: SoundOutput,
+        muted: Callable[[], bool],
+        on_delivery: OnDelivery,
+    ) -> None:
+        self._loop = loop
+        self._notifier = notifier
+        self._player = player
+        self._muted = muted
+        self._on_delivery = on_delivery
+        self._queue: deque[tuple[tuple[Alert, ...], tuple[str, ...], tuple[str, ...]]] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._sounding: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
+        """Returns at once, whatever becomes of the alerts; `records` are the journal's rows that they tell."""
+        if not alerts:
+            return
+        if self._muted():
+            alerts = tuple(replace(alert, sound="", sound_name="") for alert in alerts)
+        try:
+            self._loop.call_soon_threadsafe(self._take, alerts, records)
+        except RuntimeError:  # the loop has ended
+            self._report(records, Delivery.FAILED)
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        """Take alerts back whose cause is gone; returns at once."""
+        if not self._closed:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._take, (), (), keys)
+
+    def close(self, deadline: float = CLOSE_TIMEOUT) -> None:
+        """Send what waits, for at most `deadline` seconds, then disconnect; not to be called on the loop."""
+        if not self._loop.is_running():
+            self._closed = True
+            return
+        ending = asyncio.run_coroutine_threadsafe(self._finish(deadline), self._loop)
+        try:
+            ending.result(deadline + 1)
+        except Overdue:
+            ending.cancel()
+            log.warning("alerts: the event loop did not answer while closing")
+
+    # ---- on the loop ----
+
+    def _take(self, alerts: tuple[Alert, ...], records: tuple[str, ...], stale: tuple[str, ...] = ()) -> None:
+        if self._closed:
+            self._report(records, Delivery.FAILED)
+            return
+        if loudest(alerts):
+            self._track(self._loop.create_task(self._sound(alerts), name="hooktray-sound"))
+        self._queue.append((alerts, records, stale))
+        if len(self._queue) > QUEUE_LIMIT:
+            self._report(self._queue.popleft()[1], Delivery.FAILED)
+        if self._task is None:
+            self._start()
+
+    def _start(self) -> None:
+        self._task = self._loop.create_task(self._drain(), name="hooktray-alerts")
+
+    def _track(self, task: asyncio.Task[None]) -> None:
+        self._sounding.add(task)
+        task.add_done_callback(self._sounding.discard)
+
+    async def _sound(self, alerts: tuple[Alert, ...]) -> None:
+        """Beside the queue, so that no slow server holds it up. Nothing sounds twice, and nothing at a bad time."""
+        manner = await self._notifier.server_state()
+        if not manner.may_interrupt:
+            return
+        ours = tuple(alert for alert in alerts if not (manner.sounds and alert.sound_name and alert.notify))
+        if ours == alerts:  # else the server sounds already
+            self._player.play(loudest(ours))
+
+    async def _drain(self) -> None:
+        try:
+            while self._queue:
+                alerts, records, stale = self._queue.popleft()
+                for key in stale:
+                    await self._notifier.withdraw(key)
+                await self._deliver(alerts, records)
+        finally:
+            self._task = None
+            if self._queue and not self._closed:  # `heard` failed for one: the others are still due
+                self._start()
+
+    async def _deliver(self, alerts: tuple[Alert, ...], records: tuple[str, ...]) -> None:
+        delivery = Delivery.FAILED
+        try:
+            sent = [await self._notifier.send(alert) for alert in alerts if alert.notify]
+            delivery = Delivery.FAILED if Delivery.FAILED in sent else Delivery.SENT
+        finally:
+            self._report(records, delivery)
+
+    async def _finish(self, deadline: float) -> None:
+        self._closed = True  # not earlier: what was announced before is on its way to the loop
+        tasks = {task for task in (self._task, *self._sounding) if task is not None}
+        if tasks:
+            await asyncio.wait(tasks, timeout=deadline)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        while self._queue:
+            self._report(self._queue.popleft()[1], Delivery.FAILED)
+        await self._notifier.close()
+
+    def _report(self, records: tuple[str, ...], delivery: Delivery) -> None:
+        if known := tuple(filter(None, records)):
+            self._on_delivery(known, delivery.value)
+
+
+def loudest(alerts: tuple[Alert, ...]) -> str:
+    """The sound of the most urgent alert that has one; of equals the first."""
+    sounding = [alert for alert in alerts if alert.sound]
+    return max(sounding, key=lambda alert: alert.urgency).sound if sounding else ""

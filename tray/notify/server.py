@@ -1,0 +1,113 @@
+"""Asks the notification server on D-Bus who it is just now, what it can do, and whether it wants to be quiet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tray.notify.notifier import NotifierError
+
+if TYPE_CHECKING:
+    from dbus_fast.aio import MessageBus
+
+NAME = "org.freedesktop.Notifications"
+PATH = "/org/freedesktop/Notifications"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+BUS = "org.freedesktop.DBus"
+
+Call = tuple[str, str, str, str, str, list[Any]]  # destination, path, interface, member, signature, body
+
+# How servers say "do not disturb", by what GetServerInformation calls them; others have the property of KDE's.
+KDE: Call = (NAME, PATH, PROPERTIES, "Get", "ss", [NAME, "Inhibited"])
+DO_NOT_DISTURB: dict[str, Call] = {
+    "dunst": (NAME, PATH, PROPERTIES, "Get", "ss", ["org.dunstproject.cmd0", "paused"]),
+    "Xfce Notify Daemon": (
+        "org.xfce.Xfconf",
+        "/org/xfce/Xfconf",
+        "org.xfce.Xfconf",
+        "GetProperty",
+        "ss",
+        ["xfce4-notifyd", "/do-not-disturb"],
+    ),
+}
+
+
+DRAWS_DEFAULT = frozenset({"Xfce Notify Daemon"})  # these draw a button for a click on the alert itself, too
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationServer:
+    owner: str  # its unique name on the bus; another one after a restart
+    markup: bool
+    actions: bool = False
+    sounds: bool = False
+    name: str = ""  # as it calls itself
+
+    @property
+    def draws_default(self) -> bool:
+        return self.name in DRAWS_DEFAULT
+
+
+async def query_server(bus: MessageBus, known: NotificationServer | None = None) -> NotificationServer:
+    """The server behind the bus, asked for its name only when it is another one; NotifierError when there is none."""
+    sender, body = await call(bus, (NAME, PATH, NAME, "GetCapabilities", "", []))
+    if known is not None and known.owner == sender:
+        return known
+    can = body[0]
+    return NotificationServer(sender, "body-markup" in can, "actions" in can, "sound" in can, await _name(bus))
+
+
+async def _name(bus: MessageBus) -> str:
+    try:
+        _, body = await call(bus, (NAME, PATH, NAME, "GetServerInformation", "", []))
+    except NotifierError:
+        return ""
+    return str(body[0])
+
+
+async def may_interrupt(bus: MessageBus, server: NotificationServer) -> bool:
+    """False when the desktop says that nobody wants to be disturbed; who says nothing does not mind."""
+    try:
+        _, value = await call(bus, DO_NOT_DISTURB.get(server.name, KDE))
+    except NotifierError:
+        return True
+    return getattr(value[0], "value", value[0]) is not True
+
+
+async def pid(bus: MessageBus, owner: str) -> int:
+    """The process behind a unique name; 0 when the bus does not know."""
+    try:
+        _, body = await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "GetConnectionUnixProcessID", "s", [owner]))
+    except NotifierError:
+        return 0
+    return int(body[0])
+
+
+async def probe_server() -> NotificationServer:
+    """The survey over a connection of its own."""
+    from dbus_fast.aio import MessageBus
+
+    bus = MessageBus()
+    try:
+        await bus.connect()
+        return await query_server(bus)
+    finally:
+        bus.disconnect()
+
+
+async def call(bus: MessageBus, what: Call) -> tuple[str, list[Any]]:
+    """Who answered, and what; NotifierError with the other side's words."""
+    from dbus_fast import Message, MessageFlag, MessageType
+
+    destination, path, interface, member, signature, body = what
+    message = Message(
+        destination=destination, path=path, interface=interface, member=member, signature=signature, body=body
+    )
+    if destination not in (NAME, BUS):
+        message.flags = MessageFlag.NO_AUTOSTART  # nobody is started only to be asked
+    reply = await bus.call(message)
+    if reply is None:
+        raise NotifierError(f"no reply to {member}")
+    if reply.message_type is MessageType.ERROR:
+        raise NotifierError(str(reply.body[0]) if reply.body else str(reply.error_name))
+    return str(reply.sender), reply.body

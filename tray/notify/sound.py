@@ -1,0 +1,277 @@
+"""Plays short sounds one after another on a thread of its own; a failure is remembered, never raised."""
+
+from __future__ import annotations
+
+import array
+import difflib
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import wave
+from collections import deque
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+SOUNDS = Path(__file__).parent / "sounds"
+QUEUE_LIMIT = 3  # sounds in the queue; older ones make room
+MAX_SECONDS = 10.0  # seconds of a user's own file that are played
+DEVICE_TIMEOUT = 5.0  # seconds more that a sluggish device gets
+CLOSE_TIMEOUT = 2.0  # seconds until a thread stuck in the sound system is left behind
+ERROR_LIMIT = 32  # distinct errors that are logged
+RATE, CHANNELS, SAMPLE = 44_100, 2, 2  # what a device is opened with: Hz, channels, bytes
+BUFFER = 40  # milliseconds
+CHUNK = 16_384  # frames that the decoder gives at once
+TAIL = RATE * BUFFER * 4 // 1000  # frames of silence that push the last sound out of the device's buffers
+
+REPEAT_SECONDS = 1.0  # seconds in which the same sound is not played again
+PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
+
+log = logging.getLogger(__name__)
+
+
+class SoundError(Exception):
+    """A sound was not played, and why."""
+
+
+class Player:
+    """One queue and one thread, started by the first sound; the device is open only while a sound plays."""
+
+    def __init__(
+        self,
+        folder: Path = SOUNDS,
+        volume: Callable[[], float] = lambda: 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.last_error = ""
+        self._volume = volume
+        self._clock = clock
+        self._last_played: dict[str, float] = {}
+        self._folder = folder
+        self._queue: deque[str] = deque(maxlen=QUEUE_LIMIT)
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._halt = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._logged: set[str] = set()
+
+    def play(self, name: str) -> None:
+        """Queue one of our sounds, or the absolute path of a file; "" is silence."""
+        with self._changed:
+            if not name or self._halt.is_set() or not self._is_due(name):
+                return
+            self._queue.append(name)
+            self._changed.notify()
+            if self._thread is None:
+                self._start()
+
+    def close(self) -> None:
+        """Stop at once, also in the middle of a sound."""
+        with self._changed:
+            self._halt.set()
+            self._queue.clear()
+            self._changed.notify()
+            thread, process = self._thread, self._process
+        if process is not None:
+            process.terminate()
+        if thread is not None:
+            thread.join(CLOSE_TIMEOUT)
+
+    def _is_due(self, name: str) -> bool:
+        """A burst of alerts of one class is one sound."""
+        now = self._clock()
+        if now - self._last_played.get(name, now - REPEAT_SECONDS) < REPEAT_SECONDS:
+            return False
+        self._last_played = {one: at for one, at in self._last_played.items() if now - at < REPEAT_SECONDS} | {
+            name: now
+        }
+        return True
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="hooktray-sound", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has no thread left
+            self._fail(f"no thread for sounds: {error}")
+        else:
+            self._thread = thread
+
+    def _run(self) -> None:
+        while name := self._next():
+            try:
+                self._sound(find(name, self._folder))
+            except SoundError as error:
+                self._fail(str(error))
+            else:
+                self.last_error = ""
+
+    def _next(self) -> str:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._halt.is_set())
+            return "" if self._halt.is_set() else self._queue.popleft()
+
+    def _sound(self, path: Path) -> None:
+        volume = min(max(self._volume(), 0.0), 1.0)
+        if volume == 0:
+            return
+        try:
+            _device(path, self._halt, volume)
+        except SoundError as error:
+            if self._halt.is_set() or self._program(path, volume):
+                return
+            raise SoundError(f"{path.name}: {error}, and no other player could play it") from error
+
+    def _program(self, path: Path, volume: float) -> bool:
+        """Whether one of the platform's own players played it."""
+        if sys.platform == "win32":
+            return _winsound(path)
+        found = (name for name in PLAYERS.get(sys.platform, ()) if shutil.which(name))
+        return any(self._spawn([*command(name, volume), str(path)]) for name in found)
+
+    def _spawn(self, argv: list[str]) -> bool:
+        quiet = subprocess.DEVNULL
+        with self._changed:
+            if self._halt.is_set():
+                return True
+            try:
+                self._process = subprocess.Popen(argv, stdin=quiet, stdout=quiet, stderr=quiet)
+            except OSError:
+                return False
+        try:
+            return self._process.wait(MAX_SECONDS) == 0 or self._halt.is_set()
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            return True
+        finally:
+            with self._changed:
+                self._process = None
+
+    def _fail(self, error: str) -> None:
+        self.last_error = error
+        if error not in self._logged and len(self._logged) < ERROR_LIMIT:
+            self._logged.add(error)
+            log.warning("sound: %s", error)
+
+
+def sound_problem() -> str:
+    """Why no sound can be heard here; "" when one was played, which nobody hears: it is silence."""
+    with tempfile.TemporaryDirectory(prefix="hooktray-") as folder:
+        path = Path(folder) / "silence.wav"
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(CHANNELS)
+            file.setsampwidth(SAMPLE)
+            file.setframerate(RATE)
+            file.writeframes(bytes(CHANNELS * SAMPLE * RATE // 20))
+        try:
+            Player()._sound(path)
+        except SoundError as error:
+            return str(error)
+    return ""
+
+
+def find(name: str, folder: Path = SOUNDS) -> Path:
+    """The file of one of our sounds, or of the user's own; SoundError names the nearest sound."""
+    path = Path(name).expanduser() if name.startswith("~") else Path(name)
+    if not path.is_absolute():
+        names = sorted(sound.stem for sound in folder.glob("*.wav"))
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise SoundError(f"no sound is called {name!r}: {hint}")
+        return folder / f"{name}.wav"
+    if not path.is_file():
+        raise SoundError(f"{name}: no such sound file")
+    return path
+
+
+def command(player: str, volume: float) -> list[str]:
+    """A player of the platform's with the volume as it takes it; aplay has none."""
+    options = {
+        "pw-play": [f"--volume={volume:.3f}"],
+        "paplay": [f"--volume={round(volume * 65536)}"],
+        "aplay": ["-q"],
+        "afplay": ["-v", f"{volume:.3f}"],
+    }
+    return [player, *options[player]]
+
+
+def scale_volume(chunk: array.array[int], volume: float) -> array.array[int]:
+    """16-bit samples at that share of their loudness."""
+    return chunk if volume == 1 else array.array("h", [int(sample * volume) for sample in chunk])
+
+
+def _device(path: Path, halt: threading.Event, volume: float) -> None:
+    """Through miniaudio, imported with the first sound."""
+    try:
+        import miniaudio
+    except ImportError as error:
+        raise SoundError(f"miniaudio is missing: {error}") from error
+    done = threading.Event()
+    try:
+        source = miniaudio.stream_file(str(path), nchannels=CHANNELS, sample_rate=RATE)
+        device = miniaudio.PlaybackDevice(
+            nchannels=CHANNELS, sample_rate=RATE, buffersize_msec=BUFFER, backends=_systems(), app_name="Hooktray"
+        )
+        try:
+            frames = _frames(source, done, halt, volume)
+            next(frames)
+            device.start(frames)
+            if not done.wait(MAX_SECONDS + DEVICE_TIMEOUT):
+                raise SoundError(f"the {device.backend} device took no sound")
+        finally:
+            context = device._context
+            device.close()
+            # The library never ends its context, which keeps five descriptors open for each sound.
+            miniaudio.lib.ma_context_uninit(context)
+    except miniaudio.MiniaudioError as error:
+        raise SoundError(" ".join(map(str, error.args))) from error
+
+
+def _systems() -> list[object]:
+    """Sound systems to try, [] for the platform's own. ALSA without a card would only fill stderr."""
+    import miniaudio
+
+    if sys.platform != "linux":
+        return []
+    alsa = [miniaudio.Backend.ALSA] if any(Path("/dev/snd").glob("pcm*p")) else []
+    return [miniaudio.Backend.PULSEAUDIO, *alsa]
+
+
+def _frames(
+    source: Generator[array.array[int], int, None], done: threading.Event, halt: threading.Event, volume: float
+) -> Generator[object, int, None]:
+    """The decoded sound, then enough silence to push it out; runs on the device's own thread."""
+    import miniaudio
+
+    left = round(MAX_SECONDS * RATE)
+    wanted = yield b""
+    while left > 0 and not halt.is_set():
+        try:
+            chunk = source.send(min(wanted, left, CHUNK))
+        except (StopIteration, miniaudio.MiniaudioError):  # the end, or a file damaged further on
+            break
+        left -= wanted
+        wanted = yield scale_volume(chunk, volume)
+    silent = 0
+    while silent < TAIL and not halt.is_set():
+        silent += wanted
+        wanted = yield b""
+    done.set()
+    while True:
+        yield b""
+
+
+def _winsound(path: Path) -> bool:
+    if sys.platform != "win32":
+        return False
+    import winsound
+
+    try:
+        winsound.PlaySound(str(path), winsound.SND_FILENAME | winsound.SND_NODEFAULT)
+    except RuntimeError:
+        return False
+    return True

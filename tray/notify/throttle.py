@@ -1,0 +1,146 @@
+"""Pure: which alerts are shown now and which are held back, so that no storm is loud and nothing is lost.
+
+Critical alerts are always shown, and so is what answers the user's own hand. Of the others at most `RATE` are shown
+in any minute; what is more, and what comes while it is quiet, is counted exactly and told in one summary:
+"4 turns ended: api, web · 2 blocked: api".
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from tray.language import count
+from tray.notify.alert import APP, BODY_LIMIT, COUNT_PHRASES, Alert, AlertClass, Urgency
+from tray.text import sanitise
+
+RATE = 6  # notifications in any minute that are not critical
+MINUTE = 60.0
+BURST = 5  # of them that may follow each other at once; the others keep `APART`
+SPACING = 10.0  # seconds
+NAMED = 3  # projects that a summary names of each class
+LIST_LIMIT = 50  # alerts that were held back and can be listed
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredAlert:
+    """One alert that waits for a summary."""
+
+    at: float
+    alert: Alert
+
+
+@dataclass(slots=True)
+class _Group:
+    count: int = 0
+    projects: dict[str, None] | None = None
+
+
+class Throttle:
+    """`offer` an alert, `release` what waits when `due` says so. One thread uses it; `quiet` says until when."""
+
+    def __init__(self, clock: Callable[[], float], quiet: Callable[[float], float | None]) -> None:
+        self.snoozed_until: float | None = None
+        self._clock = clock
+        self._quiet = quiet
+        self._shown: deque[float] = deque(maxlen=RATE)
+        self._groups: dict[AlertClass, _Group] = {}
+        self._deferred: deque[DeferredAlert] = deque(maxlen=LIST_LIMIT)
+        self._loudest: Alert | None = None
+        self._summaries = 0
+
+    @property
+    def deferred(self) -> tuple[DeferredAlert, ...]:
+        """What waits, newest first; at most `LISTED` of them."""
+        return tuple(reversed(self._deferred))
+
+    @property
+    def count(self) -> int:
+        """How many wait, exactly."""
+        return sum(pile.count for pile in self._groups.values())
+
+    def snooze(self, seconds: float | None) -> None:
+        """Hold everything back that is not critical, for so long; None ends that."""
+        self.snoozed_until = None if seconds is None else self._clock() + seconds
+
+    def quiet_until(self) -> float | None:
+        """Until when alerts are held back; None when they are not."""
+        now = self._clock()
+        if self.snoozed_until is not None and self.snoozed_until <= now:
+            self.snoozed_until = None
+        return max(filter(None, (self._quiet(now), self.snoozed_until)), default=None)
+
+    def offer(self, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+        """Those of them that are shown now."""
+        now, quiet = self._clock(), self.quiet_until()
+        return tuple(shown for alert in alerts if (shown := self._offer(alert, now, quiet)) is not None)
+
+    def due(self) -> float | None:
+        """Seconds until what waits may be told; None when nothing waits."""
+        if not self._groups:
+            return None
+        now = self._clock()
+        return max((self.quiet_until() or now) - now, self._room(now) - now, 0.0)
+
+    def release(self) -> tuple[Alert, ...]:
+        """The summary of what waits, if it may be told now."""
+        if self.due() != 0:
+            return ()
+        now, held = self._clock(), self._deferred
+        said = held[-1].alert if self.count == 1 else self._summary()
+        self._groups, self._deferred, self._loudest = {}, deque(maxlen=LIST_LIMIT), None
+        self._shown.append(now)
+        return (said,)
+
+    def _offer(self, alert: Alert, now: float, quiet: float | None) -> Alert | None:
+        if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # what is only heard takes no room
+            silent = replace(alert, sound="", sound_name="") if quiet is not None else alert
+            return silent if silent.notify or silent.sound else None
+        if quiet is None and not self._groups and self._room(now) <= now:
+            self._shown.append(now)
+            return alert
+        self._defer(alert, now)
+        return None
+
+    def _room(self, now: float) -> float:
+        """When the next one may be shown."""
+        recent = [at for at in self._shown if now - at < MINUTE]
+        if len(recent) < BURST:
+            return now
+        full = recent[0] + MINUTE if len(recent) >= RATE else now
+        return max(full, recent[-1] + SPACING)
+
+    def _defer(self, alert: Alert, now: float) -> None:
+        pile = self._groups.setdefault(alert.cls, _Group(projects={}))
+        pile.count += 1
+        name = alert.project or alert.title
+        if pile.projects is not None and name != APP and len(pile.projects) <= NAMED:
+            pile.projects[name] = None
+        self._deferred.append(DeferredAlert(now, alert))
+        if alert.sound and (self._loudest is None or alert.urgency > self._loudest.urgency):
+            self._loudest = alert
+
+    def _summary(self) -> Alert:
+        """Each has a key of its own: a later one must not take an earlier one's counts off the screen."""
+        self._summaries += 1
+        loud = self._loudest
+        most = max(self._deferred, key=lambda held: held.alert.urgency).alert
+        return Alert(
+            cls=most.cls,
+            title=f"{APP} · {count('{n} alert', '{n} alerts', self.count)}",
+            body=sanitise(" · ".join(_summary_part(cls, pile) for cls, pile in self._groups.items()), BODY_LIMIT),
+            urgency=most.urgency,
+            sound=loud.sound if loud else "",
+            sound_name=loud.sound_name if loud else "",
+            notify=True,
+            key=f"{APP}|summary|{self._summaries}",
+        )
+
+
+def _summary_part(cls: AlertClass, pile: _Group) -> str:
+    """`4 turns ended: api, web …`"""
+    names = list(pile.projects or ())
+    more = " …" if len(names) > NAMED else ""
+    of = f": {', '.join(sanitise(name, 30) for name in names[:NAMED])}{more}" if names else ""
+    return f"{count(*COUNT_PHRASES[cls], pile.count)}{of}"

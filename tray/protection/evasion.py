@@ -1,0 +1,87 @@
+"""Commands that are ours under another look, or that take us away: not clear enough to deny, so a person is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from tray.model.decision import Verdict
+from tray.protection.file_effects import MOVERS, ProtectionFinding, word_set
+from tray.shell.split import ShellWord
+
+HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
+KILLERS = word_set("kill killall pgrep pkill pidof skill taskkill")
+PROCESS_LOOKUP = re.compile(r"(?:pgrep|pidof)\b.*(?:hooktray|tray run)")
+SERVICES = word_set("launchctl service systemctl")
+STOP_WORDS = word_set("bootout disable kill mask remove stop unload")
+INSTALLERS = word_set(
+    "apt apt-get aptitude brew conda dnf dpkg pacman pip pip3 pipx python python3 rpm uv winget yum zypper"
+)
+REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
+ARGUMENT_RUNNERS = word_set("parallel xargs")
+HOOKS_DISABLED = re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$")
+PROCESS_LOOKUP = re.compile(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
+UNCLEAR_TEXT = "it cannot be seen what runs here;"
+REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
+
+
+def find_evasion(
+    command: Sequence[ShellWord], program: str, line: str, verbs: frozenset[str]
+) -> Iterator[ProtectionFinding]:
+    """What deserves a question in this command of `line`, which speaks of us somewhere."""
+    low = line.lower()
+    if "tray" not in low or ("hook" not in low and "tray run" not in low):
+        return
+    start = next((place for place, word in enumerate(command) if word.is_command), 0)
+    texts = [word.text for word in command[start:] if word.redirect in ("", "<<<")]
+    if texts and (
+        _has_built_name(texts, verbs) or _passes_verb(texts, program, verbs) or _has_built_verb(command, texts, line)
+    ):
+        yield ProtectionFinding(Verdict.ASK, UNCLEAR_TEXT, "hooktray")
+    if _removes_hooktray(texts, program) or (program in KILLERS - {"pgrep", "pidof"} and PROCESS_LOOKUP.search(line)):
+        yield ProtectionFinding(Verdict.ASK, REMOVAL_TEXT, "hooktray")
+
+
+def find_disabled_hooks(texts: Sequence[str], program: str) -> Iterator[ProtectionFinding]:
+    """`claude --settings '{"disableAllHooks": true}'`: another agent, without the user's hooks."""
+    if program in ("claude", "npx") and any(HOOKS_DISABLED.search(text) for text in texts):
+        yield ProtectionFinding(Verdict.ASK, "an agent without the user's hooks is for a person to start;", "claude")
+
+
+def _has_built_name(texts: Sequence[str], verbs: frozenset[str]) -> bool:
+    """`$x off`, `$(printf hook)tray off`, `hooktray{,} off`, `{hooktray,off}`: the name is made somewhere else."""
+    first, *rest = texts
+    told = next((text for text in rest if not text.startswith("-")), "")
+    if told in verbs and (first.startswith(("$", "`")) or PurePath(first).name in ("tray", "hook")):
+        return True
+    name = PurePath(first).name
+    return (
+        "hooktray" in name and name not in HOOKTRAY_PROGRAMS and bool(verbs & set(re.split(r"\W|_", " ".join(texts))))
+    )
+
+
+def _passes_verb(texts: Sequence[str], program: str, verbs: frozenset[str]) -> bool:
+    """`… | xargs -I{} {} off`."""
+    return program in ARGUMENT_RUNNERS and bool(verbs & set(texts))
+
+
+def _has_built_verb(command: Sequence[ShellWord], texts: Sequence[str], line: str) -> bool:
+    """`hooktray $(echo off)`: what it is told comes out of another command."""
+    last = command[-1]
+    leads = PurePath(texts[0]).name == "hooktray" or any(
+        word.is_command and word.text == "hooktray" for word in command
+    )
+    return leads and line[last.end :].lstrip(" \t")[:2].startswith(("$(", "`"))
+
+
+def _removes_hooktray(texts: Sequence[str], program: str) -> bool:
+    """The program removed, or the tray ended."""
+    named = {PurePath(text).name for text in texts[1:]}
+    if program in INSTALLERS:
+        return bool(REMOVE_WORDS & set(texts)) and any(re.split(r"[=<>@\[]", name)[0] == "hooktray" for name in named)
+    if program in SERVICES:
+        return bool(STOP_WORDS & set(texts)) and any("hooktray" in name for name in named)
+    if program in KILLERS:
+        return program != "pgrep" and any("hooktray" in text or "tray run" in text for text in texts)
+    return program in MOVERS and bool(HOOKTRAY_PROGRAMS & named)

@@ -1,0 +1,141 @@
+"""What a command of a shell line does to the files that its words name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import PurePath
+
+from tray.model.decision import Verdict
+from tray.protection.protected_paths import ProtectedPaths, path_words
+from tray.shell.split import ShellWord
+
+
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# They show, compare or say; none of them runs or writes what it names.
+READERS = word_set(
+    "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
+    "ls lsof man md5sum more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree true "
+    "type uniq wc which whereis xxd"
+)
+GIT_TEXT_COMMANDS = word_set("commit grep log show diff add blame status tag stash")  # of git
+WRITERS = word_set(
+    "chattr chmod chown cp dd ed ex install ln mv nano patch rename rm rmdir rsync sed setfacl shred sqlite3 tee "
+    "touch truncate unlink vi vim"
+)
+NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
+MAX_FILES = 200  # files of one text that are looked at
+PATH_WORDS = (".claude", ".x-code", "agent.y", "autostart", "hook", "settings")
+COPIERS = word_set("cp install ln mv rsync")
+CHANGERS = word_set("awk jq uniq")  # readers that may be told to write
+CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
+
+
+# Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
+PATH_IN_CODE = re.compile(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
+PATCH_TARGET = re.compile(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
+_CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
+CHANGES_GENERATED_FILES = re.compile(
+    rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b|(?:^|[\s;&|(])(?:{_CHANGES})\b[^|;&\n]*(?:\$\(|`)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionFinding:
+    """`subject` is what an exception may name: `hooktray off`, or the path."""
+
+    verdict: Verdict
+    reason: str
+    subject: str
+
+
+def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
+    """Files of ours that code names, whatever it does to them."""
+    telling = (*PATH_WORDS, *path_words(protected))
+    words = (one for one in PATH_IN_CODE.findall(text) if any(part in one.lower() for part in telling))
+    for one in islice(dict.fromkeys(words), MAX_FILES):
+        if kind := protected.kind(one, cwd):
+            what = f"code names {PurePath(one).name}, {kind}; changing it is for a person:"
+            yield ProtectionFinding(Verdict.ASK, what, protected.absolute(one, cwd))
+
+
+def patched_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
+    """Files of ours that a patch changes."""
+    for one in (found.strip() for found in PATCH_TARGET.findall(text)):
+        if kind := protected.kind(one, cwd):
+            what = f"{PurePath(one).name} is {kind}; changing it is for a person:"
+            yield ProtectionFinding(Verdict.DENY, what, protected.absolute(one, cwd))
+
+
+def changed_files(
+    word: ShellWord, texts: Sequence[str], program: str, cwd: str, protected: ProtectedPaths
+) -> Iterator[ProtectionFinding]:
+    """What a command does to a file of ours that one of its words names."""
+    if word.redirect == "<":  # it is read
+        return
+    path = (word.value or word.text).removeprefix("of=")  # of dd
+    kind = protected.kind(path, cwd)
+    if not kind and program in MOVERS and word.text != program and protected.contains_protected(path, cwd):
+        kind = "a folder with Hooktray's own files"
+    if not kind or not _may_change(word, texts, program):
+        return
+    sure = (
+        word.is_output
+        or program in WRITERS
+        or program == "sort"
+        or (program in NETWORK_PROGRAMS and kind == "Hooktray's own")
+    )
+    verdict = Verdict.DENY if sure else Verdict.ASK
+    where = protected.absolute(path, cwd)
+    yield ProtectionFinding(verdict, f"{PurePath(path).name} is {kind}; changing it is for a person:", where)
+
+
+def created_files(
+    texts: Sequence[str], program: str, cwd: str, protected: ProtectedPaths
+) -> Iterator[ProtectionFinding]:
+    """What is put into a folder under a name that makes it one of ours: `cp -r x/.claude ~/`."""
+    if program not in COPIERS:
+        return
+    *sources, into = [text for text in texts if not text.startswith("-")] or [""]
+    for name in dict.fromkeys(PurePath(one).name for one in sources[1:]):
+        if kind := protected.kind(f"{into}/{name}", cwd) if name else "":
+            what = f"it may become {name}, {kind}; changing it is for a person:"
+            yield ProtectionFinding(Verdict.ASK, what, protected.absolute(f"{into}/{name}", cwd))
+
+
+def _last_argument(texts: Sequence[str]) -> str:
+    return next((text for text in reversed(texts) if not text.startswith("-")), "")
+
+
+def _may_change(word: ShellWord, texts: Sequence[str], program: str) -> bool:
+    """Whether the command may change what this word names."""
+    if word.is_output:
+        return True
+    if program == "sort" and any(text.startswith(("-o", "--output")) for text in texts):
+        return True
+    if program in CHANGERS and _changes(word, texts, program):
+        return True
+    if program in READERS or PurePath(word.text).name == program:
+        return False
+    if program in ("cp", "install", "rsync"):
+        return word.text == _last_argument(texts) or "-t" in texts
+    if program == "sed":
+        return any(CHANGING.fullmatch(text) for text in texts[1:])
+    if program == "find":
+        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-fprint") for text in texts)
+    if program == "sqlite3":
+        return "-readonly" not in texts
+    return not (program == "git" and GIT_TEXT_COMMANDS & set(texts[:4]))
+
+
+def _changes(word: ShellWord, texts: Sequence[str], program: str) -> bool:
+    """Whether what only reads as a rule is told to write."""
+    if program == "uniq":
+        return word.text == texts[-1] and sum(not text.startswith("-") for text in texts) > 2
+    return "-i" in texts

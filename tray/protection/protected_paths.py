@@ -1,0 +1,157 @@
+"""Which files are protected from agents: ours, and those in which agents' own hooks are declared."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+
+from tray.paths import real_path
+
+MAX_NAME = 255  # characters of a name
+MAX_PATH = 4096  # characters of a path; no system takes a longer one
+# Matched against a whole path in lower case with forward slashes; what stands first is what people are told.
+HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a hook setting of Claude Code", re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
+    ("a plugin's hooks", re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
+    ("a hook setting of Claude Code", re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
+    ("a plugin of X-Code", re.compile(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)")),
+    ("a plugin of X-Code", re.compile(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
+    ("a hook setting of Starchild", re.compile(r".*/shell_hooks\.ya?ml|.*/config/agent\.ya?ml")),
+    ("Shelley's hooks", re.compile(r".*/shelley/hooks(?:/.*)?")),
+    (
+        "Hooktray's start at login",
+        re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
+    ),
+)
+
+
+# Where they stand below a home or a project, for a shell's patterns and for other names of the same file.
+HOOK_SETTINGS = (
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks/guard",
+    ".claude/plugins/hooks.json",
+    ".x-code/plugins/hooks.json",
+    ".x-code/plugins/plugin.json",
+    "config/shell_hooks.yaml",
+    ".config/shelley/hooks/end-of-turn",
+    ".config/autostart/hooktray.desktop",
+)
+GLOB_SIGNS = re.compile(r"[*?\[{]")
+BRACES = re.compile(r"\{[^{}]*\}")
+
+
+def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
+    """Further words without one of which a text names none of our places."""
+    paths = [PurePath(place) for place in (*protected.own, protected.x_code) if place]
+    above = [folder for path in paths for folder in path.parents if protected.home in map(str, folder.parents)]
+    names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
+    return (*names, *((str(protected.port),) if protected.port else ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedPaths:
+    """`own` are our folders and files; `home` is the user's; `port` is the page's, 0 when there is none."""
+
+    own: tuple[str, ...] = ()
+    home: str = ""
+    x_code: str = ""  # X_CODE_HOME
+    port: int = 0
+
+    def expand_home(self, path: str) -> str:
+        """With the user's home in place of `~`."""
+        return self.home + path[1:] if path.startswith("~/") or path == "~" else path
+
+    def absolute(self, path: str, cwd: str) -> str:
+        return os.path.normpath(PurePath(cwd or "/") / self.expand_home(path.removeprefix("file://")))
+
+    def kind(self, path: str, cwd: str) -> str:
+        """What this path is to us; "" when it is nothing of ours."""
+        if not path or "\0" in path or len(path) > MAX_PATH:
+            return ""
+        whole = self.absolute(path, cwd)
+        linked = real_path(whole)  # by whatever links it is reached
+        return self._kind(whole) or (self._kind(linked) if linked != whole else "") or self._hard_linked(linked)
+
+    def _kind(self, whole: str) -> str:
+        low = whole.lower().replace("\\", "/")  # where case does not matter, it is the same file
+        if any(low == place or low.startswith(place.rstrip("/") + "/") for place in map(str.lower, self.own)):
+            return "Hooktray's own"
+        if any(above is False for above in self._glob_matches(whole)):
+            return "Hooktray's own"
+        if self.x_code and re.fullmatch(re.escape(self.x_code) + r"/plugins(/.*)?/(hooks|plugin)\.json", whole):
+            return "a plugin of X-Code"
+        found = next((kind for kind, pattern in HOOK_FILES if pattern.fullmatch(low)), "")
+        return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else "")
+
+    def _hard_linked(self, whole: str) -> str:
+        """A second name of a file, made by a hard link."""
+        try:
+            found = os.stat(whole)  # noqa: PTH116 - at each path of a tool call
+        except (OSError, ValueError):
+            return ""
+        if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode):
+            return ""
+        known = (*(os.path.join(self.home, one) for one in HOOK_SETTINGS), *self._files())  # noqa: PTH118
+        return "a file that protects your user" if any(_is_same_file(found, one) for one in known) else ""
+
+    def _files(self) -> Iterator[str]:
+        """What lies directly in our folders."""
+        for folder in self.own:
+            with contextlib.suppress(OSError):
+                yield from (entry.path for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
+
+    def contains_protected(self, path: str, cwd: str) -> bool:
+        """Whether something of ours lies below this folder, so that to remove it is to remove ours."""
+        whole = self.absolute(path, cwd).rstrip("/") + "/"
+        return any(place.startswith(whole) for place in self.own) or any(self._glob_matches(whole))
+
+    def _glob_matches(self, whole: str) -> Iterator[bool]:
+        """For each of our places that a shell's pattern would find: whether it finds a folder above it."""
+        if not GLOB_SIGNS.search(whole):
+            return
+        pattern = PurePath(BRACES.sub("*", whole)).parts
+        for place in (PurePath(place).parts for place in self.own):
+            if all(_matches_part(one, part) for one, part in zip(pattern, place, strict=False)):
+                yield len(pattern) < len(place)
+
+    def names_page(self, text: str) -> bool:
+        return (
+            bool(self.port)
+            and re.search(rf"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):{self.port}\b", text) is not None
+        )
+
+
+def _matches_hook_setting(whole: str) -> bool:
+    """Whether a shell's pattern would find a hook setting of some home or project."""
+    if not GLOB_SIGNS.search(whole):
+        return False
+    pattern = PurePath(BRACES.sub("*", whole)).parts
+    for parts in (PurePath(one).parts for one in HOOK_SETTINGS):
+        tail = pattern[-len(parts) :]
+        if len(tail) == len(parts) and all(map(_matches_part, tail, parts)):
+            return True
+    return False
+
+
+def _is_same_file(found: os.stat_result, path: str) -> bool:
+    try:
+        return os.path.samestat(found, os.stat(path))  # noqa: PTH116
+    except OSError:
+        return False
+
+
+def glob_matches(pattern: str, name: str) -> bool:
+    """Whether a shell's pattern finds this name; one that is longer than any name takes too long to be looked at."""
+    return len(pattern) > MAX_NAME or fnmatchcase(name, pattern)
+
+
+def _matches_part(pattern: str, name: str) -> bool:
+    """As the shell does: what begins with a dot is found by a dot alone."""
+    return glob_matches(pattern, name) and (not name.startswith(".") or pattern[:1] not in "*?[")

@@ -1,0 +1,194 @@
+"""Self-protection, in front of every hook: no tool call of an agent approves, switches off or rewrites its guards.
+
+Clear cases are denied, unclear ones asked. Reading is free, and so is talking about it: what counts is what a command
+does. What hides its words on purpose (base64, a script written first) is out of reach; the gates hold without us.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import PurePath
+from typing import Any
+
+from tray.dialects.tools import canonical, translate_input
+from tray.model.decision import HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, EventKind, Tool
+from tray.protection.file_effects import ProtectionFinding, patched_files
+from tray.protection.protected_paths import ProtectedPaths, path_words
+from tray.protection.shell_calls import check_shell_line, controls_hooktray
+
+NAME = "self-protection"
+KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
+HINTS = ("tray", "hook", "setting", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
+QUOTES = "'\"\\\n+"
+SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
+WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+READ_TOOLS = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch".split())  # noqa: SIM905
+PATH_KEYS = ("file_path", "notebook_path", "path")
+CODE_KEYS = frozenset(
+    {"cmd", "code", "command", "python", "script", "source"}
+)  # arguments of tools that run something
+PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})
+NON_TEXT_TYPES = {int, float, bool}
+RUNNING_TOOL = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
+REMOVING_TOOL = re.compile(r"(?i)delete|move|remove|rename|unlink")
+HINT = "ask your user to do it in the tray's menu"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """`exceptions` are those that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
+
+    places: ProtectedPaths
+    exceptions: Callable[[], Sequence[str]] = tuple
+    port: Callable[[], int] = lambda: 0  # of the page, while it is open
+    words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
+
+    def __post_init__(self) -> None:
+        words = {*HINTS, *path_words(self.places)}
+        least = sorted(one for one in words if not any(other in one and other != one for other in words))
+        object.__setattr__(self, "words", tuple(least))
+
+    @property
+    def _places(self) -> ProtectedPaths:
+        port = self.port()
+        return replace(self.places, port=port) if port else self.places
+
+    def judge(self, event: Event) -> Outcome | None:
+        """What it says to this event; None when it has nothing to say."""
+        if event.tool is None or event.kind not in KINDS:
+            return None
+        if not self.applies(event.agent, event.tool):
+            return None
+        try:
+            worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
+        except Exception:  # whoever finds words that we fail on has not got past us
+            log.exception("%s of %s could not be judged", event.name, event.agent)
+            worst = ProtectionFinding(Verdict.ASK, "this call cannot be judged;", "")
+        if worst is None:
+            return None
+        reading = HookOutput(verdict=worst.verdict, reason=f"{worst.reason} {HINT}")
+        return Outcome(hook=NAME, status=Status.OK, output=reading)
+
+    def applies(self, agent: str, tool: Tool) -> bool:
+        """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name)."""
+        return canonical(agent, tool.name) in WRITE_TOOLS or self._has_hint(tool.input)
+
+    def _has_hint(self, value: Mapping[str, Any]) -> bool:
+        """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
+        text = _text(value).lower()
+        for quote in QUOTES:
+            if quote in text:
+                text = text.replace(quote, "")
+        for word in self.words:
+            if word in text:
+                return True
+        port = self.port()
+        return bool(port) and str(port) in text
+
+    def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
+        name = canonical(event.agent, tool.name)
+        input = translate_input(event.agent, "claude-code", tool.name, tool.input)
+        found = list(self._check_call(name, input, event.cwd))
+        allowed = self.exceptions() if found else ()
+        return [
+            one for one in found if not any(_is_excepted(one, self._places.expand_home(word)) for word in allowed)
+        ]
+
+    def _check_call(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
+        if name in READ_TOOLS:
+            return
+        if name in WRITE_TOOLS:
+            yield from self._check_write(input, cwd)
+        elif name in SHELL_TOOLS:
+            yield from check_shell_line(str(input.get("command", "")), cwd, self._places)
+        else:
+            yield from self._check_unknown_tool(name, input, cwd)
+
+    def _check_write(self, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
+        for path in (input[key] for key in PATH_KEYS if isinstance(input.get(key), str)):
+            if kind := self._places.kind(path, cwd):
+                what = f"{PurePath(path).name} is {kind}; changing it is for a person:"
+                yield ProtectionFinding(Verdict.DENY, what, self._places.absolute(path, cwd))
+
+    def _check_unknown_tool(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
+        """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
+        for line in _lines(input):
+            yield from check_shell_line(line, cwd, self._places)
+        for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
+            if key in CODE_KEYS:
+                yield from check_shell_line(text, cwd, self._places)
+            yield from self._check_argument(name, text, cwd)
+
+    def _check_argument(self, name: str, text: str, cwd: str) -> Iterator[ProtectionFinding]:
+        """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
+        if self._places.names_page(text):
+            yield ProtectionFinding(Verdict.DENY, "Hooktray's own page is for a person:", text)
+        if "\n" in text:
+            yield from patched_files(text, cwd, self._places)
+        elif len(text) < 4096 and not _reads(name):
+            kind = self._places.kind(text, cwd)
+            if not kind and REMOVING_TOOL.search(name) and self._places.contains_protected(text, cwd):
+                kind = "a folder with Hooktray's own files"
+            if kind:
+                where = self._places.absolute(text, cwd)
+                yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", where)
+        if RUNNING_TOOL.search(name) and controls_hooktray(text):
+            yield ProtectionFinding(
+                Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray"
+            )
+
+
+def _lines(input: Mapping[str, Any]) -> Iterator[str]:
+    """The command lines that stand there as lists, with the program in front when it stands apart."""
+    program = next((value for key, value in input.items() if key in PROGRAM_KEYS and isinstance(value, str)), "")
+    for value in input.values():
+        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+            yield shlex.join(value)
+            if program:
+                yield shlex.join([program, *value])
+
+
+def _is_excepted(found: ProtectionFinding, word: str) -> bool:
+    return found.subject == word or fnmatch(found.subject, word)
+
+
+def _reads(name: str) -> bool:
+    last = name.rpartition("__")[2].lower()
+    return last.startswith(("read", "get", "list", "search", "find", "stat"))
+
+
+def _text(input: Mapping[str, Any]) -> str:
+    """Every text in it as one; of most calls an argument is one text and nothing else."""
+    try:
+        return "\n".join((*input, *input.values()))
+    except TypeError:
+        return "\n".join(_texts(input))
+
+
+def _texts(value: object) -> list[str]:
+    """Every text in it that says something, in order."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, (list, tuple)):
+            waiting += _nonempty(one)
+        elif isinstance(one, (dict, Mapping)):
+            waiting += _nonempty(
+                [*(key for key in one if isinstance(key, str)), *one.values()]
+            )  # a key may be a path
+    return found
+
+
+def _nonempty(values: Sequence[object]) -> list[object]:
+    """The last one first, and without what holds no text: of that a payload may have millions."""
+    return [one for one in reversed(values) if one and one.__class__ not in NON_TEXT_TYPES]

@@ -1,0 +1,295 @@
+"""What a shell line does to Hooktray or to an agent's hook settings, as far as its words tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import PurePath
+
+from tray.model.decision import Verdict
+from tray.protection.evasion import UNCLEAR_TEXT, find_disabled_hooks, find_evasion
+from tray.protection.file_effects import (
+    CHANGES_GENERATED_FILES,
+    GIT_TEXT_COMMANDS,
+    READERS,
+    WRITERS,
+    ProtectionFinding,
+    changed_files,
+    created_files,
+    named_files,
+    patched_files,
+    word_set,
+)
+from tray.protection.protected_paths import ProtectedPaths, glob_matches
+from tray.shell.split import TOO_LONG, HereDocument, ShellWord, parse, substitutions
+
+DEPTH = 5
+
+
+PROTECTED_VERBS = word_set("adopt approve connect deny disconnect off pause release revoke")
+WRAPPERS = word_set(
+    "! builtin command do doas elif else env exec if ionice nice nohup setsid stdbuf sudo then time timeout until "
+    "while {"
+)
+ALLOWED_VERBS = word_set(
+    "check config connections doctor export help list log on paths replay schema stats status test why"
+)
+SHELLS = word_set(
+    "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "
+    "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
+)
+PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+INTERPRETERS = word_set("lua node perl php ruby")
+TEXT_ARGUMENTS = {
+    "gh": word_set("discussion issue pr release"),
+    "git": GIT_TEXT_COMMANDS,
+}  # with one of these they talk
+PATCHERS = word_set("apply_patch git patch")
+SUBSTITUTION = re.compile(r"\$\(|`|<\(")
+HOME_PATTERN = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
+PIPED_TO_SHELL = re.compile(
+    r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
+    r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
+    # What a shell is told comes out of other commands: `eval $(…)`, `bash <(…)`, `sh -c "$(…)"`.
+    r"|(?:^|[\s;&|(])(?:eval|source|\.|(?:ba|da|z|k|a|fi)?sh)\s+(?:-\S+\s+)*\"?(?:\$\(|<\(|`)"
+)
+CONTROLLING_CODE = re.compile(
+    r"\b(?:from|import)\s+tray\b|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b"
+    r"|(?:run_module|__import__|import_module)\(\s*[\"']tray\b",
+    re.DOTALL,
+)
+JOINED_LITERALS = re.compile(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
+MODULE_RUNNERS = word_set(
+    "cProfile coverage pdb profile runpy trace"
+)  # Python modules that run the one named behind them
+
+
+def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int = 0) -> Iterator[ProtectionFinding]:
+    """Everything in this line that is not an agent's business."""
+    if protected.names_page(line):
+        yield ProtectionFinding(Verdict.DENY, "Hooktray's own page is for a person:", "page")
+    if depth > DEPTH:
+        yield ProtectionFinding(Verdict.ASK, "too many shells inside each other;", "shell")
+        return
+    line = HOME_PATTERN.sub(lambda _: protected.home, line.replace("\\\n", ""))
+    try:
+        _, texts = parse(line, {})
+        bare = _without_documents(texts, line)
+        found, _ = parse(line, _variables(bare, protected, cwd))
+    except ValueError as error:
+        if error.args[0] == TOO_LONG or "hooktray" in line:
+            yield ProtectionFinding(Verdict.ASK, "a line that cannot be read may be about Hooktray;", "shell")
+        return
+    if CHANGES_GENERATED_FILES.search(bare):
+        yield from (one for word in found for one in named_files(word.text, cwd, protected))
+    piped, made = (
+        PIPED_TO_SHELL.search(bare) is not None,
+        False,
+    )  # `$(echo hooktray) off` makes a name of another command
+    for number, group in groupby(found, key=lambda word: word.command):
+        command = list(group)
+        yield from _check_command(command, cwd, protected, depth, piped)
+        for text in (one for one in texts if one.command == number):
+            yield from _check_document(text, _program([word.text for word in command]), cwd, protected, depth, piped)
+        yield from find_evasion(command, _program([word.text for word in command]), line, PROTECTED_VERBS)
+        cwd = _next_cwd(command, cwd, protected)
+        made = made or any(_may_be_hooktray(word.text) for word in command)
+        if made and command[0].text in PROTECTED_VERBS:
+            yield ProtectionFinding(Verdict.ASK, UNCLEAR_TEXT, "hooktray")
+
+
+def controls_hooktray(text: str) -> bool:
+    """Whether code or a line of text drives us."""
+    return CONTROLLING_CODE.search(JOINED_LITERALS.sub("", text)) is not None
+
+
+def _without_documents(texts: Sequence[HereDocument], line: str) -> str:
+    """The line without what it gives to its commands."""
+    starts = [0, *(text.end for text in texts)]
+    ends = [*(text.start for text in texts), len(line)]
+    return "".join(line[start:end] for start, end in zip(starts, ends, strict=True))
+
+
+def _may_be_hooktray(text: str) -> bool:
+    """Our name, or a pattern that finds it: `hooktra[y]`."""
+    name = PurePath(text).name.lower()
+    return name == "hooktray" or ("hook" in name and bool(set(name) & set("*?[")) and glob_matches(name, "hooktray"))
+
+
+def _check_document(
+    text: HereDocument, program: str, cwd: str, protected: ProtectedPaths, depth: int, piped: bool
+) -> Iterator[ProtectionFinding]:
+    """A text that a shell or an interpreter runs, and the commands that the shell puts into any other."""
+    if program in SHELLS or piped:
+        yield from check_shell_line(text.text, cwd, protected, depth + 1)
+    elif PYTHON.fullmatch(program) or program in INTERPRETERS:
+        if controls_hooktray(text.text):
+            yield ProtectionFinding(Verdict.DENY, "code that drives Hooktray is for a person:", "hooktray")
+        yield from named_files(text.text, cwd, protected)
+    elif program in PATCHERS:
+        yield from patched_files(text.text, cwd, protected)
+    if text.is_literal:
+        return
+    try:
+        for one in substitutions(text.text):
+            yield from check_shell_line(one, cwd, protected, depth + 1)
+    except ValueError:
+        if "hooktray" in text.text:
+            yield ProtectionFinding(Verdict.ASK, "a text that cannot be read may run Hooktray;", "shell")
+
+
+def _variables(line: str, protected: ProtectedPaths, cwd: str) -> dict[str, str]:
+    """What the line itself sets, and what every shell knows."""
+    known = {"HOME": protected.home, "PWD": cwd}
+    for name, value in re.findall(
+        r"(?:^|[\s;&|(])(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|()]*)", line
+    ):
+        plain = value.strip("\"'")
+        known[name] = re.sub(r"\$\{?(\w+)\}?", lambda found: known.get(found[1], found[0]), plain)
+    return known
+
+
+def _next_cwd(command: Sequence[ShellWord], cwd: str, protected: ProtectedPaths) -> str:
+    if len(command) > 1 and command[0].text in ("cd", "pushd"):
+        return protected.absolute(command[1].text, cwd)
+    return cwd
+
+
+def _check_command(
+    command: Sequence[ShellWord], cwd: str, protected: ProtectedPaths, depth: int, piped: bool
+) -> Iterator[ProtectionFinding]:
+    texts = [word.text for word in command]
+    leader = _program(texts)
+    says = (leader in READERS and not _executes(texts, leader)) or bool(
+        TEXT_ARGUMENTS.get(leader, frozenset()) & set(texts[:4])
+    )
+    if not says or piped:
+        told = [word.text for word in command if word.redirect in ("", "<<<")]
+        yield from _check_cli(told, leader, sure=leader not in WRITERS)
+    yield from _check_nested(command, leader, cwd, protected, depth, says and not piped)
+    for word in command:
+        yield from changed_files(word, texts, leader, cwd, protected)
+    yield from created_files(texts, leader, cwd, protected)
+    yield from find_disabled_hooks(texts, leader)
+
+
+def _executes(texts: Sequence[str], program: str) -> bool:
+    """Whether it makes a reader run something."""
+    return program == "awk" and any("system" in text or "|" in text for text in texts)
+
+
+def _program(texts: Sequence[str]) -> str:
+    """The program that a command is about: behind assignments, `sudo`, `env -i` and their like."""
+    for place, text in enumerate(texts):
+        name = PurePath(text).name
+        if (
+            (place > 1 and texts[place - 2 : place] == ["exec", "-a"])  # what it shall call itself
+            or re.match(r"[A-Za-z_]\w*=", text)
+            or name in WRAPPERS
+            or text.startswith("-")
+            or re.fullmatch(r"[\d.]+[smh]?", text)
+        ):
+            continue
+        return name
+    return ""
+
+
+def _check_cli(texts: Sequence[str], program: str, *, sure: bool) -> Iterator[ProtectionFinding]:
+    """Our command, by whatever path, and what it is told to do."""
+    for index in range(len(texts)):
+        behind = _cli_arguments(texts, index)
+        if behind is None:
+            continue
+        verb = _verb(behind)
+        if verb in PROTECTED_VERBS:
+            verdict = Verdict.DENY if sure and not SUBSTITUTION.search(texts[index]) else Verdict.ASK
+            yield ProtectionFinding(verdict, f"`hooktray {verb}` is for a person:", f"hooktray {verb}")
+        elif verb == "open":
+            yield ProtectionFinding(Verdict.ASK, "Hooktray's page is for a person;", "hooktray open")
+        elif verb == "relay":
+            yield ProtectionFinding(
+                Verdict.ASK, "an event that did not happen is not an agent's to send;", "hooktray relay"
+            )
+        elif (verb and verb not in ALLOWED_VERBS and verb not in ("run", ".")) or (
+            not verb and program in ("xargs", "parallel", "alias", "ln", "cp")
+        ):
+            yield ProtectionFinding(Verdict.ASK, "it cannot be seen what `hooktray` is told to do here;", "hooktray")
+
+
+def _cli_arguments(texts: Sequence[str], index: int) -> Sequence[str] | None:
+    """The words behind our command when it stands at `index`; None when it does not."""
+    text = texts[index]
+    name = PurePath(re.sub(r"^.*(?:=|EXEC:|SYSTEM:)", "", text)).name.lower().removesuffix(".exe")
+    led = index == 0 and len(name.strip("*?[]")) > 1 and glob_matches(name, "hooktray")  # a name that a shell finds
+    if led or _may_be_hooktray(name):
+        return texts[index + 1 :]
+    if name == "hooktray-relay" or text.endswith("tray/relay.py"):
+        return ["relay"]
+    if SUBSTITUTION.search(text) and re.search(r"\bhooktray\b", text):
+        return texts[index + 1 :]
+    module = re.fullmatch(r"-\w*m(tray[\w.]*)?", text)
+    if module is None:
+        return None
+    named, *behind = [module[1], *texts[index + 1 :]] if module[1] else [*texts[index + 1 :], ""]
+    if named in MODULE_RUNNERS:
+        named, *behind = [*(text for text in behind if not text.startswith("-")), ""]
+    if named == "tray.relay":
+        return ["relay"]
+    return behind if named in ("tray", "tray.__main__") else None
+
+
+def _verb(behind: Sequence[str]) -> str:
+    rest = iter(behind)
+    for text in rest:
+        if text == "--home":
+            next(rest, None)
+        elif not text.startswith("-"):
+            return text
+    return ""
+
+
+def _check_nested(
+    command: Sequence[ShellWord], program: str, cwd: str, protected: ProtectedPaths, depth: int, text_only: bool
+) -> Iterator[ProtectionFinding]:
+    """Lines and code inside a word: of `sh -c`, of `eval`, of `$(…)` in quotes, of `python -c`."""
+    texts = [word.text for word in command]
+    for index, word in enumerate(command):
+        if SUBSTITUTION.search(word.text) and word.raw[:1] != "'":
+            yield from check_shell_line(_without_substitution(word.text), cwd, protected, depth + 1)
+        elif program in SHELLS and " " in word.text.strip():
+            yield from check_shell_line(word.text, cwd, protected, depth + 1)
+        elif index and _is_code(texts, index, program) and not controls_hooktray(word.text):
+            yield from named_files(word.text, cwd, protected)
+        elif index and re.fullmatch(r"-\w*[ce]", texts[index - 1]) and not text_only and controls_hooktray(word.text):
+            verdict = Verdict.DENY if PYTHON.fullmatch(program) else Verdict.ASK
+            yield ProtectionFinding(verdict, "code that drives Hooktray is for a person:", "hooktray")
+        elif (
+            (not text_only or _sets_program(texts, index, program))
+            and len(word.text.split()) > 1
+            and controls_hooktray(word.text)
+        ):
+            yield ProtectionFinding(
+                Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray"
+            )
+
+
+def _is_code(texts: Sequence[str], index: int, program: str) -> bool:
+    """Whether the word is code for an interpreter, which may open files: of `-c`, `-e`, `-r`, of awk."""
+    if program == "awk" or program.endswith("awk"):
+        return ">" in texts[index] or "system" in texts[index]
+    if program == "sed":  # its own commands that write, and run
+        return re.search(r"(?:^|[\s;}\d$/|,#gpI])[wWe]\s", texts[index]) is not None
+    known = program in INTERPRETERS or PYTHON.fullmatch(program) is not None
+    return known and re.fullmatch(r"-\w*[ceEr]", texts[index - 1]) is not None
+
+
+def _sets_program(texts: Sequence[str], index: int, program: str) -> bool:
+    """Whether the word sets what another program will run: `GIT_PAGER='…' git log`, `git -c core.pager='…'`."""
+    if program == "git" and index and texts[index - 1] == "-c":
+        return True
+    return all(re.match(r"[A-Za-z_]\w*=", text) for text in texts[: index + 1])
+
+
+def _without_substitution(text: str) -> str:
+    return re.sub(r"\$\(|<\(|[`)]", "\n", text)

@@ -1,0 +1,1 @@
+"""What all readers of hook declarations share."""

@@ -1,0 +1,263 @@
+"""What the readers of other formats share: one declaring file, its hooks, and what is wrong with single entries."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import regex
+
+from tray.addresses import endpoint
+from tray.errors import ConfigError
+from tray.model.event import AgentEvents, EventKind
+from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source
+from tray.settings import invalid_value
+from tray.strict import Document, suggest
+
+NAME_LIMIT = 80  # characters of a name that we give
+READABLE_HINT = "see that it is a file, and one that you may read"
+# What `connect` and the README put into an agent's own settings: it brings events here and judges none.
+RELAY_COMMAND = re.compile(
+    r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
+)
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceHooks:
+    """What one source yields: hooks, what a person should know of it, and the files that it depends on."""
+
+    hooks: tuple[Hook, ...] = ()
+    warnings: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+
+
+class SourceReader:
+    """One declaring file while it is read. A malformed entry is told with its place and takes no sibling down."""
+
+    def __init__(
+        self,
+        document: Document,
+        events: AgentEvents,
+        *,
+        agents: Sequence[str] = (),
+        project: str = "",
+        inactive: str = "",
+        plugin: Path | None = None,
+        skill: Sequence[str] = (),
+        subagent: str = "",
+    ) -> None:
+        self.document = document
+        self.agent = events.agent
+        self._events = events
+        self.plugin = plugin  # the folder of the plugin that the file belongs to
+        self.subagent = subagent
+        self._skill = tuple(skill)
+        self._agents = tuple(agents)
+        self._project = project
+        self._inactive = inactive
+        self._hooks: list[Hook] = []
+        self._warnings: list[str] = []
+
+    @property
+    def path(self) -> Path:
+        return Path(self.document.path)
+
+    @contextlib.contextmanager
+    def entry(self) -> Iterator[None]:
+        """What goes wrong inside is a warning; the entry yields no hook."""
+        try:
+            yield
+        except ConfigError as error:
+            self._warnings.append(str(error))
+
+    def warn(self, at: Place, what: str, hint: str) -> None:
+        self._warnings.append(str(invalid_value(self.document, at, what, hint)))
+
+    def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "", condition: str = "") -> Match:
+        """Any agent's event of the same kind; one that no other agent can have stays with its own."""
+        spec = self._events.spec(event)
+        if spec is None:
+            raise invalid_value(self.document, at, f"unknown event `{event}`", suggest(event, self._events.names))
+        common: dict[str, Any] = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event}
+        common |= {"project": self._project, "condition": condition, "skill": self._skill, "subagent": self.subagent}
+        if spec.kind is EventKind.OTHER:
+            return Match(event=event, agents=(self.agent,), **common)
+        return Match(event=spec.kind.value, agents=self._agents, **common)
+
+    def add(
+        self,
+        at: Place,
+        match: Match,
+        action: Action,
+        *,
+        timeout: float,
+        name: str = "",
+        failure: Failure = Failure.ALLOW,
+        env: Sequence[str] = (),
+        once: bool = False,
+        async_mode: AsyncMode = AsyncMode.NO,
+        status_message: str = "",
+        inactive: str = "",
+    ) -> None:
+        mark = self.document.marks.get(at)
+        source = Source(kind=self.agent, path=self.document.path, line=mark.line if mark else 0)
+        self._hooks.append(
+            Hook(
+                name=(name or default_name(match, action))[:NAME_LIMIT],
+                source=source,
+                match=match,
+                action=action,
+                dialect=self.agent,
+                timeout=timeout,
+                failure=failure,
+                env=tuple(env),
+                once=once,
+                async_mode=async_mode,
+                status=status_message,
+                inactive=self._inactive or inactive or ("it is Hooktray's own relay" if _is_relay(action) else ""),
+            )
+        )
+
+    def result(self, *watched: Path) -> SourceHooks:
+        paths = tuple(str(path) for path in (self.path, *watched))
+        return SourceHooks(hooks=tuple(unique_names(self._hooks)), warnings=tuple(self._warnings), watched=paths)
+
+    def mapping(self, at: Place, value: Any, hint: str) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise invalid_value(self.document, at, "expected keys and values", hint)
+        return value
+
+    def items(self, at: Place, value: Any, hint: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise invalid_value(self.document, at, "expected a list", hint)
+        return value
+
+    def text(self, at: Place, fields: Mapping[str, Any], key: str) -> str:
+        """The text under `key`; "" when it is not there."""
+        value = fields.get(key)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise invalid_value(self.document, (*at, key), "expected text", "put it in quotes")
+        return value
+
+    def command(self, at: Place, fields: Mapping[str, Any], key: str = "command") -> str:
+        line = self.text(at, fields, key)
+        if not line.strip():
+            raise invalid_value(self.document, at, "a command hook needs a command", f"add `{key}`")
+        return line
+
+    def texts(self, at: Place, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        """The list of texts under `key`; empty when it is not there."""
+        value = fields.get(key) or []
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise invalid_value(self.document, (*at, key), "expected a list of texts", "put each of them in quotes")
+        return tuple(value)
+
+    def flag(self, at: Place, fields: Mapping[str, Any], key: str) -> bool:
+        value = fields.get(key, False)
+        if not isinstance(value, bool):
+            raise invalid_value(self.document, (*at, key), "expected true or false", "write `true`, or leave it out")
+        return value
+
+    def number(self, at: Place, fields: Mapping[str, Any], key: str) -> float | None:
+        """The positive number under `key`; None when it is not there."""
+        value = fields.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise invalid_value(
+                self.document, (*at, key), "expected a number above 0", "write a number, or leave it out"
+            )
+        return float(value)
+
+    def words(self, at: Place, line: str) -> list[str]:
+        """The words of a command line that no shell reads."""
+        try:
+            return shlex.split(line)
+        except ValueError as error:
+            raise invalid_value(
+                self.document, at, f"cannot be split into words: {error}", "close the quotes"
+            ) from None
+
+
+def _is_relay(action: Action) -> bool:
+    return isinstance(action, Command) and RELAY_COMMAND.search(action.line) is not None
+
+
+def default_name(match: Match, action: Action) -> str:
+    """What a hook without a name of its own is called."""
+    if isinstance(action, Command):
+        return command_name(action.line)
+    if isinstance(action, Http):
+        return endpoint(action.url).host
+    return f"{match.native or match.event} {'agent' if isinstance(action, Prompt) and action.agent else 'prompt'}"
+
+
+def command_name(line: str) -> str:
+    """The script's name, if the line can be split; else what it begins with."""
+    try:
+        return script_name(line)
+    except ValueError:
+        return line.split()[0]
+
+
+def script_name(line: str) -> str:
+    """The name of the script that a command line runs, without its folder and ending."""
+    words = [word for word in shlex.split(line) if not word.startswith("-")]
+    script = next((word for word in words if "/" in word or "." in word), words[0] if words else line)
+    return Path(script.replace("\\", "/")).stem or script
+
+
+def unique_names(hooks: Sequence[Hook]) -> list[Hook]:
+    """Names are unique per source: the second `guard` is `guard-2`."""
+    taken: set[str] = set()
+    unique = []
+    for hook in hooks:
+        name, count = hook.name, 1
+        while name in taken:
+            count += 1
+            name = f"{hook.name}-{count}"
+        taken.add(name)
+        unique.append(replace(hook, name=name))
+    return unique
+
+
+# What Python's patterns know, and JavaScript's do not.
+PYTHON_ONLY = re.compile(r"\(\?P[<=]|\(\?[a-zA-Z]+\)|\\[AZ]")
+
+
+def pattern_problem(pattern: str, *, script: bool) -> str:
+    """Why this is no pattern; "" when it is. With `script` it is read as JavaScript reads it."""
+    if script and (found := PYTHON_ONLY.search(pattern)):
+        return f"`{found[0]}` is not known there"
+    try:
+        regex.compile(pattern)
+    except (regex.error, RecursionError) as error:
+        return str(error)
+    return ""
+
+
+def unreadable_source(path: Path, error: Exception) -> SourceHooks:
+    """A source that cannot be read at all."""
+    text = str(
+        error if isinstance(error, ConfigError) else ConfigError(f"{path}: {read_error(error)}", hint=_hint(error))
+    )
+    missing = getattr(error, "filename", None)
+    places = (missing, str(Path(missing).parent)) if isinstance(missing, str) else ()
+    return SourceHooks(warnings=(text,), watched=tuple(dict.fromkeys((str(path), *places))))
+
+
+def read_error(error: Exception) -> str:
+    """What is said of a file behind its path."""
+    return f"cannot be read: {(error.strerror if isinstance(error, OSError) else '') or error}"
+
+
+def _hint(error: Exception) -> str:
+    return "put it there, or correct what names it" if isinstance(error, FileNotFoundError) else READABLE_HINT

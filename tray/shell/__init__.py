@@ -1,0 +1,1 @@
+"""Shell lines: one splitter, and the values of placeholders in them."""

@@ -1,0 +1,290 @@
+"""A shell line's words, where they stand and what they name, as far as that can be told without a shell."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+
+from tray.shell.placeholders import VARIABLE, fill
+
+_BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
+_OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
+_ATOM = re.compile(
+    r"""\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|\$?"(?:[^"\\]|\\.)*"|\$\{[^}]*\}|\$\w+|\$[?$!#@*-]|\$(?!\()|[^\s;&|()<>`'"\\$]+""",
+    re.DOTALL,
+)
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ESCAPED = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_PREFIX = re.compile(r"(?:-{1,2}[\w-]+=)?")
+_KEYWORDS = {"!", "{", "command", "do", "elif", "else", "exec", "if", "nohup", "then", "time", "until", "while"}
+_HERE_OPERATORS = {"<<", "<<-"}  # a text follows on the next lines, up to a mark
+# The command goes on behind the word of these.
+_REDIRECTS = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&", "<<<", *_HERE_OPERATORS}
+TOO_LONG = "too much to be read"
+_TOKEN_LIMIT = 4096  # words, signs and parts of words; reading more takes time that the agent may not give
+_INNER = re.compile(r"\$\(|`|[<>]\(")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellWord:
+    """One word. `text` is what the shell would make of it, if that is known (`plain`)."""
+
+    start: int
+    end: int
+    raw: str
+    text: str
+    is_literal: bool
+    is_command: bool  # stands where a command's name stands
+    redirect: str  # the sign in front of it, such as `>`; "" for a word of the command itself
+    command: int  # the number of the simple command that it is part of
+
+    @property
+    def is_output(self) -> bool:
+        """Whether it is written to."""
+        return self.redirect.startswith((">", "&", "<>"))
+
+    @property
+    def prefix(self) -> str:
+        """`--rules=` of `--rules=./rules.json`; only what stands behind it can name a file."""
+        found = _PREFIX.match(self.text)
+        return found[0] if found else ""
+
+    @property
+    def value(self) -> str:
+        return self.text[len(self.prefix) :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HereDocument:
+    """What stands between `<<EOF` and `EOF`. `held`: the shell puts nothing in, as its mark is quoted."""
+
+    start: int
+    end: int  # behind the line of its mark
+    text: str
+    is_literal: bool
+    command: int  # the command that it is given to
+
+
+def words(line: str, placeholders: Mapping[str, str]) -> list[ShellWord]:
+    """The line's words in order. Raises ValueError when a quote is not closed."""
+    return parse(line, placeholders)[0]
+
+
+def parse(line: str, placeholders: Mapping[str, str]) -> tuple[list[ShellWord], list[HereDocument]]:
+    """The line's words, and the texts that it gives to its commands. Raises ValueError as `words`."""
+    reader = _Reader(line, placeholders)
+    return list(reader.words()), reader.texts
+
+
+def substitutions(text: str) -> Iterator[str]:
+    """What stands in `$(…)`, `<(…)` and backticks. Raises ValueError when one of them is not closed."""
+    at = 0
+    while opening := _INNER.search(text, at):
+        at = opening.end()
+        end = text.find("`", at) if opening[0] == "`" else _closing(text, at)
+        if end < 0:
+            raise ValueError("not closed")
+        yield text[at:end]
+        at = end + 1
+
+
+def _closing(text: str, at: int) -> int:
+    open_ = 1
+    for place in range(at, len(text)):
+        open_ += {"(": 1, ")": -1}.get(text[place], 0)
+        if not open_:
+            return place
+    return -1
+
+
+def commands(found: list[ShellWord]) -> Iterator[list[ShellWord]]:
+    """The words of each simple command, beginning with its name."""
+    for _, members in groupby(found, key=lambda word: word.command):
+        group = list(members)
+        start = next((index for index, word in enumerate(group) if word.is_command), None)
+        if start is not None:
+            yield [word for word in group[start:] if not word.is_output]
+
+
+def rewrite(
+    line: str, found: list[ShellWord], replacement: Callable[[ShellWord], str | None], names: Collection[str]
+) -> str:
+    """The line with other words in place of some, and with the placeholders `names` as variables of the shell."""
+    parts: list[str] = []
+    at = 0
+    for word in found:
+        other = replacement(word)
+        parts += [_without_env(line[at : word.start]), other if other is not None else _word(word.raw, names)]
+        at = word.end
+    return "".join((*parts, _without_env(line[at:])))
+
+
+def quote(word: ShellWord, path: str) -> str:
+    return shlex.quote(word.prefix + path)
+
+
+class _Reader:
+    """One way through a line. In `((…))`, which is arithmetic, `<<` moves bits and begins no text."""
+
+    def __init__(self, line: str, placeholders: Mapping[str, str]) -> None:
+        self._line, self._places = line, placeholders
+        self._at = self._number = 0
+        self._at_command, self._redirect = True, ""
+        self._left = _TOKEN_LIMIT
+        self._open: list[bool] = []  # of each parenthesis: whether it opens arithmetic
+        self._pending: list[Callable[[int], HereDocument]] = []  # their texts begin behind this line
+        self.texts: list[HereDocument] = []
+
+    def words(self) -> Iterator[ShellWord]:
+        while self._at < len(self._line):
+            self._count()
+            if blank := _BLANK.match(self._line, self._at):
+                self._at = blank.end()
+            elif operator := _OPERATOR.match(self._line, self._at):
+                self._operator(operator[0])
+            elif self._redirect in _HERE_OPERATORS:
+                self._delimiter()
+            else:
+                yield self._word()
+
+    def _operator(self, sign: str) -> None:
+        if sign.endswith("("):
+            doubled = sign == "(" and self._line[self._at - 1 : self._at] == "("
+            self._open.append(doubled)
+        elif sign == ")" and self._open:
+            self._open.pop()
+        self._at += len(sign)
+        moves = sign in _HERE_OPERATORS and any(self._open)
+        self._redirect = sign if sign in _REDIRECTS and not moves else ""
+        if not self._redirect:
+            self._at_command, self._number = True, self._number + 1
+        if sign == "\n":
+            self._skip()
+
+    def _delimiter(self) -> None:
+        start, self._at = self._at, self._end()
+        raw = self._line[start : self._at]
+        tabs = self._redirect == "<<-"
+        self._pending.append(
+            partial(_text, self._line, _unquoted(raw), tabs, set(raw).isdisjoint("'\"\\"), self._number)
+        )
+        self._redirect = ""
+
+    def _skip(self) -> None:
+        marks, self._pending = self._pending, []
+        for text in marks:
+            self.texts.append(text(self._at))
+            self._at = self.texts[-1].end
+
+    def _word(self) -> ShellWord:
+        start, self._at = self._at, self._end()
+        raw = self._line[start : self._at]
+        text, plain = _value(raw, self._places)
+        may = self._at_command and not self._redirect
+        here = may and not _ASSIGNMENT.match(text) and text not in _KEYWORDS
+        sign, self._redirect = self._redirect, ""
+        self._at_command = self._at_command and not here
+        return ShellWord(
+            start=start,
+            end=self._at,
+            raw=raw,
+            text=text,
+            is_literal=plain,
+            is_command=here,
+            redirect=sign,
+            command=self._number,
+        )
+
+    def _end(self) -> int:
+        """Where the word ends that begins here."""
+        end = self._at
+        while atom := _ATOM.match(self._line, end):
+            end = atom.end()
+            self._count()
+        if end == self._at or self._line[end : end + 1] in ("'", '"', "\\"):
+            raise ValueError(f"the quote at character {end + 1} is not closed")
+        return end
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(TOO_LONG)
+
+
+def _text(line: str, mark: str, tabs: bool, open_: bool, command: int, start: int) -> HereDocument:
+    """The text from here to the line that is its mark; without one, to the end."""
+    at = start
+    while at < len(line):
+        end = line.find("\n", at) + 1 or len(line) + 1
+        one = line[at : end - 1]
+        if (one.lstrip("\t") if tabs else one) == mark:
+            break
+        at = end
+    else:
+        at, end = len(line), len(line)
+    return HereDocument(
+        start=start, end=min(end, len(line)), text=line[start:at], is_literal=not open_, command=command
+    )
+
+
+def _unquoted(raw: str) -> str:
+    return re.sub(r"\$?'([^']*)'|\$?\"([^\"]*)\"|\\(.)", lambda found: found[1] or found[2] or found[3] or "", raw)
+
+
+def _value(raw: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
+    parts = [_atom(atom[0], placeholders) for atom in _ATOM.finditer(raw)]
+    text = "".join(part for part, _ in parts)
+    if raw.startswith("~/"):
+        text = os.path.expanduser(text)  # noqa: PTH111 - a word is no Path yet
+    return text, all(plain for _, plain in parts)
+
+
+def _atom(atom: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
+    if atom.startswith("$'"):
+        return _ESCAPED.sub(_unescaped, atom[2:-1]), False
+    atom = atom.removeprefix("$") if atom.startswith('$"') else atom  # a text that bash may translate
+    if atom[0] == "'":
+        return fill(atom[1:-1], {name: place for name, place in placeholders.items() if name != "HOME"}), True
+    if atom[0] == '"':
+        text, plain = _filled(re.sub(r"\\([\"\\`])", r"\1", atom[1:-1]), placeholders)
+        return text, plain and "`" not in text and "$(" not in text
+    if atom[0] == "\\":
+        return atom[1:], True
+    text, plain = _filled(atom, placeholders)
+    return text, plain and not (atom[0] != "$" and re.search(r"[*?\[]|\{.*,", atom))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """What an escape of `$'…'` stands for, where it stands for a letter."""
+    base, digits = (8, found["octal"]) if found["octal"] else (16, found["hex"] or found["u"])
+    number = int(digits, base) if digits else 0
+    return chr(number) if 0 < number <= 0x10FFFF else found[0][1:]
+
+
+def _filled(text: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
+    """The text with its variables' values; not plain when one of them is not known."""
+    full = _VARIABLE.sub(lambda found: placeholders.get(found[1] or found[2], found[0]), text)
+    return full, re.search(r"\$[\w{(]", full) is None
+
+
+def _word(raw: str, names: Collection[str]) -> str:
+    """Placeholders as variables, also where single quotes would keep the shell from looking."""
+    parts = []
+    for atom in _ATOM.finditer(raw):
+        held = atom[0][0] == "'"
+        parts.append(VARIABLE.sub(lambda found: _splice(found, names), atom[0]) if held else _without_env(atom[0]))
+    return "".join(parts)
+
+
+def _splice(found: re.Match[str], names: Collection[str]) -> str:
+    return f"""'"${{{found[2]}}}"'""" if found[1] or found[2] in names else found[0]
+
+
+def _without_env(text: str) -> str:
+    return text.replace("${env:", "${")

@@ -1,0 +1,130 @@
+"""Where Claude Code's hooks stand: a settings file with its skills and agents, a plugin's folder, a single file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tray.dialects import agent_events
+from tray.errors import ConfigError
+from tray.reading.entries import SourceHooks, SourceReader, unreadable_source
+from tray.settings import invalid_value
+from tray.sources import claude_code, claude_frontmatter
+from tray.strict import Document, load_json
+
+MANIFEST = Path(".claude-plugin") / "plugin.json"
+DEFAULT_FILE = "hooks/hooks.json"
+FRONTMATTER_GLOBS = ("skills/*/SKILL.md", "agents/**/*.md", "commands/**/*.md")
+FOLDERS = ("skills", "agents", "commands")
+FILE_LIMIT = 500  # files of skills and agents beside one source
+
+
+def read(path: Path, agents: Sequence[str]) -> SourceHooks:
+    """The hooks of one place. Raises OSError and ConfigError when it cannot be read at all."""
+    root = _root(path)
+    if path.suffix == ".md":
+        return claude_frontmatter.read(path, agents, plugin=root, title=_plugin_name(root) if root else "")
+    if root and (path.is_dir() or path == root / MANIFEST):
+        return _plugin(root, agents)
+    if path.is_dir():
+        return _skill(path, agents)
+    found = claude_code.read(path, agents, root)
+    if path.parent.name != ".claude" or not path.name.startswith("settings"):
+        return found
+    off = claude_code.disabled_reason(path)
+    return _merged([found, *_frontmatter_hooks(path.parent, agents, inactive=off)])
+
+
+def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
+    """A folder that is no plugin's may still be a skill's; raises OSError when it is neither."""
+    return claude_frontmatter.read(path / claude_frontmatter.SKILL, agents)
+
+
+def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
+    """Its usual file, what its manifest says besides, and the hooks of its skills and agents."""
+    usual, manifest = root / DEFAULT_FILE, root / MANIFEST
+    parts = [_part(usual, partial(claude_code.read, usual, agents, root))] if usual.is_file() else []
+    if manifest.is_file():
+        parts.append(_part(manifest, partial(_manifest, manifest, root, agents)))
+    parts += _frontmatter_hooks(root, agents, plugin=root)
+    return _merged([SourceHooks(watched=(str(root), str(manifest), str(usual))), *parts])
+
+
+def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
+    """The key `hooks` of plugin.json: the hooks themselves, the path of a file that has them, or several of both."""
+    document = load_json(path.read_bytes(), str(path), limit=claude_code.SIZE)
+    sheet = SourceReader(document, agent_events(claude_code.AGENT), agents=agents, plugin=root)
+    said = document.value.get("hooks") if isinstance(document.value, dict) else None
+    many = isinstance(said, list)
+    files: list[SourceHooks] = []
+    for index, value in enumerate(said if isinstance(said, list) else [said]):
+        at = ("hooks", index) if many else ("hooks",)
+        with sheet.entry():
+            if isinstance(value, str):
+                file = _within(document, at, root, value)
+                if file != root / DEFAULT_FILE:  # it is read in any case
+                    files.append(_part(file, partial(claude_code.read, file, agents, root)))
+            elif isinstance(value, dict) and isinstance(value.get("hooks"), dict):
+                claude_code.read_mapping(sheet, at, value)
+            elif value is not None:
+                claude_code.read_events(sheet, at, value)
+    return _merged([sheet.result(), *files])
+
+
+def _within(document: Document, at: tuple[Any, ...], root: Path, relative: str) -> Path:
+    path = (root / relative.removeprefix("${CLAUDE_PLUGIN_ROOT}/")).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise invalid_value(document, at, f"`{relative}` is outside of the plugin", "name a file of the plugin's own")
+    return root / path.relative_to(root.resolve())
+
+
+def _frontmatter_hooks(
+    folder: Path, agents: Sequence[str], *, plugin: Path | None = None, inactive: str = ""
+) -> Iterator[SourceHooks]:
+    """The hooks of the skills, slash commands and agents in a folder that Claude Code finds them in."""
+    places = [folder / name for name in FOLDERS]
+    nested = [path for place in places if place.is_dir() for path in place.iterdir() if path.is_dir()]
+    yield SourceHooks(watched=tuple(map(str, (*places, *sorted(nested)[:FILE_LIMIT]))))
+    files = [path for pattern in FRONTMATTER_GLOBS for path in sorted(folder.glob(pattern))]
+    title = _plugin_name(plugin) if plugin else ""
+    for path in files[:FILE_LIMIT]:
+        yield _part(
+            path, partial(claude_frontmatter.read, path, agents, plugin=plugin, title=title, inactive=inactive)
+        )
+    if len(files) > FILE_LIMIT:
+        yield SourceHooks(warnings=(f"{folder}: has {len(files)} skills and agents, of which {FILE_LIMIT} are read",))
+
+
+def _part(path: Path, read: Callable[[], SourceHooks]) -> SourceHooks:
+    """One file among others: what is wrong with it is a warning."""
+    try:
+        return read()
+    except (OSError, ConfigError, ValueError) as error:
+        return unreadable_source(path, error)
+
+
+def _merged(parts: Iterable[SourceHooks]) -> SourceHooks:
+    found = list(parts)
+    return SourceHooks(
+        hooks=tuple(hook for one in found for hook in one.hooks),
+        warnings=tuple(warning for one in found for warning in one.warnings),
+        watched=tuple(dict.fromkeys(path for one in found for path in one.watched)),
+    )
+
+
+def _root(path: Path) -> Path | None:
+    """The plugin's folder that this is, or is in."""
+    folders = (path, *path.parents) if path.is_dir() else tuple(path.parents)
+    named = next((folder for folder in folders[:5] if (folder / MANIFEST).is_file()), None)
+    return named or (path if path.is_dir() and (path / DEFAULT_FILE).is_file() else None)
+
+
+def _plugin_name(root: Path) -> str:
+    """What the plugin is called, which stands before the names of its skills and agents."""
+    try:
+        name = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=claude_code.SIZE).value["name"]
+    except (OSError, ConfigError, KeyError, TypeError):
+        return root.name
+    return name if isinstance(name, str) and name else root.name

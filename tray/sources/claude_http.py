@@ -1,0 +1,86 @@
+"""Claude Code's handlers without a process: `http`, `prompt` and `agent`, and where that agent itself runs them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tray.addresses import endpoint
+from tray.dialects import DIALECTS
+from tray.model.hook import Action, Http, Prompt
+from tray.reading.entries import Place, SourceReader
+from tray.reading.http_hooks import http_action, local_url_problem
+from tray.settings import invalid_value
+
+AGENT = "claude-code"
+TIMEOUTS = {"agent": 60.0, "prompt": 30.0}  # seconds
+NO_HTTP_EVENTS = frozenset({"SessionStart", "Setup"})
+# The events that a model is asked about.
+MODEL_EVENTS = frozenset(
+    {
+        "PermissionDenied",
+        "PermissionRequest",
+        "PostToolBatch",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PreToolUse",
+        "Stop",
+        "SubagentStop",
+        "TaskCompleted",
+        "TaskCreated",
+        "TeammateIdle",
+        "UserPromptExpansion",
+        "UserPromptSubmit",
+    }
+)
+
+ALIASES = frozenset({"default", "haiku", "inherit", "opus", "sonnet"})  # another server knows none of them
+
+
+def action(sheet: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+    """What it asks, and why it is not asked here."""
+    event = str(at[1])
+    if kind == "http":
+        headers = sheet.mapping((*at, "headers"), fields.get("headers") or {}, 'write {"Name": "value"}')
+        found = http_action(sheet.document, at, sheet.text(at, fields, "url"), headers)
+        never = "Claude Code runs no `http` hook there" if event in NO_HTTP_EVENTS else ""
+        return found, never or _not_allowed(sheet, found) or _local(event, found)
+    text = sheet.text(at, fields, "prompt")
+    if not text.strip():
+        raise invalid_value(sheet.document, at, f"a hook of the type `{kind}` needs a prompt", "add `prompt`")
+    never = "" if event in MODEL_EVENTS else f"Claude Code runs no `{kind}` hook there"
+    model = sheet.text(at, fields, "model")
+    goes_on = kind == "prompt" and sheet.flag(at, fields, "continueOnBlock")
+    short = model in ALIASES
+    return Prompt(text=text, model="" if short else model, agent=kind == "agent", continue_on_block=goes_on), never
+
+
+def variables(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The variables that headers may hold: the hook's own list, within that of the whole file."""
+    wanted = sheet.texts(at, fields, "allowedEnvVars")
+    if "httpHookAllowedEnvVars" not in sheet.document.value:
+        return wanted
+    general = sheet.texts((), sheet.document.value, "httpHookAllowedEnvVars")
+    return tuple(name for name in wanted if name in general)
+
+
+def _not_allowed(sheet: SourceReader, action: Http) -> str:
+    if "allowedHttpHookUrls" not in sheet.document.value:
+        return ""
+    patterns = sheet.texts((), sheet.document.value, "allowedHttpHookUrls")
+    shapes = (".*".join(re.escape(part) for part in pattern.split("*")) for pattern in patterns)
+    return "" if any(re.fullmatch(shape, action.url) for shape in shapes) else "`allowedHttpHookUrls` leaves it out"
+
+
+def _local(event: str, action: Http) -> str:
+    """That format has no word for "local is meant", so it is said in ours."""
+    why = local_url_problem(action)
+    if not why:
+        return ""
+    kind = DIALECTS[AGENT].EVENTS[event].kind.value
+    line = (
+        f'- {{event: {kind}, type: http, dialect: {AGENT}, url: "{action.url}", '
+        f'allow_local: ["{endpoint(action.url).host_port}"]}}'
+    )
+    return f"{why}; if that is meant, add to `hooks:` of hooktray.yaml: {line}"

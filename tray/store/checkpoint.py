@@ -1,0 +1,51 @@
+"""What we last wrote into the database, noted beside it: whoever changes the database alone is noticed.
+
+Two lines stand there while a change is being written, so that whichever of them a crash leaves is ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from tray.errors import StoreError
+
+LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
+SWITCH = "switch.head"  # the digest of what we last wrote
+
+
+def read_checkpoint(path: Path) -> tuple[str, ...]:
+    """The lines; none when nothing was noted, or the note is gone."""
+    try:
+        return tuple(path.read_text(encoding="ascii").split("\n")[:-1])
+    except (OSError, ValueError):
+        return ()
+
+
+def has_approvals(folder: Path) -> bool:
+    """Whether a row of the ledger was noted: there was a database with decisions in it."""
+    return any(line and not line.startswith("0 ") for line in read_checkpoint(folder / LEDGER))
+
+
+def archive_checkpoints(folder: Path, name: str) -> None:
+    """Keep the notes of a database that is gone under `name`: the next one is not measured against them."""
+    for one in (LEDGER, SWITCH):
+        with contextlib.suppress(FileNotFoundError):
+            (folder / one).replace(folder / f"{name}.{one}")
+
+
+def write_checkpoint(path: Path, lines: Sequence[str]) -> None:
+    """On the disk when it returns. Raises StoreError."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="ascii") as file:
+            draft.chmod(0o600)
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        hint = "check the folder's permissions and the free space"
+        raise StoreError(f"{path}: {error.strerror}", hint=hint) from error

@@ -1,0 +1,78 @@
+"""What the tray holds in memory to make a deleted state folder anew: approved bytes and small records."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from tray.store.copies import Bundle, Copies, DamagedError
+
+COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
+RECORDS_SIZE = 4 * 1024 * 1024
+RECORDS = ("connections", "adoptions", "last-good.yaml", "welcomed")  # what `connect` and `adopt` wrote, and ours
+
+Stamp = tuple[int, int, int]
+
+
+class RecoverySnapshot:
+    """Called by one thread."""
+
+    def __init__(self, folder: Path, copies: Copies) -> None:
+        self._folder = folder
+        self._copies = copies
+        self._stamps: dict[str, Stamp] = {}
+        self._too_large: set[str] = set()  # digests of copies that did not fit
+        self.bundles: dict[str, Bundle] = {}  # by digest
+        self.records: dict[str, bytes] = {}  # by their path below the state folder
+
+    def update(self, digests: Collection[str]) -> None:
+        """Take what is approved now, and the records, as far as they fit; what changed is read again."""
+        self.bundles = {name: unit for name, unit in self.bundles.items() if name in digests}
+        left = COPIES_SIZE - sum(map(_size, self.bundles.values()))
+        for name in digests:
+            if name not in self.bundles and name not in self._too_large:
+                with contextlib.suppress(DamagedError):
+                    unit = self._copies.bundle(name)
+                    if _size(unit) <= left:
+                        self.bundles[name] = unit
+                        left -= _size(unit)
+                    else:
+                        self._too_large.add(name)
+        self._too_large &= set(digests)
+        self.records = records(self._folder, self._stamps, self.records)
+
+
+def records(folder: Path, signs: dict[str, Stamp], known: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The records below a state folder; those whose sign is the same as before come from `known`."""
+    found: dict[str, bytes] = {}
+    left = RECORDS_SIZE
+    for path in _files(folder):
+        name = str(path.relative_to(folder))
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            sign = (status.st_ino, status.st_mtime_ns, status.st_size)
+            if status.st_size > left:
+                continue
+            if signs.get(name) != sign or name not in known:
+                found[name] = path.read_bytes()
+            else:
+                found[name] = known[name]
+            signs[name] = sign
+            left -= status.st_size
+    return found
+
+
+def _files(folder: Path) -> list[Path]:
+    files = []
+    for name in RECORDS:
+        place = folder / name
+        if place.is_dir():
+            files += [one for one in sorted(place.iterdir()) if one.is_file()]
+        elif place.is_file():
+            files.append(place)
+    return files
+
+
+def _size(bundle: Bundle) -> int:
+    return sum(map(len, bundle.contents.values()))

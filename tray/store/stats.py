@@ -1,0 +1,178 @@
+"""What the journal adds up to: hooks' runs, decisions by hour, sessions, agents. Read only.
+
+What `hooktray test` sent is left out. Pictures look at the newest rows only, so that none of a long journal takes
+long; `hooks` and `agents` look at all since a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tray.model.decision import Status, Verdict
+from tray.model.event import PROBE_PREFIX
+from tray.store.db import Database
+
+MAX_ROWS = 20_000
+MAX_RUN_ROWS = 5_000  # each of them may hold many turns
+HOUR = 3600.0
+NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
+SELECT_RUNS = (
+    "SELECT json_extract(value, '$.name') AS name, json_extract(value, '$.status') AS status,"
+    " json_extract(value, '$.ms') AS ms, at FROM journal, json_each(hooks)"
+    " WHERE test = 0 AND hooks <> '[]' AND at >= :since"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HourCount:
+    """So many decisions of one verdict in the hour that began at `hour`."""
+
+    hour: float
+    verdict: Verdict
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class HookRun:
+    """One hook's turn, as far as pictures need it."""
+
+    hook: str
+    status: str
+    ms: float
+    at: float
+
+    @property
+    def failed(self) -> bool:
+        return self.status in (Status.FAILED, Status.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookSummary:
+    """One hook's turns; times are milliseconds of those that ran."""
+
+    hook: str
+    runs: int
+    failed: int
+    timed_out: int
+    skipped: int
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """One session of an agent, as far as the journal reaches."""
+
+    agent: str
+    session: str
+    project: str
+    first: float
+    last: float
+    count: int
+    denied: int
+    asked: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentActivity:
+    """The last sign of life of one agent."""
+
+    agent: str
+    at: float
+    event: str
+    project: str
+    count: int  # its decisions of the last day
+
+
+class Statistics:
+    """Each question is one query on the caller's thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def hours(self, since: float) -> list[HourCount]:
+        """Decisions by hour and verdict, oldest first."""
+        sql = (
+            "SELECT cast(at / :hour AS INTEGER) AS hour, verdict, count(*) AS count FROM journal"
+            f" WHERE {NEWEST} AND at >= :since GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        found = self._rows(sql, {"hour": HOUR, "since": since, "rows": MAX_ROWS})
+        return [HourCount(hour * HOUR, Verdict(verdict), count) for hour, verdict, count in found]
+
+    def hook_runs(self, since: float, hook: str = "") -> list[HookRun]:
+        """What hooks did, skipped ones aside, oldest first."""
+        sql = f"{SELECT_RUNS} AND {NEWEST} AND status <> 'skipped' AND :hook IN ('', name) ORDER BY seq"
+        values = {"since": since, "rows": MAX_RUN_ROWS, "hook": hook}
+        return [HookRun(name, status, ms or 0.0, at) for name, status, ms, at in self._rows(sql, values)]
+
+    def hooks(self, since: float) -> list[HookSummary]:
+        """Every turn of each hook, by name."""
+        turns: dict[str, list[tuple[str, float]]] = {}
+        for name, status, ms, _ in self._rows(f"{SELECT_RUNS} ORDER BY name", {"since": since}):
+            turns.setdefault(str(name), []).append((status, ms or 0.0))
+        return [_summarise(hook, found) for hook, found in turns.items()]
+
+    def agents(self, since: float) -> dict[str, dict[str, int]]:
+        """How many decisions of each verdict each agent was given."""
+        sql = (
+            "SELECT agent, verdict, count(*) AS count FROM journal WHERE test = 0 AND at >= :since"
+            " GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        counts: dict[str, dict[str, int]] = {}
+        for agent, verdict, count in self._rows(sql, {"since": since}):
+            counts.setdefault(agent, {one.word: 0 for one in Verdict})[Verdict(verdict).word] = count
+        return counts
+
+    def sessions(self, limit: int) -> list[SessionSummary]:
+        """Those last heard of come first."""
+        sql = (
+            "SELECT agent, session, max(project) AS project, min(at) AS first, max(at) AS last, count(*) AS count,"
+            " sum(verdict = 3) AS denied, sum(verdict = 2) AS asked, max(seq) AS seq FROM journal"
+            f" WHERE {NEWEST} AND session <> '' GROUP BY agent, session ORDER BY seq DESC LIMIT :limit"
+        )
+        names = ("agent", "session", "project", "first", "last", "count", "denied", "asked")
+        return [
+            SessionSummary(**{name: row[name] for name in names})
+            for row in self._rows(sql, {"rows": MAX_ROWS, "limit": limit})
+        ]
+
+    def agent_activity(self, agents: Sequence[str], since: float) -> list[AgentActivity]:
+        """The agents that were ever heard of, our own events aside."""
+        theirs = f"agent = :agent AND NOT test AND session NOT GLOB '{PROBE_PREFIX}*'"
+        last = f"SELECT at, event, project FROM journal WHERE {theirs} ORDER BY seq DESC LIMIT 1"
+        sql = f"SELECT count(*) FROM journal WHERE {NEWEST} AND {theirs} AND at >= :since"
+        found = []
+        with self._database.connect() as connection:
+            for agent in agents:
+                row = connection.execute(last, {"agent": agent}).fetchone()
+                if row is None:
+                    continue
+                count = connection.execute(sql, {"agent": agent, "since": since, "rows": MAX_ROWS}).fetchone()[0]
+                found.append(
+                    AgentActivity(agent=agent, at=row["at"], event=row["event"], project=row["project"], count=count)
+                )
+        return sorted(found, key=lambda one: -one.at)
+
+    def _rows(self, sql: str, values: dict[str, object]) -> list:  # type: ignore[type-arg]
+        with self._database.connect() as connection:
+            return connection.execute(sql, values).fetchall()
+
+
+def _summarise(hook: str, turns: Sequence[tuple[str, float]]) -> HookSummary:
+    of = [status for status, _ in turns]
+    times = sorted(ms for status, ms in turns if status != Status.SKIPPED)
+    return HookSummary(
+        hook=hook,
+        runs=len(times),
+        failed=of.count(Status.FAILED),
+        timed_out=of.count(Status.TIMED_OUT),
+        skipped=of.count(Status.SKIPPED),
+        p50=percentile(times, 50),
+        p95=percentile(times, 95),
+    )
+
+
+def percentile(times: Sequence[float], share: int) -> float:
+    """Of sorted times the nearest rank: one that was really measured; 0 of none."""
+    return times[max(0, -(-share * len(times) // 100) - 1)] if times else 0.0

@@ -1,0 +1,124 @@
+"""Bounded JSON: no duplicate keys, NaN or Infinity, and no recursion that the text decides on."""
+
+from __future__ import annotations
+
+import json
+import re
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
+
+from tray.errors import ConfigError
+from tray.strict.document import Document, LineIndex, Mark, Path, StrictReader, decode, quote_short
+
+JSON_DEPTH = 64
+_MAX_DEPTH = 200  # no caller may ask for more: one level costs two frames of the interpreter's stack
+_BLANK = re.compile(r"[ \t\n\r]*+")
+_LITERAL = re.compile(r"true|false|null")
+_LITERALS = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
+_NOT_FINITE = re.compile(r"-?(?:NaN|Infinity)")
+
+
+class _JsonReader(StrictReader):
+    """One pass over the text; strings are left to the json module's own scanner."""
+
+    def __init__(self, text: str, path: str, depth: int) -> None:
+        super().__init__(path, depth)
+        self._text = text
+        self._ruler = LineIndex(text)
+
+    def document(self) -> Document:
+        value, end = self._value(self._blank(0), ())
+        end = self._blank(end)
+        if end < len(self._text):
+            raise self._unexpected(end, "the end of the file", "keep one JSON value in the file")
+        return self._document(value)
+
+    def _blank(self, at: int) -> int:
+        found = _BLANK.match(self._text, at)
+        return found.end() if found else at
+
+    def _value(self, at: int, path: Path) -> tuple[Any, int]:
+        mark = self._ruler.mark(at)
+        self._enter(path, mark)
+        char = self._text[at : at + 1]
+        if char == '"':
+            return self._string(at)
+        if char not in {"{", "["}:
+            return self._atom(at, mark)
+        self._descend(path, mark)
+        return self._object(at, path) if char == "{" else self._array(at, path)
+
+    def _atom(self, at: int, mark: Mark) -> tuple[Any, int]:
+        if word := _LITERAL.match(self._text, at):
+            return _LITERALS[word[0]], word.end()
+        if odd := _NOT_FINITE.match(self._text, at):
+            raise self._error(mark, f"{odd[0]} is not a JSON number", "write a number, or null")
+        if figure := _NUMBER.match(self._text, at):
+            return self._number(figure[0], mark, whole=not (figure[1] or figure[2])), figure.end()
+        raise self._unexpected(at, "a value", "write text in double quotes; JSON has no comments")
+
+    def _string(self, at: int) -> tuple[str, int]:
+        try:
+            text, end = scanstring(self._text, at + 1, True)
+        except json.JSONDecodeError as error:
+            what = error.msg.removesuffix(" at")
+            raise self._error(self._ruler.mark(error.pos), what, "check the quotes and backslashes") from None
+        return text, end
+
+    def _array(self, at: int, path: Path) -> tuple[list[Any], int]:
+        items: list[Any] = []
+        at = self._blank(at + 1)
+        if self._text[at : at + 1] == "]":
+            return items, at + 1
+        while True:
+            item, at = self._value(at, (*path, len(items)))
+            items.append(item)
+            at, closed = self._comma(at, "]")
+            if closed:
+                return items, at
+
+    def _object(self, at: int, path: Path) -> tuple[dict[str, Any], int]:
+        entries: dict[str, Any] = {}
+        at = self._blank(at + 1)
+        if self._text[at : at + 1] == "}":
+            return entries, at + 1
+        while True:
+            key, at = self._name(at, path)
+            entries[key], at = self._value(at, (*path, key))
+            at, closed = self._comma(at, "}")
+            if closed:
+                return entries, at
+
+    def _name(self, at: int, path: Path) -> tuple[str, int]:
+        if self._text[at : at + 1] != '"':
+            raise self._unexpected(
+                at, "a key in double quotes", "remove a comma that nothing follows; quote every key"
+            )
+        mark = self._ruler.mark(at)
+        key, at = self._string(at)
+        self._key((*path, key), mark)
+        at = self._blank(at)
+        if self._text[at : at + 1] != ":":
+            raise self._unexpected(at, f"`:` after the key {quote_short(key)}", "write `:` between key and value")
+        return key, self._blank(at + 1)
+
+    def _comma(self, at: int, end: str) -> tuple[int, bool]:
+        at = self._blank(at)
+        char = self._text[at : at + 1]
+        if char == end:
+            return at + 1, True
+        if char != ",":
+            raise self._unexpected(at, f"`,` or `{end}`", "check the commas and brackets")
+        return self._blank(at + 1), False
+
+    def _unexpected(self, at: int, expected: str, hint: str) -> ConfigError:
+        found = (
+            quote_short(self._text[at : at + 20].split("\n")[0]) if at < len(self._text) else "the end of the file"
+        )
+        return self._error(self._ruler.mark(at), f"expected {expected}, got {found}", hint)
+
+
+def load_json(text: str | bytes, path: str, *, limit: int, depth: int = JSON_DEPTH) -> Document:
+    """The file's values; at most `limit` bytes and `depth` levels."""
+    return _JsonReader(decode(text, path, limit), path, min(depth, _MAX_DEPTH)).document()

@@ -1,0 +1,215 @@
+"""Makes foreign text safe to keep: each secret becomes a fingerprint, by its own shape or by the name beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tray.text.secret_patterns import (
+    BARE_VALUE,
+    CLEAN_TAIL,
+    CLEAN_VALUE,
+    ENV_VALUE,
+    FLAG,
+    NAME,
+    PLAIN_VALUE,
+    QUOTED_VALUE,
+    SEPARATOR,
+    SHAPES,
+    TAIL,
+)
+from tray.text.secret_prefilter import find_names, find_tokens, fold_case
+
+_DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
+_NAMES = 64  # characters before a name that may belong to it
+_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """The text without its secrets, and the kinds of those that were there, in order, with their fingerprints."""
+
+    text: str
+    masks: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+
+
+class _SecretSpan(NamedTuple):
+    start: int
+    end: int
+    kind: str
+
+
+def redact(text: str, keep: int | None = None) -> Redacted:
+    """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints.
+
+    With `keep`, only so many characters of the text come out, but for a secret at that border, which is masked as
+    far as the text goes: who keeps a part gives some more of it, so that no secret is cut into what no rule knows.
+    """
+    low = fold_case(text)
+    spans = _merge_spans(sorted([*_pattern_spans(text, low), *_named_spans(text, low)]))
+    if keep is not None:
+        spans = [span for span in spans if span.start < keep]
+        text = text[: max([keep, *(span.end for span in spans[-1:])])]
+    parts, end, fingerprints = [], 0, []
+    for span in spans:
+        fingerprints.append(_fingerprint(text[span.start : span.end]))
+        parts += [text[end : span.start], mask_text(span.kind, fingerprints[-1])]
+        end = span.end
+    return Redacted("".join([*parts, text[end:]]), tuple(span.kind for span in spans), tuple(fingerprints))
+
+
+def redact_value(value: object) -> tuple[object, tuple[str, ...]]:
+    """The same through nested JSON values; a key or header named like a secret masks its whole value."""
+    masks: list[str] = []
+    return _redact_any(value, "", masks, 0), tuple(masks)
+
+
+def mask_text(kind: str, fingerprint: str) -> str:
+    """What stands where a secret was."""
+    return f"[masked {kind} {fingerprint}]"
+
+
+def _mask(kind: str, secret: str) -> str:
+    return mask_text(kind, _fingerprint(secret))
+
+
+def _fingerprint(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _pattern_spans(text: str, low: str | None) -> Iterator[_SecretSpan]:
+    for found in find_tokens(text):
+        yield _SecretSpan(*found.span(), found.lastgroup or "token")
+    for kind, words, shape in SHAPES:
+        if low is None or any(word in low for word in words):
+            for found in shape.finditer(text):
+                if not found["value"].startswith("[masked"):
+                    yield _SecretSpan(*found.span("value"), kind)
+
+
+def _named_spans(text: str, low: str | None) -> Iterator[_SecretSpan]:
+    """Secrets that a name gives away: `password = x`, `"api_key": "x"`, `--token x`."""
+    end = 0
+    for name in find_names(text, low):
+        value = _value_after(text, name) if name.start() >= end else None
+        if (
+            value
+            and not _is_call(text, value)
+            and _is_secret(value["value"], bool(name["strong"]), _is_quoted(value))
+        ):
+            end = value.end("value")
+            yield _SecretSpan(*value.span("value"), name[0].lower().replace("_", " ").replace("-", " "))
+
+
+def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
+    tail = TAIL.match(text, name.end())
+    if tail is None or CLEAN_TAIL.match(tail[0]):
+        return None
+    sign = SEPARATOR.match(text, tail.end())
+    if sign is None:
+        flag = FLAG.match(text, tail.end()) if _is_flag(text, name.start()) else None
+        return (QUOTED_VALUE.match(text, flag.end()) or BARE_VALUE.match(text, flag.end())) if flag else None
+    bare = ENV_VALUE if sign[0] == "=" and name[0].isupper() else BARE_VALUE
+    return QUOTED_VALUE.match(text, sign.end()) or bare.match(text, sign.end())
+
+
+def _is_flag(text: str, at: int) -> bool:
+    before = text[max(0, at - _NAMES) : at]
+    return before[before.rfind(" ") + 1 :].startswith("--")
+
+
+def _is_quoted(value: re.Match[str]) -> bool:
+    return "quote" in value.re.groupindex
+
+
+def _is_call(text: str, value: re.Match[str]) -> bool:
+    """Code, not a value: `token = next(…)`, or the quote that ends a text such as 'Password: '."""
+    if _is_quoted(value):
+        return value["value"][0] in " ,):;]}+" and not text.startswith(value["quote"], value.end())
+    return text[value.end() : value.end() + 1] in {"(", "["} and value["value"].replace(".", "_").isidentifier()
+
+
+def _is_secret(value: str, strong: bool, quoted: bool) -> bool:
+    if CLEAN_VALUE.fullmatch(value):
+        return False
+    if strong:
+        return quoted or not (_is_code(value) or (len(value) < 4 and value.isdigit()))
+    return (
+        len(value) >= 8 and not PLAIN_VALUE.fullmatch(value) and (quoted or not _is_code(value)) and " " not in value
+    )
+
+
+def _is_code(value: str) -> bool:
+    """An expression such as args.password, which names a secret and is none."""
+    parts = value.split(".")
+    return len(parts) > 1 and all(part.isidentifier() and not any(map(str.isdigit, part)) for part in parts)
+
+
+def _merge_spans(spans: list[_SecretSpan]) -> list[_SecretSpan]:
+    """Overlapping spans become one, under the name of the one that begins first."""
+    merged: list[_SecretSpan] = []
+    for span in spans:
+        if merged and span.start < merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
+    return merged
+
+
+def _redact_any(value: object, name: str, masks: list[str], depth: int) -> object:
+    if depth > _DEPTH:
+        masks.append("depth")
+        return "[masked depth]"
+    if isinstance(value, str):
+        return _redact_string(value, name, masks)
+    if isinstance(value, Mapping):
+        return _redact_mapping(value, name, masks, depth + 1)
+    if isinstance(value, list | tuple):
+        return _redact_list(value, name, masks, depth + 1)
+    if name and isinstance(value, int | float) and not isinstance(value, bool) and _is_password_name(name):
+        return _redact_string(str(value), name, masks)
+    return value
+
+
+def _redact_mapping(value: Mapping[object, object], name: str, masks: list[str], depth: int) -> dict[object, object]:
+    title = value.get("name", value.get("key"))
+    entries: dict[object, object] = {}
+    for key, item in value.items():
+        own = title if key == "value" and isinstance(title, str) else key if isinstance(key, str) else ""
+        shown = _redact_string(key, "", masks) if isinstance(key, str) else key
+        entries[shown] = _redact_any(item, _secret_name(own) or name, masks, depth)
+    return entries
+
+
+def _redact_list(value: list[object] | tuple[object, ...], name: str, masks: list[str], depth: int) -> list[object]:
+    if len(value) == 2 and isinstance(value[0], str) and _secret_name(value[0]):
+        return [value[0], _redact_any(value[1], _secret_name(value[0]), masks, depth)]
+    return [_redact_any(item, name, masks, depth) for item in value]
+
+
+def _redact_string(value: str, name: str, masks: list[str]) -> str:
+    if name and (name in _HEADERS or _is_secret(value, _is_password_name(name), True)) and value:
+        masks.append(name)
+        return value if value.startswith("[masked") else _mask(name, value)
+    redacted = redact(value)
+    masks.extend(redacted.masks)
+    return redacted.text
+
+
+def _secret_name(key: str) -> str:
+    """What a key says of its value: the name of a secret, or ""."""
+    if key.lower() in _HEADERS:
+        return key.lower()
+    for found in NAME.finditer(key[:256]):
+        if not CLEAN_TAIL.match(key, found.end()):
+            return found[0].lower().replace("_", " ").replace("-", " ")
+    return ""
+
+
+def _is_password_name(name: str) -> bool:
+    found = NAME.search(name.replace(" ", "_"))
+    return bool(found and found["strong"])

@@ -1,0 +1,133 @@
+"""Opens the page: starts its server when somebody asks for the first time, and shows a browser the way in.
+
+The link carries a pass that works once. It stands in a file that only its owner can read, and which is gone after
+use: on a browser's command line every process of the machine could read it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tray.errors import HooktrayError
+from tray.language import say
+from tray.model.decision import Record
+from tray.web.refusals import RefusalCause
+from tray.web.services import PageServices
+
+if TYPE_CHECKING:
+    from tray.web.server import WebServer
+
+START_TIMEOUT = 20.0  # seconds
+NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
+PREFIX = "open-"
+LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
+<p><a href="{link}">Open Hooktray</a></p></html>
+"""
+
+
+class WebPage:
+    """Cheap until opened: neither the server nor its libraries are there before."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, parts: PageServices, folder: Path, open_file: Callable[[Path], None]
+    ) -> None:
+        self._loop = loop
+        self._services = parts
+        self._folder = folder
+        self._open_file = open_file
+        self._lock = threading.Lock()
+        self._server: WebServer | None = None
+        self._remove_links()
+
+    @property
+    def port(self) -> int:
+        """Where it is, while it is open; 0 before. From any thread."""
+        server = self._server
+        return server.port if server else 0
+
+    def open(self, decision: str = "") -> Path:
+        """The decisions, or one of them. From any thread but the loop's.
+
+        Returns the file that leads there, for a desktop that did not do what it was asked for. Raises HooktrayError
+        where nothing can open a file.
+        """
+        with self._lock:
+            path = self._write(self._server or self._start(), decision)
+            self._show(path)
+        return path
+
+    def publish(self, record: Record) -> None:
+        """From any thread."""
+        if server := self._server:
+            self._loop.call_soon_threadsafe(server.publish, record)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._server:
+                with contextlib.suppress(TimeoutError):
+                    asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(5)
+            self._server = None
+            self._remove_links()
+
+    def _show(self, path: Path) -> None:
+        try:
+            self._open_file(path)
+        except HooktrayError as error:
+            _remove(path)
+            raise HooktrayError(
+                say("nothing here can open a browser"),
+                hint=say(
+                    "install a browser and xdg-utils; the tray's menu and the command line work without the page"
+                ),
+            ) from error
+
+    def _start(self) -> WebServer:
+        from tray.web.server import LINK_LIFETIME, WebServer
+
+        async def start() -> WebServer:
+            server = WebServer(self._services, _remove)
+            await server.start()
+            return server
+
+        self._link_lifetime = LINK_LIFETIME
+        starting = asyncio.run_coroutine_threadsafe(start(), self._loop)
+        try:
+            self._server = starting.result(START_TIMEOUT)
+        except (TimeoutError, OSError) as error:
+            starting.cancel()
+            why = str(error) or f"not within {START_TIMEOUT:g} s"
+            raise HooktrayError(
+                say("the page could not be started: {why}", why=why), hint=say("try it once more")
+            ) from error
+        return self._server
+
+    def _write(self, server: WebServer, decision: str) -> Path:
+        number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
+        path = Path(name)
+        with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
+            file.write(LINK_PAGE.format(link=server.link(path, decision)))
+        note = server.refusal(RefusalCause.LINK_EXPIRED)
+        self._loop.call_soon_threadsafe(self._loop.call_later, self._link_lifetime, _expire, path, note)
+        self._loop.call_soon_threadsafe(self._loop.call_later, NOTE_LIFETIME, _remove, path)
+        return path
+
+    def _remove_links(self) -> None:
+        for path in self._folder.glob(f"{PREFIX}*.html"):
+            _remove(path)
+
+
+def _expire(path: Path, note: str) -> None:
+    """Replace an unused link by a note, which shows a late browser why the link does not work."""
+    if path.exists():
+        path.write_text(note, encoding="utf-8")
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)

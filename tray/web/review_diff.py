@@ -1,0 +1,67 @@
+"""What changed between the approved bytes of a hook and those that are proposed, line by line."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tray.approvals.catalog import REMOVED, HookState
+from tray.approvals.review import format_definition
+from tray.store.copies import Copies, DamagedError, Manifest
+
+CONTEXT = 3  # lines around a change
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    sign: str  # "+", "-", "@" or " "
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """One text before and after; `what` is the definition or a file's path."""
+
+    title: str
+    lines: tuple[DiffLine, ...]
+
+
+def hook_id(key: str) -> str:
+    """A hook's name in an address: its key may hold anything, this holds hex digits."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def review_diff(one: HookState, copies: Copies) -> tuple[FileDiff, ...]:
+    """Nothing when there is nothing approved to hold the proposal against."""
+    if not one.approved or one.digest in ("", REMOVED, one.approved):
+        return ()
+    try:
+        before, now = copies.check(one.approved), copies.check(one.digest)
+    except DamagedError as damage:
+        return (FileDiff("the approved copy", (DiffLine("@", damage.message),)),)
+    return tuple(change for change in _changes(one, before, now, copies) if change.lines)
+
+
+def _changes(one: HookState, before: Manifest, now: Manifest, copies: Copies) -> Iterator[FileDiff]:
+    yield FileDiff("definition", _lines(format_definition(before.definition), format_definition(now.definition)))
+    for path in sorted({*before.files, *now.files}):
+        if before.files.get(path) != now.files.get(path):
+            old = _text(copies, one.approved, path) if path in before.files else []
+            new = _text(copies, one.digest, path) if path in now.files else []
+            yield FileDiff(path, _lines(old, new) or (DiffLine("@", "only bytes that are no text changed"),))
+    if before.pinned != now.pinned:
+        programs = (sorted(f"{path} {sum}" for path, sum in each.pinned.items()) for each in (before, now))
+        yield FileDiff("programs", _lines(*programs))
+
+
+def _lines(before: list[str], now: list[str]) -> tuple[DiffLine, ...]:
+    found = list(difflib.unified_diff(before, now, n=CONTEXT, lineterm=""))[2:]  # without the two names
+    return tuple(
+        DiffLine("@" if line.startswith("@@") else line[0], line if line[0] == "@" else line[1:]) for line in found
+    )
+
+
+def _text(copies: Copies, digest: str, path: str) -> list[str]:
+    return copies.path(digest, path).read_bytes().decode("utf-8", "replace").splitlines()

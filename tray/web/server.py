@@ -1,0 +1,257 @@
+"""The page's server on 127.0.0.1: guard first, then one table of addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from aiohttp import web
+
+from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.errors import HooktrayError
+from tray.model.decision import Record
+from tray.web import filters, guard, http_messages, peers
+from tray.web.actions import SWITCH, PageActions
+from tray.web.guard import RequestHead
+from tray.web.live import DecisionStream
+from tray.web.refusals import REFUSALS, RefusalCause
+from tray.web.security_headers import STATIC, headers
+from tray.web.services import PageServices
+from tray.web.tokens import OneTimeTokens, TokenError, random_token
+from tray.web.views import PageViews, View
+
+HOST = "127.0.0.1"
+THREADS = 4
+KEEPALIVE_TIMEOUT = 75.0  # seconds that an idle connection stays
+LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's first request
+KINDS = {".svg": "image/svg+xml"}
+
+DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
+PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
+    (re.compile("/"), PageViews.decisions),
+    (re.compile(f"/decisions/({DECISION.pattern})"), PageViews.decision),
+    (re.compile("/sessions"), PageViews.sessions),
+    (re.compile("/session"), PageViews.session),
+    (re.compile("/hooks"), PageViews.hooks),
+    (re.compile("/hooks/([0-9a-f]{16})"), PageViews.hook),
+    (re.compile("/confirm/([a-z]{1,10})"), PageViews.confirm),
+    (re.compile("/statistics"), PageViews.statistics),
+    (re.compile("/agents"), PageViews.agents),
+    (re.compile("/switch"), PageViews.switch),
+    (re.compile("/enter"), PageViews.enter),
+)
+
+LINK_CAUSES = {
+    TokenError.USED: RefusalCause.LINK_USED,
+    TokenError.EXPIRED: RefusalCause.LINK_EXPIRED,
+    TokenError.UNKNOWN: RefusalCause.LINK_UNKNOWN,
+}
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedRequest:
+    """What the guard has found out about a request that it let through."""
+
+    head: RequestHead
+    peer: peers.TcpPeer | None
+
+
+class WebServer:
+    """Built and used on the event loop; `start` gives it a free port."""
+
+    def __init__(self, parts: PageServices, on_entered: Callable[[Path], None]) -> None:
+        self._services = parts
+        self._on_entered = on_entered
+        self._actions = PageActions(parts)
+        self._views = PageViews(parts, self._actions)
+        self._stream = DecisionStream()
+        self._token = random_token()
+        self._link_tokens: OneTimeTokens[Path] = OneTimeTokens(LINK_LIFETIME)
+        self._pool = ThreadPoolExecutor(THREADS, "page")
+        listener = http_messages.HttpServer(
+            self._answer, handler_cancellation=True, access_log=None, keepalive_timeout=KEEPALIVE_TIMEOUT
+        )
+        self._runner = web.ServerRunner(listener, shutdown_timeout=1)
+        self._authority = ""
+        self._cookie = ""
+        self.port = 0
+
+    async def start(self) -> None:
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, HOST, 0)
+        await site.start()
+        self.port = port = self._runner.addresses[0][1]
+        self._authority, self._cookie = f"{HOST}:{port}", f"hooktray-{port}"
+
+    async def close(self) -> None:
+        self._stream.close()
+        await self._runner.cleanup()
+        self._pool.shutdown(wait=False)
+
+    async def _in_thread(self, work: Callable[..., T], *words: object) -> T:
+        """In a thread of the page's own: nothing that reads a disk runs on the loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
+
+    def link(self, file: Path, decision: str = "") -> str:
+        """An address that signs one browser in, once, and leads on; `file` is where it stands, and goes with it."""
+        on = f":{decision}" if DECISION.fullmatch(decision) else ""
+        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{on}"
+
+    def publish(self, record: Record) -> None:
+        self._stream.publish(record)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            asked = http_messages.request_head(request)
+            if refusal := guard.refusal(asked, self._authority, self._cookie, self._token):
+                return self._refuse(refusal)
+            peer = await self._in_thread(self._peer, request)
+            if peer and not peer.is_ours:
+                return self._refuse(RefusalCause.OTHER_USER)
+            return await self._route(request, CheckedRequest(head=asked, peer=peer))
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except HooktrayError as error:  # the journal cannot be read, for one
+            return self._failed(error, 503)
+        except Exception:  # the connection: whatever went wrong, the tray goes on
+            log.exception("the page could not answer")
+            return self._refuse(RefusalCause.INTERNAL_ERROR)
+
+    def _peer(self, request: web.BaseRequest) -> peers.TcpPeer | None:
+        ends = request.transport and [request.transport.get_extra_info(end) for end in ("peername", "sockname")]
+        return peers.find(*ends) if ends and peers.is_supported() else None
+
+    async def _route(self, request: web.BaseRequest, caller: CheckedRequest) -> web.StreamResponse:
+        path = caller.head.path
+        if caller.head.method == "POST":
+            if found := await self._in_thread(self._objection, caller.peer):
+                return self._refuse(found.objection, found.detail)
+            work = POSTS.get(path)
+            return await work(self, request) if work else self._refuse(RefusalCause.NOT_FOUND)
+        if path.startswith(guard.STATIC_PATH):
+            return self._static(path.removeprefix(guard.STATIC_PATH))
+        if path == "/live":
+            return await self._live(request)
+        return await self._show(path, request.query)
+
+    async def _show(self, path: str, query: Mapping[str, str]) -> web.Response:
+        for pattern, view in PAGES:
+            if found := pattern.fullmatch(path):
+                html = await self._in_thread(view, self._views, query, "".join(found.groups()))
+                return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
+        return self._refuse(RefusalCause.NOT_FOUND)
+
+    def _objection(self, peer: peers.TcpPeer | None) -> ClickRejection | None:
+        """Why no act from there counts. On Linux, an act of a process that the system does not show never counts."""
+        if not peers.is_supported():
+            return None
+        pids = peer.processes() if peer else ()
+        if not pids:
+            return ClickRejection(ClickObjection.UNSEEN, "")
+        return next((found for pid in pids if (found := self._services.objection(pid))), None)
+
+    async def _enter(self, request: web.BaseRequest) -> web.Response:
+        """The one-time pass of a link becomes the cookie of this start."""
+        try:
+            word = json.loads(await request.text())["pass"]
+        except (ValueError, KeyError, TypeError):
+            return self._refuse(RefusalCause.LINK_UNKNOWN)
+        file = self._link_tokens.redeem(word) if isinstance(word, str) else TokenError.UNKNOWN
+        if isinstance(file, TokenError):
+            return self._refuse(LINK_CAUSES[file])
+        self._on_entered(file)
+        answer = http_messages.response("", status=204)
+        answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
+        return answer
+
+    async def _confirm(self, request: web.BaseRequest) -> web.Response:
+        slip = str((await request.post()).get("slip", ""))
+        try:
+            wish = await self._in_thread(self._actions.confirm, slip)
+        except HooktrayError as error:
+            return self._failed(error, 409)
+        return http_messages.redirect(f"/{'switch' if wish.action in SWITCH else 'hooks'}?done={wish.action}")
+
+    async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
+        act = str((await request.post()).get("act", ""))
+        return (
+            http_messages.redirect("/switch")
+            if await self._in_thread(self._actions.perform_immediately, act)
+            else self._refuse(RefusalCause.NOT_FOUND)
+        )
+
+    async def _choose(self, request: web.BaseRequest) -> web.Response:
+        form = await request.post()
+        on = {"on": True, "off": False}.get(str(form.get("turn", "")))
+        done = await self._in_thread(self._services.change_setting, str(form.get("choice", "")), on)
+        return http_messages.redirect("/switch") if done else self._refuse(RefusalCause.NOT_FOUND)
+
+    async def _replay(self, request: web.BaseRequest) -> web.Response:
+        target = str((await request.post()).get("id", ""))
+        html = await self._in_thread(self._views.replay, target) if DECISION.fullmatch(target) else None
+        return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
+
+    async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Decisions as they come, each as the row that the list would show."""
+        if self._stream.is_full:
+            return self._refuse(RefusalCause.TOO_MANY_PAGES)
+        wanted = filters.parse(request.query)
+        after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[: filters.MAX_LENGTH]
+        answer = web.StreamResponse(headers={**headers(), "Content-Type": "text/event-stream"})
+        with self._stream.subscribe() as queue:
+            await answer.prepare(request)
+            missed = {one.id: one for one in await self._in_thread(self._views.rows, wanted, after)}
+            missed |= {one.id: one for one in self._stream.since(after) if wanted.matches(one)}
+            for record in missed.values():
+                await self._send(answer, record)
+            await answer.write(b": ready\n\n")
+            while record := await queue.get():
+                if record.id not in missed and wanted.matches(record):
+                    await self._send(answer, record)
+        return answer
+
+    async def _send(self, answer: web.StreamResponse, record: Record) -> None:
+        await answer.write(f"id: {record.id}\ndata: {self._views.row(record)}\n\n".encode())
+
+    def _static(self, file: str) -> web.Response:
+        path = next((path for path in STATIC.iterdir() if path.name == file and path.suffix in KINDS), None)
+        if path is None:
+            return self._refuse(RefusalCause.NOT_FOUND)
+        return http_messages.response(path.read_text(encoding="utf-8"), KINDS[path.suffix])
+
+    def _page(self, html: str, status: int = 200) -> web.Response:
+        return http_messages.response(html, "text/html", status)
+
+    def _failed(self, error: HooktrayError, status: int) -> web.Response:
+        return self._page(self._views.refusal(error.message, cure=error.hint, leads_back=True), status)
+
+    def _refuse(self, cause: RefusalCause | ClickObjection, detail: str = "") -> web.Response:
+        answer = self._page(self.refusal(cause, detail), REFUSALS[cause].status)
+        if answer.status in (400, 413):
+            answer.force_close()
+        return answer
+
+    def refusal(self, cause: RefusalCause | ClickObjection, detail: str = "") -> str:
+        """The page that a reader is shown."""
+        shown = REFUSALS[cause]
+        return self._views.refusal(shown.why, detail=detail, cure=shown.cure, leads_back=shown.has_back_link)
+
+
+POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {
+    "/choose": WebServer._choose,
+    "/confirm": WebServer._confirm,
+    "/do": WebServer._perform_immediately,
+    "/enter": WebServer._enter,
+    "/replay": WebServer._replay,
+}

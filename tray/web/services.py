@@ -1,0 +1,55 @@
+"""What the page shows and acts on; whoever builds the tray hands it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tray.approvals.callers.clicks import ClickRejection
+from tray.approvals.catalog import HookCatalog
+from tray.approvals.controls import Controls
+from tray.engine.replay import ReplayComparison
+from tray.model.decision import Record
+from tray.store.copies import Copies
+from tray.store.journal import Journal
+from tray.store.stats import Statistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSetting:
+    """A row of the menu's settings: a tick that is on or off, a thing to do (None), or a heading for `choices`."""
+
+    id: str
+    text: str
+    is_on: bool | None = None
+    settings: tuple[PageSetting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentConnection:
+    """Whether our lines stand in an agent's settings, and what to do about it."""
+
+    installed: bool
+    connected: bool
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageServices:
+    """`look` has the sources looked at again before hooks are shown; `objects` judges the process behind a click.
+
+    `choices` are the settings that the menu has now; `choose` clicks one, unless it is as it should be already.
+    `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
+    """
+
+    journal: Journal
+    statistics: Statistics
+    roster: HookCatalog
+    copies: Copies
+    controls: Controls
+    refresh: Callable[[], None]
+    objection: Callable[[int], ClickRejection | None]
+    replay: Callable[[Record], ReplayComparison]
+    settings: Callable[[], tuple[PageSetting, ...]]
+    change_setting: Callable[[str, bool | None], bool]
+    connections: Callable[[], Mapping[str, AgentConnection]]

@@ -1,0 +1,164 @@
+"""The words and marks of the page, and the templates that use them; whatever a template prints is sanitised."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tray.engine.explain import summary
+from tray.language import count, phrase, pick_language, say
+from tray.language.templates import translate_template
+from tray.model.decision import Record, Status
+from tray.text import first_line, printable
+from tray.web.security_headers import script, style
+
+HERE = Path(__file__).parent
+MAX_TEXT = 4_100_000  # characters: more than a review may have
+LABELS = {
+    "deny": phrase("denied"),
+    "ask": phrase("asked"),
+    "trouble": phrase("a hook failed"),
+    "rewrite": phrase("rewritten"),
+    "allow": phrase("allowed"),
+    "abstain": phrase("no opinion"),
+    "skip": phrase("skipped"),
+}
+VERDICTS = ("deny", "ask", "trouble", "rewrite", "allow", "abstain")  # what a row may be shown as, the gravest first
+ALERTS = {
+    "": phrase("none was due"),
+    "sent": phrase("sent"),
+    "held": phrase("held back"),
+    "failed": phrase("it could not be shown"),
+}
+
+
+class TranslatedLoader(FileSystemLoader):
+    """Templates in the reader's language."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        source, path, fresh = super().get_source(environment, template)
+        return translate_template(source, say), path, fresh
+
+
+GATES = {
+    "switch off": phrase("hooks are off"),
+    "paused": phrase("hooks are paused"),
+    "disabled": phrase("it is switched off"),
+    "nested": phrase("the event came from a hook"),
+    "loop cap": phrase("it refused too often in a row"),
+    "once": phrase("it had its turn in this session"),
+    "duplicate": phrase("the same one is asked already"),
+    "busy": phrase("too many events at once"),
+}
+STATES = {
+    "approved": phrase("approved"),
+    "changed": phrase("changed"),
+    "denied": phrase("denied"),
+    "inert": phrase("inert"),
+    "pending": phrase("pending"),
+    "revoked": phrase("revoked"),
+}
+
+
+def templates() -> Environment:
+    """Escapes everything, and prints no foreign text that hides, moves or commands (law 9)."""
+    environment = Environment(
+        loader=TranslatedLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "clock": clock,
+        "day": day,
+        "duration": duration,
+        "line": first_line,
+        "pretty": pretty,
+        "sentence": sentence,
+        "stamp": iso_time,
+        "turn_mark": outcome_label,
+        "turn_word": outcome_text,
+        "why": reason_line,
+    }
+    environment.globals |= {
+        "alerts": {key: say(text) for key, text in ALERTS.items()},
+        "count": count,
+        "gates": {key: say(text) for key, text in GATES.items()},
+        "language": pick_language().replace("_", "-"),
+        "marks": {key: say(text) for key, text in LABELS.items()},
+        "say": say,
+        "states": {key: say(text) for key, text in STATES.items()},
+    }
+    environment.globals |= {"script": Markup(script()), "style": Markup(style())}
+    return environment
+
+
+def _printable(value: object) -> object:
+    return printable(value, MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def reason_line(record: Record) -> str:
+    """One line on what came out."""
+    if record.reason and record.skip_reason is None:
+        return record.reason
+    return say("rewrote the {what}", what=", ".join(record.rewrites)) if record.rewrites else summary(record)
+
+
+def outcome_label(hook: dict[str, str]) -> str:
+    """The shape of one hook's turn."""
+    status, verdict = hook.get("status"), str(hook.get("verdict", ""))
+    if status in {Status.FAILED, Status.TIMED_OUT}:
+        return "trouble"
+    if status == Status.SKIPPED:
+        return "skip"
+    return verdict if verdict in LABELS else "abstain"
+
+
+def outcome_text(hook: dict[str, str]) -> str:
+    """What one hook's turn came to, in one word or two."""
+    kind = outcome_label(hook)
+    return say(str(hook["status"]).replace("_", " ") if kind == "trouble" else LABELS[kind])
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def clock(at: float) -> str:
+    """The time of day, with the day when it is not today."""
+    same_day = time.localtime(at)[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M:%S" if same_day else "%d %b %H:%M", time.localtime(at))
+
+
+def day(at: float) -> str:
+    return time.strftime(say("%A, %d %B %Y"), time.localtime(at))
+
+
+def iso_time(at: float) -> str:
+    """For programs, and for people who point at it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(at))
+
+
+def duration(ms: float) -> str:
+    """Two or three digits and a unit."""
+    if ms < 1:
+        return "< 1 ms" if ms > 0 else "0 ms"
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s" if ms < 60_000 else f"{ms / 60_000:.0f} min"
+
+
+def pretty(text: str) -> str:
+    """JSON with room to breathe; anything else as it stands."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,58 @@
+"""Things that work once and only for a while: the pass of a link, the slip of a confirmation."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import Generic, TypeVar
+
+TOKEN_BITS = 256
+MAX_TOKENS = 64  # the oldest makes room for a new one
+
+T = TypeVar("T")
+
+
+class TokenError(Enum):
+    """Why a word gives no value."""
+
+    USED = "used"
+    EXPIRED = "old"
+    UNKNOWN = "unknown"
+
+
+class OneTimeTokens(Generic[T]):
+    """Hands out a random word for a value and gives the value back for it, once, within `life` seconds."""
+
+    def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lifetime = lifetime
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._values: dict[str, tuple[float, T]] = {}
+        self._errors: dict[str, TokenError] = {}
+
+    def issue(self, value: T) -> str:
+        word = random_token()
+        with self._lock:
+            while len(self._values) >= MAX_TOKENS:
+                self._values.pop(next(iter(self._values)))
+            self._values[word] = (self._clock() + self._lifetime, value)
+        return word
+
+    def redeem(self, word: str) -> T | TokenError:
+        """The value; or why there is none."""
+        with self._lock:
+            if word not in self._values:
+                return self._errors.get(word, TokenError.UNKNOWN)
+            until, value = self._values.pop(word)
+            in_time = self._clock() < until
+            while len(self._errors) >= MAX_TOKENS:
+                self._errors.pop(next(iter(self._errors)))
+            self._errors[word] = TokenError.USED if in_time else TokenError.EXPIRED
+        return value if in_time else TokenError.EXPIRED
+
+
+def random_token() -> str:
+    return secrets.token_urlsafe(TOKEN_BITS // 8)

@@ -1,0 +1,247 @@
+"""What each page shows: from the stores to a template's names. Reads only; runs outside the event loop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from tray.approvals.catalog import REMOVED, HookState
+from tray.approvals.review import describe_action, format_definition
+from tray.dialects import DIALECTS
+from tray.dialects.recognition import FOREIGN_AGENTS, UNKNOWN
+from tray.engine.replay import ReplayComparison
+from tray.errors import HooktrayError
+from tray.language import phrase, say
+from tray.model.decision import Record
+from tray.model.hook import Hook
+from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
+from tray.web import charts, filters
+from tray.web.actions import PageActions, possible_actions
+from tray.web.review_diff import hook_id, review_diff
+from tray.web.services import PageServices
+from tray.web.templating import VERDICTS, templates
+
+PAGE_SIZE = 50  # decisions
+MAX_SESSIONS = 100
+DAY = 24 * HOUR
+DONE_MESSAGES: Mapping[str, str] = {
+    "allow": phrase("Done."),
+    "approve": phrase("Approved. These bytes run from now on."),
+    "batch": phrase("Approved. These bytes run from now on."),
+    "deny": phrase("Denied."),
+    "disable": phrase("Switched off. It stays approved."),
+    "dismiss": phrase("Dismissed."),
+    "enable": phrase("Switched on."),
+    "off": phrase("Hooks are off."),
+    "pause": phrase("Hooks are paused."),
+    "revoke": phrase("Revoked. Nothing of it runs any more."),
+}
+
+Query = Mapping[str, str]
+OutcomeRow = Mapping[str, Any]
+
+
+class PageViews:
+    """One method a page; each returns the page's HTML, or None when there is no such thing."""
+
+    def __init__(self, parts: PageServices, acts: PageActions) -> None:
+        self._services = parts
+        self._actions = acts
+        self._templates = templates()
+        self._replay_lock = threading.Lock()
+
+    def decisions(self, query: Query, target: str = "") -> str:
+        wanted = filters.parse(query)
+        before = query.get("before", "")[: filters.MAX_LENGTH]
+        rows = self._recent(wanted, before=before, limit=PAGE_SIZE + 1)
+        older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
+        return self._page(
+            "decisions", say("Decisions"), rows=rows[:PAGE_SIZE], filter=wanted, older=older,
+            newest=urlencode(wanted.active), before=before, agents=(*DIALECTS, *FOREIGN_AGENTS, UNKNOWN),
+            verdicts=VERDICTS, live="" if before else urlencode(wanted.active),
+        )  # fmt: skip
+
+    def rows(self, wanted: filters.DecisionFilter, after: str) -> list[Any]:
+        """What came in since the decision `after`, oldest first."""
+        return self._recent(wanted, after=after, limit=PAGE_SIZE)[::-1] if after else []
+
+    def row(self, record: Any) -> str:
+        """One decision as a piece of the list, on one line."""
+        return " ".join(self._templates.get_template("row.html").render(one=record).split("\n"))
+
+    def decision(self, query: Query, target: str) -> str | None:
+        record = self._services.journal.get(target)
+        return self._decision(record) if record else None
+
+    def replay(self, target: str) -> str | None:
+        """The decision once more, with what the hooks in force now make of its event; one replay at a time."""
+        record = self._services.journal.get(target)
+        if record is None:
+            return None
+        if not self._replay_lock.acquire(blocking=False):
+            return self._decision(record, cannot=_busy())
+        try:
+            return self._decision(record, twice=self._services.replay(record))
+        except HooktrayError as error:
+            return self._decision(record, cannot=error)
+        finally:
+            self._replay_lock.release()
+
+    def _decision(
+        self, record: Record, *, twice: ReplayComparison | None = None, cannot: HooktrayError | None = None
+    ) -> str:
+        return self._page(
+            "decision",
+            say("Decision"),
+            one=record,
+            twice=twice,
+            cannot=cannot,
+            turns=outcome_pairs(twice) if twice else [],
+        )
+
+    def sessions(self, query: Query, target: str = "") -> str:
+        return self._page("sessions", say("Sessions"), sessions=self._services.statistics.sessions(MAX_SESSIONS))
+
+    def session(self, query: Query, target: str = "") -> str | None:
+        wanted = filters.DecisionFilter(
+            agent=query.get("agent", ""), session=query.get("session", "")[: filters.MAX_LENGTH]
+        )
+        rows = self._recent(wanted, before=query.get("before", "")[: filters.MAX_LENGTH], limit=PAGE_SIZE + 1)
+        if not wanted.session or not rows:
+            return None
+        older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
+        return self._page("session", say("Session"), filter=wanted, rows=rows[:PAGE_SIZE], older=older)
+
+    def hooks(self, query: Query, target: str = "") -> str:
+        self._services.refresh()
+        spreads = charts.durations_by_hook(self._services.statistics.hook_runs(time.time() - 30 * DAY))
+        roster = self._services.roster
+        return self._page(
+            "hooks", say("Hooks"),
+            hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.states],
+            settings=[(one, hook_id(one.key)) for one in self._actions.pending_settings()],
+            requests=self._services.controls.requests, batch=self._services.controls.batch,
+            problem=roster.configuration.problem,
+            warnings=roster.configuration.warnings, done=_done_message(query),
+            rows_looked_at=MAX_RUN_ROWS,
+        )  # fmt: skip
+
+    def hook(self, query: Query, target: str) -> str | None:
+        self._services.refresh()
+        one = self._actions.find_hook(target)
+        if one is None:
+            return None
+        turns = self._services.statistics.hook_runs(time.time() - 30 * DAY, hook=one.hook.name)
+        return self._page(
+            "hook", say("Hook"), hook=self._hook(one, charts.hook_durations(turns)), covered=one.covered,
+            changes=review_diff(one, self._services.copies), definition=format_definition(one.hook.definition),
+            done=_done_message(query),
+        )  # fmt: skip
+
+    def confirm(self, query: Query, target: str) -> str | None:
+        self._services.refresh()
+        question = self._actions.question(target, query.get("of", ""))
+        return self._page("confirm", say("Confirm"), question=question) if question else None
+
+    def statistics(self, query: Query, target: str = "") -> str:
+        now = time.time()
+        turns = self._services.statistics.hook_runs(now - DAY)
+        return self._page(
+            "statistics", say("Statistics"),
+            decisions=charts.decision_chart(self._services.statistics.hours(now - DAY), now),
+            failures=charts.failure_chart(turns, now),
+            spreads=charts.durations_by_hook(turns).items(),
+            lost=self._services.journal.dropped, rows_looked_at=MAX_ROWS, turns_looked_at=MAX_RUN_ROWS,
+        )  # fmt: skip
+
+    def agents(self, query: Query, target: str = "") -> str:
+        heard = self._services.statistics.agent_activity((*DIALECTS, *FOREIGN_AGENTS, UNKNOWN), time.time() - DAY)
+        silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
+        return self._page(
+            "agents",
+            say("Agents"),
+            heard=heard,
+            silent=silent,
+            unsupported=FOREIGN_AGENTS,
+            wired=self._services.connections(),
+        )
+
+    def switch(self, query: Query, target: str = "") -> str:
+        done = _done_message(query)
+        return self._page("switch", say("Switch and settings"), done=done, choices=self._services.settings())
+
+    def enter(self, query: Query, target: str = "") -> str:
+        return self._templates.get_template("enter.html").render()
+
+    def refusal(self, why: str, *, detail: str = "", cure: str = "", leads_back: bool = False) -> str:
+        """Nothing in it comes from the request; `detail` has what the kernel shows of the program that asks."""
+        return self._templates.get_template("refusal.html").render(
+            why=say(why), detail=detail, cure=say(cure) if cure else "", leads_back=leads_back
+        )
+
+    def _recent(self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
+        words: dict[str, Any] = wanted.active
+        words["label"] = words.pop("verdict", "")
+        return self._services.journal.recent(limit, before, after=after, brief=True, **words)
+
+    def _page(self, template: str, title: str, **names: Any) -> str:
+        switch, controls = self._services.controls.state, self._services.controls
+        waiting = sum(one.waiting for one in self._services.roster.states) + len(controls.requests)
+        return self._templates.get_template(f"{template}.html").render(
+            title=title,
+            here=template,
+            switch=switch,
+            waiting=waiting + len(self._actions.pending_settings()),
+            **names,
+        )
+
+    def _hook(self, one: HookState, spread: charts.HookDurations | None) -> dict[str, Any]:
+        hook = one.hook
+        return {
+            "id": hook_id(one.key),
+            "name": hook.name,
+            "event": hook.match.event,
+            "agents": ", ".join(hook.match.agents) or say("every agent"),
+            "source": str(hook.source),
+            "state": one.state.value,
+            "health": one.problem,
+            "runs_what": describe_action(hook.action),
+            "failure": hook.failure.value,
+            "timeout": hook.timeout,
+            "spread": spread or charts.HookDurations(),
+            "acts": possible_actions(one, self._services.controls.state.hooks_off),
+            "off": one.key in self._services.controls.state.hooks_off,
+            "waiting": one.waiting,
+            "match": _match_text(hook),
+            "removed": one.digest == REMOVED,
+            "digest": "" if one.digest == REMOVED else one.digest,
+            "approved": one.approved,
+        }
+
+
+def _match_text(hook: Hook) -> str:
+    """What else must fit, besides agent and event."""
+    tool = f"tool {hook.match.tool}" if hook.match.tool else ""
+    return ", ".join(filter(None, (tool, hook.match.pattern)))
+
+
+def outcome_pairs(twice: ReplayComparison) -> list[tuple[str, tuple[OutcomeRow | None, OutcomeRow | None]]]:
+    """Each hook's turn then and now, None where it had none."""
+    then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (twice.then, twice.now))
+    return [(name, (then.get(name), now.get(name))) for name in {**then, **now}]
+
+
+View = Callable[[PageViews, Query, str], str | None]
+
+
+def _done_message(query: Query) -> str:
+    """What was done just before, said on top of the page that follows."""
+    return say(DONE_MESSAGES[query["done"]]) if query.get("done") in DONE_MESSAGES else ""
+
+
+def _busy() -> HooktrayError:
+    cure = say("its hooks have their time limits; try again after them")
+    return HooktrayError(say("another replay is still running"), hint=cure)
