@@ -92,7 +92,7 @@ def notification(name: str) -> None:
 def question(name: str) -> None:
     """What Xfce's server shows when an agent wants to run something."""
     with desk(name, (760, 300), panel=None, notifications="xfce4") as place, tempfile.TemporaryDirectory() as folder:
-        live = Live.fresh(place, Path(folder), configuration={"ask": {"agents": ["claude-code"]}})
+        live = Live.fresh(place, Path(folder), configuration={"ask_on_desktop": {"agents": ["claude-code"]}})
         news = {"session_id": "s", "cwd": "/home/you/web", "hook_event_name": "Notification", "message": "Ready"}
         live.relay("claude-code", "Notification", news)
         place.wait_notification(lambda one: one.body == "Ready")

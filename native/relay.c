@@ -323,12 +323,12 @@ static char *value_in(struct bytes *text, const char *key) {
     return found;
 }
 
-/* What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count. */
+/* What relay.conf says: `without_tray=once` has the one-shot engine decide, whose answer must be whole to count. */
 static int ask_once(const char *place, struct answer *answer) {
     struct bytes conf = {0}, received = {0};
     if (!read_ours(place, "relay.conf", &conf)) return 0;
     add(&conf, "\n", 2); /* a last line ends, too, and a NUL stands behind everything */
-    char *mode = value_in(&conf, "when_down="), *once = value_in(&conf, "once=");
+    char *mode = value_in(&conf, "without_tray="), *once = value_in(&conf, "once=");
     if (!is_same(mode, "once") || !once[0]) return 0;
     char *argv[64], *spent = (char *)decimal((uint64_t)(milliseconds() - call.started));
     char *options[] = {"--id", call.id, "--spent", spent, "--framed"};

@@ -85,7 +85,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """The whole engine on real files, which gives up no mark of a session because the disk is slow."""
-    monkeypatch.setattr(sessions, "BUSY", 20.0)
+    monkeypatch.setattr(sessions, "BUSY_TIMEOUT", 20.0)
     house = House(tmp_path)
     yield house
     house.close()

@@ -100,11 +100,11 @@ class Agent:
     ) -> subprocess.CompletedProcess[bytes]:
         return run(self.command(*words), payload, env)
 
-    def when_down(self, *, code: int = 0, mode: str = "once", command: list[str] | None = None) -> None:
+    def without_tray(self, *, code: int = 0, mode: str = "once", command: list[str] | None = None) -> None:
         script = self.home / "once.py"
         script.write_text(ONCE)
         once = command or [sys.executable, "-I", "-S", str(script), str(self.record), str(code)]
-        (self.state / "relay.conf").write_text(f"when_down={mode}\nonce={chr(0x1F).join(once)}\n")
+        (self.state / "relay.conf").write_text(f"without_tray={mode}\nonce={chr(0x1F).join(once)}\n")
 
     def once(self) -> tuple[list[str], bytes] | None:
         """What `once` was given, if it ran."""

@@ -174,7 +174,7 @@ def test_the_schema_command_prints_a_schema(tmp_path: Path) -> None:
 
     printed = json.loads(live.cli("schema").stdout)
 
-    assert "when_down" in json.dumps(printed)
+    assert "without_tray" in json.dumps(printed)
 
 
 GUIDE = (ROOT / "docs" / "writing-hooks.md").read_text()
@@ -206,7 +206,7 @@ def test_the_guides_keys_dialects_and_links_exist() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", GUIDE)
 
     assert keys <= set(hooktray.KEYS)
-    assert {"event", "failure", "timeout", "files", "env", "background", "tool", "matcher", "dialect"} <= keys
+    assert {"event", "failure", "timeout", "files", "env", "background_seconds", "tool", "matcher", "dialect"} <= keys
     assert sorted(dialects) == sorted(DIALECTS)
     assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
 

@@ -156,7 +156,7 @@ def test_without_a_tray_the_guard_guards_on(plain: Plain, tmp_path: Path) -> Non
 
 def test_letting_everything_pass_without_a_tray_counts_only_once_confirmed(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path)
-    live.configure({**GUARD, "when_down": "allow"})
+    live.configure({**GUARD, "without_tray": "allow"})
     live.cli("status")
     live.quit()
     live.start()
@@ -166,7 +166,7 @@ def test_letting_everything_pass_without_a_tray_counts_only_once_confirmed(plain
     approved(live)
     live.start()
     conf = locate(str(live.home)).relay_conf
-    wait(lambda: conf.read_text().startswith("when_down=allow\n"), 20, "relays are told")
+    wait(lambda: conf.read_text().startswith("without_tray=allow\n"), 20, "relays are told")
     live.quit()
 
     assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""

@@ -226,10 +226,10 @@ def _send(line: Connection, writer: int, unsent: memoryview) -> memoryview:
 
 
 def _ask_one_shot(place: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
-    """What relay.conf says: `when_down=once` has the one-shot engine decide, whose answer must be whole to count."""
+    """What relay.conf says: `without_tray=once` has the one-shot engine decide, whose answer must be whole to count."""
     lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
     conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
-    if conf.get("when_down") != "once" or not conf.get("once"):
+    if conf.get("without_tray") != "once" or not conf.get("once"):
         return None
     import subprocess  # costs more than the whole rest, and is hardly ever needed
 

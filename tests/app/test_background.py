@@ -40,7 +40,7 @@ def test_there_are_so_many_places_and_one_that_is_left_is_free_again() -> None:
 
 
 def test_many_that_hang_do_not_hold_up_the_end_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ENDING", 0.3)
+    monkeypatch.setattr(module, "JOIN_TIMEOUT", 0.3)
     observers, release = BackgroundPool(), threading.Event()
     assert {observers.spawn(lambda: release.wait(120)) for _ in range(THREAD_LIMIT)} == {True}
 

@@ -320,18 +320,18 @@ def test_a_hosts_own_switch_is_told(house: House, tmp_path: Path) -> None:
 def test_a_broken_file_and_a_broken_source_are_told_with_their_place(house: House, tmp_path: Path) -> None:
     house.configure({"sources": [{"claude-code": str(tmp_path / "no.json")}]})
     (source,) = findings(house, "source", static=True)
-    house.configure("settel: 3")
+    house.configure("turn_quiet_second: 3")
     (broken,) = findings(house, "configuration", static=True)
 
     assert (source.health, "no.json" in source.message) == (Health.ATTENTION, True)
-    assert broken.message == f"{house.paths.config}:1:1: settel: unknown key `settel`"
-    assert (broken.health, broken.remedy) == (Health.BROKEN, "did you mean `settle`?")
+    assert broken.message == f"{house.paths.config}:1:1: turn_quiet_second: unknown key `turn_quiet_second`"
+    assert (broken.health, broken.remedy) == (Health.BROKEN, "did you mean `turn_quiet_seconds`?")
 
 
 def test_a_setting_that_nobody_confirmed_is_told(house: House) -> None:
-    house.configure({"when_down": "allow"})
+    house.configure({"without_tray": "allow"})
 
-    assert [one.name for one in findings(house, "configuration", static=True)] == ["when_down", "hooktray.yaml"]
+    assert [one.name for one in findings(house, "configuration", static=True)] == ["without_tray", "hooktray.yaml"]
 
 
 def test_what_only_the_tray_knows_is_told(house: House) -> None:

@@ -62,13 +62,13 @@ def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -
     fresh.config.write_text(good)
 
     wait(lambda: last_good.exists() and last_good.read_text() == good, 20, "nobody asked, and it was read")
-    fresh.config.write_text("settel: 3")
+    fresh.config.write_text("turn_quiet_second: 3")
     status = fresh.cli_json("status")[0]
-    assert "did you mean `settle`?" in status["problem"]
+    assert "did you mean `turn_quiet_seconds`?" in status["problem"]
     assert fresh.states() == {"new": "pending"}
     shown = fresh.cli("config", "check")
     assert shown.returncode == 1
-    assert b"hooktray.yaml:1:1: settel: unknown key `settel`" in shown.stderr
+    assert b"hooktray.yaml:1:1: turn_quiet_second: unknown key `turn_quiet_second`" in shown.stderr
     fresh.config.write_text(good)
     assert b"good, 1 hook." in fresh.cli("config", "check", str(fresh.config)).stdout
 

@@ -217,7 +217,7 @@ def test_an_entry_that_breaks_its_own_survey_takes_no_other_down(house: House) -
 
 
 def test_a_setting_that_loosens_a_gate_counts_only_once_confirmed(house: House) -> None:
-    house.configure("when_down: allow")
+    house.configure("without_tray: allow")
     (setting,) = house.roster.settings()
 
     assert house.roster.without_tray() == "once"

@@ -175,13 +175,13 @@ def without_tray(folder: Path) -> list[Row]:
         assert hung.process is not None
         hung.process.send_signal(signal.SIGSTOP)
         for one in (hung, down):
-            one.house.paths.relay_conf.write_text("when_down=allow\n")
+            one.house.paths.relay_conf.write_text("without_tray=allow\n")
         once_.house.paths.relay_conf.write_text(conf)
         samples = {
             BASE: once(SHELL),
-            "no tray, `when_down: allow`": once(down.relay()),
+            "no tray, `without_tray: allow`": once(down.relay()),
             "no tray, the one-shot engine": once(once_.relay()),
-            "a hung tray, `when_down: allow`": once(hung.relay()),
+            "a hung tray, `without_tray: allow`": once(hung.relay()),
         }
         return rows(in_turns(samples, 15), BASE)
 

@@ -121,7 +121,7 @@ def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_res
     ("problem", "shown"),
     [
         ("hooktray.yaml:3:1: unknown key", "hooktray.yaml:3:1: unknown key"),
-        ("/a: b/c.yaml:3:1: when_down: expected", "c.yaml:3:1: expected"),
+        ("/a: b/c.yaml:3:1: without_tray: expected", "c.yaml:3:1: expected"),
         ("C:\\Users\\me\\hooktray.yaml:1:1: not a mapping", "hooktray.yaml:1:1: not a mapping"),
         ("/etc/hooktray.yaml: cannot be read: Permission denied", "hooktray.yaml: cannot be read: Permission denied"),
         ("/x/hooktray.yaml:1:1: " + "long " * 40, "hooktray.yaml:1:1: long long long long long long long long…"),
@@ -306,9 +306,9 @@ def test_a_new_hook_without_its_file_is_shown_and_cannot_be_approved() -> None:
 
 
 def test_a_setting_names_itself_and_has_no_bytes_to_review() -> None:
-    setting = replace(PENDING, key="setting:when_down", name="when_down: allow", event="", kind="setting")
+    setting = replace(PENDING, key="setting:without_tray", name="without_tray: allow", event="", kind="setting")
 
-    assert approval(setting).label == "Setting: when_down: allow · new"
+    assert approval(setting).label == "Setting: without_tray: allow · new"
     assert [label for label, _ in choices(setting)] == ["Approve 1a2b3c4d", "Deny"]
 
 

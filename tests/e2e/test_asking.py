@@ -87,7 +87,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with parts.session_bus(folder, os.environ) as address:
         plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
         with parts.recording_server(folder, {**os.environ, **plain.environment}) as server:
-            live = Live.fresh(plain, folder, configuration={"ask": {"agents": ["claude-code"]}})
+            live = Live.fresh(plain, folder, configuration={"ask_on_desktop": {"agents": ["claude-code"]}})
             live.relay("claude-code", "Notification", PROMPT)
             wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", 20, "the tray knows that the server works")
             yield Asked(live, server, address)

@@ -25,7 +25,7 @@ PERMISSION = {
     "tool_input": {"command": "rm -rf build"},
 }
 NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}
-ASKS = {"ask": {"agents": ["claude-code"]}}
+ASKS = {"ask_on_desktop": {"agents": ["claude-code"]}}
 REFUSES = '#!/bin/sh\ncat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
 
 Press = Callable[[str], None]

@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.agent} {case.event}")
 def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None:
     hook = {"name": "witness", "event": case.kind, "command": "./witness.sh"}
-    live = Live.fresh(desk, folder, configuration={"settle": 0.2, "hooks": [hook]})
+    live = Live.fresh(desk, folder, configuration={"turn_quiet_seconds": 0.2, "hooks": [hook]})
     live.script("witness.sh", f"cat >{folder}/seen.part && mv {folder}/seen.part {folder}/seen")
     live.relay(case.agent, case.event, recorded(case.agent, case.payload))
     desk.wait(lambda: any(row["kind"] == case.kind for row in live.log()), what="the first one's row")

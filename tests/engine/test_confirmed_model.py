@@ -40,6 +40,6 @@ def test_a_file_without_it_asks_no_model(house: House) -> None:
     configure(house, "small")
     confirm(house)
 
-    house.configure("settle: 3")
+    house.configure("turn_quiet_seconds: 3")
 
     assert model(house) == ""

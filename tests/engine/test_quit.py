@@ -54,7 +54,7 @@ def test_a_hook_that_ends_well_while_the_tray_quits_decides(house: House) -> Non
 def test_a_signal_that_reaches_the_hook_before_the_tray_is_no_failure_of_the_hook(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "NOTICE", LONG)
+    monkeypatch.setattr(execute, "SIGNAL_GRACE", LONG)
     house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ends; kill -TERM $$")
     said: list[EngineResponse] = []
     thread = threading.Thread(target=lambda: said.append(answered(house)))

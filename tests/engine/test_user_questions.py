@@ -166,7 +166,7 @@ def test_taking_an_agent_out_of_the_file_counts_only_once_confirmed(house: House
     assert confirmations.asking_agents(off, ledger.state) == {"x-code"}
 
     (waiting,) = confirmations.guarded_settings(off, ledger.state)
-    assert (waiting.text, waiting.waiting) == ("ask: off for x-code", True)
+    assert (waiting.text, waiting.waiting) == ("ask_on_desktop: off for x-code", True)
     house.consent.confirm(waiting.key, waiting.digest, "tray", accept=True)
 
     assert confirmations.asking_agents(off, ledger.state) == frozenset()

@@ -398,7 +398,7 @@ def test_the_agents_deadline_comes_before_the_hooks_own(bench: Bench) -> None:
 
 
 def test_a_grandchild_that_holds_the_pipes_delays_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "PATIENCE", 300.0)  # whoever waits for the pipes waits that long
+    monkeypatch.setattr(streams, "DRAIN_TIMEOUT", 300.0)  # whoever waits for the pipes waits that long
     started = time.monotonic()
 
     result = bench.one("sleep 300 & echo $! > pids; echo done")
@@ -409,7 +409,7 @@ def test_a_grandchild_that_holds_the_pipes_delays_nobody(bench: Bench, monkeypat
 
 
 def test_a_grandchild_that_floods_the_pipe_is_not_waited_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "PATIENCE", 300.0)
+    monkeypatch.setattr(streams, "DRAIN_TIMEOUT", 300.0)
     started = time.monotonic()
 
     result = bench.one("sh -c 'echo $$ > pids; while :; do sleep 0.01; echo noise; done' & echo done")

@@ -177,7 +177,7 @@ def test_a_hook_whose_words_could_not_be_read_to_their_end_has_failed(
 ) -> None:
     turn, listen = threading.Event(), PipeReader._read_all
     monkeypatch.setattr(PipeReader, "_read_all", lambda stream: turn.wait(LONG) and listen(stream))
-    monkeypatch.setattr(streams, "PATIENCE", 0.1)
+    monkeypatch.setattr(streams, "DRAIN_TIMEOUT", 0.1)
     job = Job(argv=("/bin/echo", "no"), cwd=str(tmp_path))
 
     (result,) = process_windows.run([job], time.monotonic() + LONG, None)

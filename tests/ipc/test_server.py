@@ -40,7 +40,7 @@ def porch(tmp_path: Path) -> Iterator[Porch]:
 
 
 def test_an_answer_at_once_comes_from_an_acceptor(porch: Porch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "AT_ONCE", LONG)  # the caller may be interrupted between its two steps
+    monkeypatch.setattr(server, "FRAME_WAIT", LONG)  # the caller may be interrupted between its two steps
     with porch.knock("e") as connection:
         assert frames.decode_ack(exactly(connection, frames.ACK_SIZE)) == 1500
         whole = exactly(connection, frames.REPLY_SIZE + 9)

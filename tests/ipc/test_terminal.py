@@ -147,23 +147,23 @@ def test_a_person_approves_all_unchanged_hooks_at_a_terminal_where_there_is_no_i
 
 
 def test_a_person_confirms_a_setting_at_a_terminal_where_there_is_no_icon(live: Live, person: Person) -> None:
-    live.configure(GUARD | {"when_down": "allow"})
-    waits = {"check": "configuration", "name": "when_down", "health": "attention"}
-    assert waits.items() <= _finding(live, "when_down").items()
-    assert "waits for your approval" in live.cli("approve", "when_down").stdout.decode()  # without a terminal
+    live.configure(GUARD | {"without_tray": "allow"})
+    waits = {"check": "configuration", "name": "without_tray", "health": "attention"}
+    assert waits.items() <= _finding(live, "without_tray").items()
+    assert "waits for your approval" in live.cli("approve", "without_tray").stdout.decode()  # without a terminal
 
-    person.opens("approve", "when_down")
+    person.opens("approve", "without_tray")
     shown = person.reads()
-    assert "when_down: allow" in shown
+    assert "without_tray: allow" in shown
     person.types(_challenge(shown))
 
     assert person.said()[0] == 0
-    assert _finding(live, "when_down") == {}
+    assert _finding(live, "without_tray") == {}
     with sqlite3.connect(locate(str(live.home)).database) as rows:
-        found = rows.execute("SELECT act, way FROM ledger WHERE key = 'setting:when_down'").fetchall()
+        found = rows.execute("SELECT act, way FROM ledger WHERE key = 'setting:without_tray'").fetchall()
     rows.close()
     assert found == [("approve", TERMINAL)]
-    again = live.cli("approve", "when_down").stderr.decode()
+    again = live.cli("approve", "without_tray").stderr.decode()
     assert "is confirmed already" in again
 
 

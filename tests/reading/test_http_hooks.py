@@ -156,7 +156,7 @@ def test_claudes_short_names_of_models_stand_for_the_one_in_the_settings(tmp_pat
 )
 def test_a_model_that_cannot_be_asked_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        parse(f"settle: 3\nllm: {text}\n", "/c/hooktray.yaml")
+        parse(f"turn_quiet_seconds: 3\nllm: {text}\n", "/c/hooktray.yaml")
 
     assert said in caught.value.message
     assert caught.value.message.startswith("/c/hooktray.yaml:2:")

@@ -68,7 +68,7 @@ def test_a_payload_over_the_limit_is_announced_and_not_cut_short(agent: Agent, t
 
 
 def test_after_the_acknowledgement_the_relay_waits(agent: Agent, tray: Recorder) -> None:
-    agent.when_down()
+    agent.without_tray()
 
     assert said(agent.relay("claude-code", "slow")) == (b"late", b"", 0)
     assert agent.once() is None
@@ -83,7 +83,7 @@ def test_a_relay_that_its_agent_kills_is_seen_to_have_gone(agent: Agent, tray: R
 
 
 def test_sixty_four_relays_at_once_are_all_answered(agent: Agent, tray: Recorder) -> None:
-    agent.when_down()
+    agent.without_tray()
     relays = [
         subprocess.Popen(agent.command("shelley", "echo"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for _ in range(64)
@@ -171,7 +171,7 @@ def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) ->
 
 
 def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
     service = Recorder()
     listener = IpcServer(agent.state / "door.sock", service, loopback=True)
     listener.start()
@@ -186,7 +186,7 @@ def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
 
 @pytest.mark.parametrize("text", ["", "80", "x y", "99999999 t", "1 2 3", "-1 t"])
 def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
-    agent.when_down()
+    agent.without_tray()
     (agent.state / "door.addr").write_text(text)
 
     assert agent.relay("claude-code", "Stop").stdout == b"once out"
@@ -205,7 +205,7 @@ def test_a_folder_that_was_opened_to_others_is_closed_again_and_switches_no_hook
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
 @pytest.mark.parametrize("name", ["door.sock", "door.addr", "relay.conf"])
 def test_what_somebody_else_left_in_an_open_folder_decides_nothing(agent: Agent, name: str) -> None:
-    agent.when_down()
+    agent.without_tray()
     with opened(agent, loopback=name == "door.addr") if name != "relay.conf" else contextlib.nullcontext():
         agent.state.chmod(0o777)
         os.chown(agent.state / name, 65534, 65534)
@@ -238,7 +238,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 @pytest.mark.skipif(sys.platform == "win32", reason="numbers of descriptors")
 @pytest.mark.parametrize("door", ["tray", "loopback", "once"])
 def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent, door: str) -> None:
-    agent.when_down()
+    agent.without_tray()
     command = [sys.executable, "-c", MANY, *agent.command("claude-code", "Stop")]
     if door == "once":
         assert said(run(command)) == (b"once out", b"once err", 0)
@@ -249,7 +249,7 @@ def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent
 
 @pytest.mark.parametrize("wrong", ["link", "owner"])
 def test_a_folder_that_is_not_ours_decides_nothing(agent: Agent, tmp_path: Path, wrong: str) -> None:
-    agent.when_down()
+    agent.without_tray()
     if wrong == "link":
         agent.state.rename(tmp_path / "real")
         agent.state.symlink_to(tmp_path / "real")

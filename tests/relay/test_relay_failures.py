@@ -56,7 +56,7 @@ FAILURES: dict[str, Callable[[socket.socket], object]] = {
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("size", [2, 3_000_000])
 def test_a_tray_that_fails_hands_the_event_to_once(agent: Agent, failure: str, size: int) -> None:
-    agent.when_down()
+    agent.without_tray()
     impostor = Impostor(agent.state / "door.sock", FAILURES[failure])
 
     done = agent.relay("claude-code", "Stop", payload=b"x" * size)
@@ -70,7 +70,7 @@ def test_a_tray_that_fails_hands_the_event_to_once(agent: Agent, failure: str, s
 
 @pytest.mark.parametrize("left", ["nothing", "stale socket", "file"])
 def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
-    agent.when_down(code=2)
+    agent.without_tray(code=2)
     if left == "stale socket":
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
             stale.bind(str(agent.state / "door.sock"))
@@ -89,7 +89,7 @@ def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
 
 
 def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
 
     run([*agent.words, "claude-code"], env={"HOOKTRAY_HOME": str(agent.home)})
 
@@ -99,7 +99,7 @@ def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
 
 
 def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.bind(str(agent.state / "door.sock"))
         door.listen()
@@ -119,7 +119,7 @@ def fill(path: Path) -> list[socket.socket]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse at once")
 def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.bind(str(agent.state / "door.sock"))
         door.listen(0)
@@ -133,7 +133,7 @@ def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the relay by SO_PEERCRED")
 def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
 
     def act(connection: socket.socket) -> None:
         """The relay stands still until the tray has answered and closed, so its next write must fail."""
@@ -189,7 +189,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_relay_that_came_before_its_input_and_was_sent_away_comes_again(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
     is_early = agent.words != PORTABLE
     read, write = os.pipe()
     os.write(write, b"{")
@@ -224,7 +224,7 @@ def test_an_answer_in_single_bytes_is_read(agent: Agent) -> None:
 
 
 def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: Recorder) -> None:
-    agent.when_down()
+    agent.without_tray()
 
     done = agent.relay("claude-code", "Stop", env={f"LARGE{number}": "x" * 120_000 for number in range(9)})
 
@@ -232,7 +232,7 @@ def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: 
 
 
 def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wakes_up(agent: Agent) -> None:
-    agent.when_down()
+    agent.without_tray()
     with child_listener(agent.state / "door.sock") as child:
         assert child.stdout is not None
         child.send_signal(signal.SIGSTOP)
@@ -248,7 +248,7 @@ def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wake
 
 @pytest.mark.parametrize("seen", [0, 1, 3, 6])
 def test_a_tray_killed_among_many_relays_leaves_each_with_one_answer(agent: Agent, seen: int) -> None:
-    agent.when_down()
+    agent.without_tray()
     with child_listener(agent.state / "door.sock") as child:
         assert child.stdout is not None
         relays = [

@@ -20,19 +20,19 @@ from relays import (
 
 def nobody(agent: Agent, case: str) -> None:
     if case == "allow":
-        agent.when_down(mode="allow")
+        agent.without_tray(mode="allow")
     elif case == "not found":
-        agent.when_down(command=["/nonexistent/hooktray", "once"])
+        agent.without_tray(command=["/nonexistent/hooktray", "once"])
     elif case == "empty":
-        (agent.state / "relay.conf").write_text("when_down=once\nonce=\n")
+        (agent.state / "relay.conf").write_text("without_tray=once\nonce=\n")
     elif case == "junk":
-        (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=when_down\nonce")
+        (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=without_tray\nonce")
     elif case == "our bug":
-        agent.when_down(command=["/bin/sh", "-c", "exit 3"])
+        agent.without_tray(command=["/bin/sh", "-c", "exit 3"])
     elif case == "killed":
-        agent.when_down(command=["/bin/sh", "-c", "kill -9 $$"])
+        agent.without_tray(command=["/bin/sh", "-c", "kill -9 $$"])
     elif case == "does not read":
-        agent.when_down(command=["/bin/sh", "-c", "exec <&-; exit 3"])
+        agent.without_tray(command=["/bin/sh", "-c", "exec <&-; exit 3"])
 
 
 CASES = ["no relay.conf", "allow", "not found", "empty", "junk", "our bug", "killed", "does not read"]
@@ -61,7 +61,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_a_broken_once_says_never_reaches_the_agent(agent: Agent, broken: str) -> None:
-    agent.when_down(command=["/bin/sh", "-c", BROKEN[broken]])
+    agent.without_tray(command=["/bin/sh", "-c", BROKEN[broken]])
     payload = b"You are Shelley.\n" * 200_000
 
     assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
@@ -70,7 +70,7 @@ def test_what_a_broken_once_says_never_reaches_the_agent(agent: Agent, broken: s
 
 def test_a_whole_answer_counts_even_if_once_fails_afterwards(agent: Agent) -> None:
     frame = "R\\002\\000\\000\\000\\002\\000\\000\\000\\003no!!!"
-    agent.when_down(command=["/bin/sh", "-c", f"cat >/dev/null; printf '{frame}'; echo more; exit 1"])
+    agent.without_tray(command=["/bin/sh", "-c", f"cat >/dev/null; printf '{frame}'; echo more; exit 1"])
 
     assert said(agent.relay("claude-code", "PreToolUse")) == (b"no", b"!!!", 2)
 
@@ -158,7 +158,7 @@ def test_an_interrupted_relay_shows_no_traceback(agent: Agent, tray: Recorder) -
 
 
 def test_an_agent_that_never_closes_our_stdin_gets_its_neutral_answer(agent: Agent, tray: Recorder) -> None:
-    agent.when_down()
+    agent.without_tray()
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     relays = [
         subprocess.Popen(agent.command(*words), **streams)  # type: ignore[call-overload]

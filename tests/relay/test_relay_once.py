@@ -31,7 +31,7 @@ def agent(house: House, relay: list[str]) -> Agent:
     """An agent whose tray has just ended."""
     assert house.paths.home is not None
     agent = Agent(house.paths.home, relay)
-    agent.when_down(command=[sys.executable, "-I", "-m", "tray", "once", *house.paths.relay_options])
+    agent.without_tray(command=[sys.executable, "-I", "-m", "tray", "once", *house.paths.relay_options])
     return agent
 
 
@@ -151,7 +151,7 @@ def test_only_the_system_prompt_is_given_back(agent: Agent) -> None:
 
 
 def test_the_frame_of_the_stand_in_is_ours(agent: Agent) -> None:
-    agent.when_down(code=2)
+    agent.without_tray(code=2)
     command = (agent.state / "relay.conf").read_text().partition("once=")[2].rstrip("\n").split("\x1f")
 
     done = run(command)

@@ -50,9 +50,19 @@ BROKEN = [
     ("hooks:\n- event: turn_end\n  command: true", "hooks[0].command", "expected text, got true", "quotes"),
     ("hooks:\n- event: turn_end", "2:3: hooks[0]", "needs a command", "command:"),
     ("hooks:\n- {event: turn_end, type: rul}", "hooks[0].type", "got `rul`", "did you mean `rule`?"),
-    ("quiet: {from: '25:00', to: '07:00'}", "quiet.from", "expected a time of day, got `25:00`", "hours and minutes"),
+    (
+        "quiet_hours: {from: '25:00', to: '07:00'}",
+        "quiet_hours.from",
+        "expected a time of day, got `25:00`",
+        "hours and minutes",
+    ),
     ("volume: 3", "volume", "expected a number of at most 1, got 3", "smaller"),
-    ("settle: soon", "settle", "expected a number, got `soon`", "write seconds, for example `settle: 10`"),
+    (
+        "turn_quiet_seconds: soon",
+        "turn_quiet_seconds",
+        "expected a number, got `soon`",
+        "write seconds, for example `turn_quiet_seconds: 10`",
+    ),
     ("volume: loud", "volume", "expected a number, got `loud`", "`volume: 0.5`"),
     ("journal: {days: many}", "1:11: journal.days", "got `many`", "write days"),
     ("hooks:\n\t- event: turn_end", "2:1", "a tab cannot indent", "spaces"),
@@ -67,19 +77,19 @@ BROKEN = [
     ("alerts:\n  turn_end: {urgency: high}", "alerts.turn_end.urgency", "`high`", "one of"),
     ("projects: {api: {turn_en: {notify: true}}}", "1:18: projects.api.turn_en", "`turn_en`", "`turn_end`"),
     ("projects: {api: {turn_end: {notify: 3}}}", "1:29: projects.api.turn_end.notify", "3", "`true`"),
-    ("quiet: {from: '22:00', to: '7:00'}", "1:24: quiet.to", "`7:00`", "in quotes"),
-    ("quiet: {from: '22:00', too: '07:00'}", "quiet.too", "`too`", "`to`"),
-    ("quiet: {from: '22:00', to: '07:00', days: [sunday]}", "quiet.days[0]", "`sunday`", "one of"),
-    ("ask: {agents: [x-cod]}", "1:16: ask.agents[0]", "`x-cod`", "one of"),
-    ("ask: {seconds: 1}", "ask.seconds", "1", "larger"),
+    ("quiet_hours: {from: '22:00', to: '7:00'}", "1:30: quiet_hours.to", "`7:00`", "in quotes"),
+    ("quiet_hours: {from: '22:00', too: '07:00'}", "quiet_hours.too", "`too`", "`to`"),
+    ("quiet_hours: {from: '22:00', to: '07:00', days: [sunday]}", "quiet_hours.days[0]", "`sunday`", "one of"),
+    ("ask_on_desktop: {agents: [x-cod]}", "1:27: ask_on_desktop.agents[0]", "`x-cod`", "one of"),
+    ("ask_on_desktop: {seconds: 1}", "ask_on_desktop.seconds", "1", "larger"),
     ("volume: 3", "volume", "3", "smaller"),
-    ("when_down: maybe", "1:1: when_down", "`maybe`", "one of"),
-    ("settle: 900", "1:1: settle", "900", "smaller"),
+    ("without_tray: maybe", "1:1: without_tray", "`maybe`", "one of"),
+    ("turn_quiet_seconds: 900", "1:1: settle", "900", "smaller"),
     ("bogus: 1", "1:1: bogus", "`bogus`", "hooks"),
     ("- a", "1:1", "['a']", "`hooks:`"),
     ("hooks: [", "1:", "", ""),
     ("hooks: &a [*a]", "1:", "", ""),
-    ("settle: 1\nsettle: 2", "2:1", "settle", ""),
+    ("turn_quiet_seconds: 1\nsettle: 2", "2:1", "turn_quiet_seconds", ""),
 ]
 
 
@@ -122,7 +132,7 @@ hooks:
     failure: block
     env: [MY_TOKEN]
     files: ["lib/*.py"]
-    background: 0
+    background_seconds: 0
 """
     (hook,) = parse(text, "/c/hooktray.yaml").hooks
 
@@ -136,7 +146,7 @@ hooks:
 
 def test_rules_names_and_defaults() -> None:
     text = """
-background: 5
+background_seconds: 5
 hooks:
   - {event: tool_before, type: rule, decision: block, reason: no}
   - {event: turn_end, command: python3 done.py}
@@ -161,9 +171,9 @@ def test_a_missing_file_is_no_problem(paths: Paths) -> None:
 
 
 def test_the_last_good_one_outlives_a_restart(paths: Paths) -> None:
-    paths.config.write_text("settle: 7\nhooks: [{event: turn_end, command: ./x}]")
+    paths.config.write_text("turn_quiet_seconds: 7\nhooks: [{event: turn_end, command: ./x}]")
     configuration.load(paths)
-    paths.config.write_text("settle: [")
+    paths.config.write_text("turn_quiet_seconds: [")
 
     found = configuration.load(paths)
 
@@ -173,7 +183,7 @@ def test_the_last_good_one_outlives_a_restart(paths: Paths) -> None:
 
 
 def test_a_broken_first_file_leaves_the_defaults(paths: Paths) -> None:
-    paths.config.write_text("settle: [")
+    paths.config.write_text("turn_quiet_seconds: [")
 
     found = configuration.load(paths)
 
@@ -199,13 +209,13 @@ def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
     keys = set(re.findall(r"(\w+):", STARTER_TEXT))
     assert {*KEYS, *hooktray.KEYS} <= keys
     assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
-    changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet": None}  # what has no default to show
+    changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet_hours": None}  # what has no default to show
     assert msgspec.structs.replace(found.settings, **changed) == Settings()
 
 
 def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
     loose = {
-        "ask": {"agents": ["x-code"]}, "when_down": "allow", "protection": {"allow": ["hooktray pause"]},
+        "ask_on_desktop": {"agents": ["x-code"]}, "without_tray": "allow", "protection": {"allow": ["hooktray pause"]},
         "llm": {"base_url": "https://llm.example.com", "model": "small"},
     }  # fmt: skip
     waiting = guarded_settings(parse(json.dumps(loose), "/c/hooktray.yaml").settings, LedgerState())

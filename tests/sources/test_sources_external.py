@@ -12,7 +12,7 @@ GOOD = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./x.sh"}]}
 
 
 def configure(folder: Path, *sources: object) -> Configuration:
-    return parse(json.dumps({"background": 7, "sources": list(sources)}), str(folder / "hooktray.yaml"))
+    return parse(json.dumps({"background_seconds": 7, "sources": list(sources)}), str(folder / "hooktray.yaml"))
 
 
 def test_sources_come_after_our_own_hooks_in_the_order_they_are_named(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_file_that_was_put_in_is_noticed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "SETTLED", NEVER if walked else AT_ONCE)
+    monkeypatch.setattr(module, "SETTLED_NS", NEVER if walked else AT_ONCE)
     name = kept.save(unit)
     for _ in range(3):
         kept.check(name)
@@ -132,7 +132,7 @@ def test_once_the_folders_are_old_enough_nobody_walks_them(
     watched = Watched(kept.folder)
     name = watched.save(unit)
     for believed, expected in ((NEVER, 3), (AT_ONCE, 1)):
-        monkeypatch.setattr(module, "SETTLED", believed)
+        monkeypatch.setattr(module, "SETTLED_NS", believed)
         walks.clear()
         for _ in range(3):
             watched.check(name)
@@ -143,7 +143,7 @@ def test_once_the_folders_are_old_enough_nobody_walks_them(
 def test_an_altered_byte_is_noticed_whatever_its_folder_says(
     kept: Copies, unit: Bundle, settled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SETTLED", AT_ONCE if settled else NEVER)
+    monkeypatch.setattr(module, "SETTLED_NS", AT_ONCE if settled else NEVER)
     name = kept.save(unit)
     kept.check(name)
     copy = kept.path(name, "/work/lib/names.py")

@@ -208,10 +208,10 @@ def test_places_can_change_without_touching_an_approval(database: Database) -> N
 
 def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
     ledger = Ledger(database)
-    ledger.append(LedgerAction.APPROVE, "setting:when_down", "d1", definition="", position=(0, 0), channel="tray")
+    ledger.append(LedgerAction.APPROVE, "setting:without_tray", "d1", definition="", position=(0, 0), channel="tray")
 
     assert ledger.in_order() == ()
-    assert dict(ledger.state.settings) == {"setting:when_down": "d1"}
+    assert dict(ledger.state.settings) == {"setting:without_tray": "d1"}
 
 
 def test_the_file_is_ours_alone(database: Database) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from torture.frame import Tally
 from torture.place import CONFIGURATION, GUARD, HERE, PYTHON, REQUESTS, Place
 
-LOOSE = {"when_down": "allow", "protection": {"allow": ["*"]}, "hooks": [GUARD]}
+LOOSE = {"without_tray": "allow", "protection": {"allow": ["*"]}, "hooks": [GUARD]}
 
 
 def says_it_is_the_tray(place: Place) -> None:

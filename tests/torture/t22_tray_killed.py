@@ -107,12 +107,12 @@ class Killer:
         self._tally.measured.append(said)
 
     def other_policy(self) -> None:
-        """`when_down: allow`: silence, at once, whatever the hook would have said."""
+        """`without_tray: allow`: silence, at once, whatever the hook would have said."""
         self._tray.kill()
-        self._tray.paths.relay_conf.write_text("when_down=allow\n")
+        self._tray.paths.relay_conf.write_text("without_tray=allow\n")
         for name, relay in RELAYS.items():
             code, said = self._call(relay, "ls").answer()
-            self._tally.attack(f"when_down: allow, {name}: exit {code}, {said[:80]!r}", (code, said) == (0, b""))
+            self._tally.attack(f"without_tray: allow, {name}: exit {code}, {said[:80]!r}", (code, said) == (0, b""))
 
     # ---- the five points
 

@@ -21,7 +21,14 @@ from tray.threads import LoopThread
 
 TITLE = "edits of hooktray.yaml"
 SOON = 1.0  # seconds until an error is told
-BAD = ("settle: [", "settel: 3", "settle: ten", "{hooks: [{event: tool_befor, command: ./x}]}", "\x00", "a: &b [*b]")
+BAD = (
+    "turn_quiet_seconds: [",
+    "turn_quiet_second: 3",
+    "turn_quiet_seconds: ten",
+    "{hooks: [{event: tool_befor, command: ./x}]}",
+    "\x00",
+    "a: &b [*b]",
+)
 Write = Callable[[Path, str], None]
 
 
@@ -42,7 +49,7 @@ class Watched:
         self.seen = threading.Condition()
         self.loop = LoopThread()
         self.watch = FileWatch(self.loop.loop, self._look)
-        self.paths.config.write_text("settle: 1\n")
+        self.paths.config.write_text("turn_quiet_seconds: 1\n")
         self.watch.watch([self.paths.config])
 
     def _look(self) -> None:
@@ -72,7 +79,7 @@ def torture(tally: Tally) -> None:
                 bad = BAD[(number + len(write.__name__)) % len(BAD)]
                 late += _edit(tally, place, f"{write.__name__} {number}", write, good, bad)
         place.watch.close()
-        _in_place(place.paths.config, "settle: 59\n")
+        _in_place(place.paths.config, "turn_quiet_seconds: 59\n")
         told = place.within(lambda now: now.settings.turn_quiet_seconds == 59, SOON / 10)
         tally.control("a tray that looks only when it is asked", told is None)
     finally:
@@ -86,7 +93,7 @@ def _edit(tally: Tally, place: Watched, name: str, write: Write, good: int, bad:
     late, soon = 0, SOON * tally.patience
     with contextlib.suppress(FileNotFoundError):
         place.paths.config.unlink()
-    _in_place(place.paths.config, f"settle: {good}\n")
+    _in_place(place.paths.config, f"turn_quiet_seconds: {good}\n")
     took = place.within(lambda now: now.settings.turn_quiet_seconds == good and not now.problem, soon)
     tally.keep(f"{name}: a good edit counts", took is not None)
     late += took is not None and took > soon

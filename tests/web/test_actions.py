@@ -94,9 +94,9 @@ def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:
 
 
 def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -> None:
-    entered.house.configure({"when_down": "allow"})
+    entered.house.configure({"without_tray": "allow"})
     setting = entered.house.roster.settings()[0]
-    assert b"when_down: allow" in entered.get("/hooks")
+    assert b"without_tray: allow" in entered.get("/hooks")
 
     asked = entered.get(f"/confirm/approve?of={hook_id(setting.key)}")
     entered.post("/confirm", f"slip={slip(asked)}")

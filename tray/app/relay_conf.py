@@ -16,6 +16,6 @@ def write(paths: Paths, without_tray: str) -> None:
         else ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
     )
     argv = "\x1f".join(map(str, (sys.executable, *ONE_SHOT, *places)))
-    text = f"when_down={without_tray}\nonce={argv}\n".encode()
+    text = f"without_tray={without_tray}\nonce={argv}\n".encode()
     if not paths.relay_conf.exists() or paths.relay_conf.read_bytes() != text:
         write_atomic(paths.relay_conf, text)

@@ -32,13 +32,16 @@ def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[Set
     """Those that the file sets, and where they stand."""
     model = msgspec.json.encode(settings.llm).decode()
     ended = [agent for agent in _recorded_agents(ledger_state) if agent not in settings.ask_on_desktop.agents]
-    texts = (*_setting_texts(settings), *((f"ask {agent}", f"ask: off for {agent}") for agent in ended))
+    texts = (
+        *_setting_texts(settings),
+        *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}") for agent in ended),
+    )
     return tuple(_setting(key, text, model if key == "llm" else "", ledger_state) for key, text in texts)
 
 
 def without_tray(settings: Settings, ledger_state: LedgerState) -> str:
     """What relays shall do without us; `allow` only when a person confirmed it."""
-    return "allow" if _confirmed("when_down", settings, ledger_state) else "once"
+    return "allow" if _confirmed("without_tray", settings, ledger_state) else "once"
 
 
 def llm(settings: Settings, ledger_state: LedgerState) -> Llm | None:
@@ -67,20 +70,20 @@ def asking_agents(settings: Settings, ledger_state: LedgerState) -> frozenset[st
 def record_asking_agents(settings: Settings, ledger: Ledger) -> None:
     """So that taking an agent out of the file later, also while no tray runs, turns nothing off by itself."""
     for agent in settings.ask_on_desktop.agents:
-        key, digest = f"setting:ask {agent}", _digest(_asking_text(agent))
+        key, digest = f"setting:ask_on_desktop {agent}", _digest(_asking_text(agent))
         if ledger.state.settings.get(key) != digest:
             ledger.append(LedgerAction.APPROVE, key, digest, definition="", position=(0, 0), channel="file")
 
 
 def _recorded_agents(ledger_state: LedgerState) -> Iterator[str]:
     for key, digest in ledger_state.settings.items():
-        agent = key.removeprefix("setting:ask ")
+        agent = key.removeprefix("setting:ask_on_desktop ")
         if agent != key and digest == _digest(_asking_text(agent)):
             yield agent
 
 
 def _asking_text(agent: str) -> str:
-    return f"ask: on for {agent}"
+    return f"ask_on_desktop: on for {agent}"
 
 
 def _digest(text: str) -> str:
@@ -89,7 +92,7 @@ def _digest(text: str) -> str:
 
 def _setting_texts(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.without_tray == "allow":
-        yield "when_down", "when_down: allow"
+        yield "without_tray", "without_tray: allow"
     if settings.protection.allow:
         yield "protection", f"protection: allow {', '.join(settings.protection.allow)}"
     if settings.llm is not None:

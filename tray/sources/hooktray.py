@@ -76,8 +76,8 @@ def read(document: Document, background_seconds: float = 600.0) -> list[Hook]:
 
 def _hook(document: Document, index: int, value: Any, background_seconds: float) -> Hook:
     at = ("hooks", index)
-    if isinstance(value, dict) and "background" not in value:
-        value = {**value, "background": background_seconds}
+    if isinstance(value, dict) and "background_seconds" not in value:
+        value = {**value, "background_seconds": background_seconds}
     entry = convert(document, at, value, HookEntry)
     if entry.dialect not in DIALECTS:
         raise invalid_value(

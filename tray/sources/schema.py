@@ -22,7 +22,7 @@ REQUIRED_KEYS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "
 def schema() -> dict[str, Any]:
     (top, entry), parts = msgspec.json.schema_components([Settings, HookEntry], ref_template="#/$defs/{name}")
     whole, hook = (dict(parts[one["$ref"].rpartition("/")[2]]) for one in (top, entry))
-    defs = {name: part for name, part in parts.items() if name not in ("Settings", "Entry")}
+    defs = {name: part for name, part in parts.items() if name not in ("Settings", "HookEntry")}
     properties = dict(whole["properties"])
     properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
     rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}

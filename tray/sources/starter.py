@@ -20,7 +20,7 @@ STARTER_TEXT = """\
 #     enabled: true
 #     env: []                       # withheld variables that it shall have
 #     files: []                     # globs of further files that belong to it
-#     background: 600               # seconds that its children may live on
+#     background_seconds: 600       # seconds that its children may live on
 #     once: false                   # one turn in a session
 #   - {event: tool_before, type: rule, matcher: "curl .*sh", decision: ask, reason: "runs what the net says"}
 #   - {event: tool_before, type: http, url: "https://guard.example.com/hook", headers: {}, allow_local: []}
@@ -37,31 +37,31 @@ STARTER_TEXT = """\
 # projects: {}
 ##
 ## Hours in which only what is critical is shown, and nothing is heard. Default: none.
-# quiet: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
+# quiet_hours: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
 ##
 ## Whether alerts show the input of a tool, secrets masked, and not only its name.
-# details: false
+# show_input: false
 ##
 ## Seconds that a turn must have taken to be told of at its end.
-# min_turn: 0
+# min_turn_seconds: 0
 ##
 ## How loud sounds are, from 0 to 1.
 # volume: 1.0
 ##
 ## Whose questions are put to you on the desktop, and for how long; taking an agent out waits for your confirmation.
-# ask: {agents: [], seconds: 60}
+# ask_on_desktop: {agents: [], seconds: 60}
 ##
 ## How much the journal keeps.
 # journal: {days: 90, rows: 200000, megabytes: 500}
 ##
 ## Without the tray: `once` runs the hooks all the same, `allow` counts only once you confirmed it.
-# when_down: once
+# without_tray: once
 ##
 ## Seconds of quiet after which an X-Code round counts as the end of a turn.
-# settle: 3
+# turn_quiet_seconds: 3
 ##
 ## Seconds that a hook's background children may live on; 0 ends them at once.
-# background: 600
+# background_seconds: 600
 ##
 ## What the self-protection lets agents do; counts only once you confirmed it.
 # protection: {allow: []}

@@ -53,7 +53,7 @@ def background(context: CheckContext) -> Iterator[CheckResult]:
     for group, seconds in (context.tray or {}).get("background", ()):
         said = f"a hook's children still live, {seconds:.0f} s at most"
         yield attention(
-            "background", f"process group {group}", said, f"kill -- -{group}, or `background: 0` in the hook"
+            "background", f"process group {group}", said, f"kill -- -{group}, or `background_seconds: 0` in the hook"
         )
 
 
