@@ -128,7 +128,7 @@ NAMES_BY_KIND: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVEN
 
 
 def hook_event_name(event: Event) -> str:
-    """The event's name as a hook of this dialect hears it."""
+    """The event's name for a hook of this dialect."""
     return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 

@@ -91,10 +91,10 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
         return wire.text_problem(value, blank=False)
     if not isinstance(value, Mapping):
         return "is no JSON object"
-    now = event.tool.input if event.tool else {}
-    if value.keys() - now.keys():
+    current = event.tool.input if event.tool else {}
+    if value.keys() - current.keys():
         return "adds a key"
-    return "removes a key" if now.keys() - value.keys() else wire.json_problem(value)
+    return "removes a key" if current.keys() - value.keys() else wire.json_problem(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
