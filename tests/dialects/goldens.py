@@ -77,7 +77,8 @@ def answered(agent: str, name: str, dialect: str, output: dict[str, Any]) -> dic
     shared &= {field.name for field in dataclasses.fields(HookOutput)}
     answer = render(agent_event, Decision(**{field: getattr(hook_output, field) for field in shared}))
     parts = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
-    return {"output": _filled(hook_output, HookOutput()), "answer": {key: value for key, value in parts.items() if value}}
+    filled = {key: value for key, value in parts.items() if value}
+    return {"output": _filled(hook_output, HookOutput()), "answer": filled}
 
 
 def _filled(value: Any, empty: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
