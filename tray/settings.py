@@ -205,7 +205,7 @@ def _is_valid(value: Any, kind: Any) -> bool:
 
 
 def _type(kind: Any, steps: tuple[Any, ...]) -> Any:
-    """The type that stands at the end of a path, without its "or nothing"."""
+    """The type at the end of a path, without its "or nothing"."""
     for step in steps:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             names = {field.encode_name: field.name for field in msgspec.structs.fields(kind)}

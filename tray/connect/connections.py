@@ -119,7 +119,7 @@ def _wrong_target(site: Site, entries: tuple[RelayEntry, ...]) -> StaleReason | 
 
 
 def _advice(site: Site, status: Connection, stale: StaleReason | None) -> list[str]:
-    """What to do first stands first."""
+    """What to do, the first step first."""
     if not status.connected:
         return [f"`{_reconnect_command(site, status)}` connects it"] if status.installed else []
     advice = [f"{stale[0]}; {_reconnect_command(site, status)} {stale[1]}"] if stale else []

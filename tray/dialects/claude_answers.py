@@ -46,7 +46,7 @@ CONTEXT: Types = {"additionalContext": (str,)}
 PERMIT: Types = {"permissionDecision": (str,), "permissionDecisionReason": (str,)}
 FORM: Types = {"action": (str,), "content": (dict,)}
 WATCH: Types = {"watchPaths": (list,)}
-# What an event has inside hookSpecificOutput; whatever else stands there is an unknown key.
+# The fields of hookSpecificOutput by event; any other key there is unknown.
 INNER: Mapping[str, Types] = {
     "CwdChanged": WATCH,
     "Elicitation": FORM,

@@ -157,7 +157,7 @@ def _stderr(decision: Decision) -> bytes:
 
 
 def _specific(event: Event, decision: Decision) -> dict[str, Any]:
-    """What stands inside hookSpecificOutput."""
+    """The fields of hookSpecificOutput."""
     extra = {name: value for name, value in decision.extra if name not in (SEQUENCE, "updatedPermissions")}
     if event.name == "PermissionRequest":
         return _permission_request(decision)

@@ -14,7 +14,7 @@ CAN_PERMIT = Capability.ALLOW | Capability.ASK
 SEQUENCE = "terminalSequence"  # taken with every JSON answer
 WATCH_EXTRAS = ("watchPaths", SEQUENCE)
 
-# STOP stands where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
+# STOP is listed where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
 EVENTS: Mapping[str, EventSpec] = {
     "ConfigChange": EventSpec(kind=EventKind.CONFIG_CHANGED, can=CAN_REFUSE, subject="source", extras=(SEQUENCE,)),
     "CwdChanged": EventSpec(kind=EventKind.CWD_CHANGED, can=Capability.NOTE, extras=WATCH_EXTRAS),

@@ -27,7 +27,7 @@ class TooDeepError(ValueError):
 
 
 def text(raw: bytes, blanks: str = JAVASCRIPT) -> str:
-    """What stands between the blanks; a byte that is no UTF-8 costs no more than itself."""
+    """The text without the blanks around it; only bytes that are not UTF-8 are lost."""
     return raw.decode("utf-8", "replace").strip(blanks)
 
 

@@ -22,7 +22,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "on_outbound_message": EventSpec(
         kind=EventKind.OUTBOUND_MESSAGE, can=CAN_REFUSE | Capability.REWRITE_MESSAGE, timeout=20
     ),
-    # It stands already: it may be masked, and nobody can be made to write it again.
+    # The response is written already: it may be masked, and the agent cannot be made to write it again.
     "on_response_end": EventSpec(
         kind=EventKind.RESPONSE_END, can=Capability.REWRITE_MESSAGE | Capability.NOTE, timeout=20
     ),

@@ -88,7 +88,7 @@ def _text_problem(event: Event, answer: Mapping[str, Any]) -> str:
 
 
 def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    # Older Claude hooks say at the top what today stands inside hookSpecificOutput.
+    # Older Claude hooks write at the top what is inside hookSpecificOutput today.
     specific = {**answer, **wire.nested(answer, "hookSpecificOutput")}
     verdict, reason = _verdict(event, answer, specific)
     notes = wire.non_empty(note=wire.text(answer, "systemMessage"), warning=wire.text(answer, "add_warning"))

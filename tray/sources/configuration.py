@@ -23,7 +23,7 @@ from tray.strict import load_yaml
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What is in force. `problem` says why the file as it stands is not; "" when it is.
+    """What is in force. `problem` says why the file as it is now is not; "" when it is.
 
     `warnings` are about entries of other sources and missing sounds, each with its place; `watched` are
     the files of both.
