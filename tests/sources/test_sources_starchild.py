@@ -57,7 +57,7 @@ def test_time_is_20_seconds_and_at_most_120(tmp_path: Path) -> None:
         ("shell_hooks: &a [", {}, False),
     ],
 )
-def test_the_hosts_own_switch_makes_a_source_inert(
+def test_the_hosts_own_switch_makes_a_source_inactive(
     tmp_path: Path, agent: str, environment: dict[str, str], inactive: bool
 ) -> None:
     found = workspace(tmp_path, HOOK, agent, **environment)

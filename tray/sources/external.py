@@ -96,16 +96,16 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
 def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
     """The same handler in several Claude settings files runs once; a plugin's is its own."""
     seen: dict[tuple[Any, ...], Hook] = {}
-    result: list[Hook] = []
+    kept: list[Hook] = []
     keys: set[str] = set()  # a source that is named twice counts once
     for hook in hooks:
         if hook.key in keys:
             continue
         keys.add(hook.key)
-        first = seen.setdefault(_handler_key(hook), hook)
-        is_duplicate = first is not hook and not hook.inactive
-        result.append(replace(hook, inactive=f"the same hook stands in {first.source}") if is_duplicate else hook)
-    return tuple(result)
+        same = seen.setdefault(_handler_key(hook), hook)
+        again = same is not hook and not hook.inactive
+        kept.append(replace(hook, inactive=f"the same hook stands in {same.source}") if again else hook)
+    return tuple(kept)
 
 
 def _handler_key(hook: Hook) -> tuple[Any, ...]:
