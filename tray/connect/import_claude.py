@@ -58,15 +58,15 @@ def _stay_reason(event: str, group: RawJson, import_path: Path, problem: FindPro
     if event in EXCLUDED_EVENTS:
         return f"{event} takes the agent's place, so `connect` writes no line of ours there"
     text = f"{{{json.dumps(event)}: [{group.text}]}}"
-    found = parse(f'{{"hooks": {text}}}'.encode(), import_path)
-    if found.warnings or any(hook.inactive for hook in found.hooks):
+    source = parse(f'{{"hooks": {text}}}'.encode(), import_path)
+    if source.warnings or any(hook.inactive for hook in source.hooks):
         return UNSUPPORTED
-    if event == "FileChanged" and any(hook.match.tool for hook in found.hooks):
+    if event == "FileChanged" and any(hook.match.tool for hook in source.hooks):
         return "from their matcher Claude Code knows which files to watch"
     timeout = EVENTS[event].timeout
-    if any(_outlasts(hook, event) for hook in found.hooks):
+    if any(_outlasts(hook, event) for hook in source.hooks):
         return f"their `timeout` is longer than the {timeout:g} s that our line has on {event}"
-    return next(filter(None, map(problem, found.hooks)), "")
+    return next(filter(None, map(problem, source.hooks)), "")
 
 
 def _outlasts(hook: Hook, event: str) -> bool:

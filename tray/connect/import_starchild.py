@@ -39,13 +39,13 @@ def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> byte
 
 def _stay_reason(entry: Any, folder: Path, import_path: Path, problem: FindProblem) -> str:
     """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
-    found = parse(json.dumps({"hooks": [entry]}).encode(), import_path)
-    if found.warnings or len(found.hooks) != 1:
+    source = parse(json.dumps({"hooks": [entry]}).encode(), import_path)
+    if source.warnings or len(source.hooks) != 1:
         return UNSUPPORTED
-    action = found.hooks[0].action
+    action = source.hooks[0].action
     if isinstance(action, Command) and any(_relative(word, folder) for word in shlex.split(action.line)):
         return UNSUPPORTED
-    return problem(found.hooks[0])
+    return problem(source.hooks[0])
 
 
 def _relative(word: str, folder: Path) -> bool:

@@ -63,8 +63,8 @@ def undo_import(site: Site, backups: Backups) -> Plan:
     settings, backup = read_state(path), backups.get(path)
     before = backup.before if backup else None
     after = before if backup and backup.after == settings else _on(settings, path, list(plugins), before)
-    ours = [_entry(folder) for folder in plugins.values()]
-    text = remove(_sources(site), str(site.paths.config), "sources", lambda entry: entry in ours)
+    entries = [_entry(folder) for folder in plugins.values()]
+    text = remove(_sources(site), str(site.paths.config), "sources", lambda entry: entry in entries)
     change = FileChange(path=path, before=settings, after=after, display_path=display_path)
     changes = [] if after == settings else [change]
     return Plan(changes=(*changes, _sources_change(site, text)), notes=(x_code.RESTART_HINT,))
@@ -98,14 +98,14 @@ def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> s
         ]
         if other_parts:
             return f"it brings {', '.join(other_parts)} too, which would go with its hooks"
-        found = read(folder, ())
+        source = read(folder, ())
     except FileNotFoundError:
         return "it has no hooks"
     except (OSError, HooktrayError, AttributeError):
         return "what it declares cannot be read"
-    if found.warnings or any(hook.inactive for hook in found.hooks):
+    if source.warnings or any(hook.inactive for hook in source.hooks):
         return "Hooktray cannot run all of its hooks"
-    return next(filter(None, map(problem, found.hooks)), "") if found.hooks else "it has no hooks"
+    return next(filter(None, map(problem, source.hooks)), "") if source.hooks else "it has no hooks"
 
 
 def _switches(site: Site) -> Mapping[str, Any]:

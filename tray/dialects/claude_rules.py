@@ -36,13 +36,13 @@ class PermissionRule:
 
 def parse(text: str) -> PermissionRule | None:
     """The rule; None when the text is none."""
-    found = RULE.fullmatch(text.strip())
-    if found is None:
+    match = RULE.fullmatch(text.strip())
+    if match is None:
         return None
-    argument = (found["argument"] or "").strip()
+    argument = (match["argument"] or "").strip()
     if not _balanced(argument):  # several rules in one text, perhaps
         return None
-    return PermissionRule(tool=found["tool"], argument="" if argument == "*" else argument)
+    return PermissionRule(tool=match["tool"], argument="" if argument == "*" else argument)
 
 
 def problem(text: str) -> str:

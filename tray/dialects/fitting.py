@@ -56,12 +56,12 @@ class Fit:
         problem = self._rewrite_problem(decision.rewrite.target)
         if not problem:
             return decision
-        bare = replace(decision, rewrite=None)
+        without_rewrite = replace(decision, rewrite=None)
         if Capability.DENY not in self.can:
-            return self._adjusted(bare, f"{problem}: dropped")
+            return self._adjusted(without_rewrite, f"{problem}: dropped")
         why = f"A hook's rewrite cannot be carried: {self.subject} cannot {problem}"
         reason = f"{decision.reason}\n{why}" if refused and decision.reason else why
-        return self._adjusted(replace(bare, verdict=Verdict.DENY, reason=reason), f"{problem}: made deny")
+        return self._adjusted(replace(without_rewrite, verdict=Verdict.DENY, reason=reason), f"{problem}: made deny")
 
     def _rewrite_problem(self, target: Target) -> str:
         if TARGETS[target] not in self.can:

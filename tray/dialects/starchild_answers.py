@@ -123,8 +123,8 @@ def _rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
     given = answer.get("tool_input") or specific.get("updatedInput")
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not given:
         return None
-    own = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, given)
-    value = dict(event.tool.input) | own
+    native_input = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, given)
+    value = dict(event.tool.input) | native_input
     return None if value == event.tool.input else Rewrite(target=Target.INPUT, value=value)
 
 

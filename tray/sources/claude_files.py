@@ -30,11 +30,11 @@ def read(path: Path, agents: Sequence[str]) -> SourceHooks:
         return _plugin(root, agents)
     if path.is_dir():
         return _skill(path, agents)
-    found = claude_code.read(path, agents, root)
+    settings = claude_code.read(path, agents, root)
     if path.parent.name != ".claude" or not path.name.startswith("settings"):
-        return found
+        return settings
     inactive = claude_code.disabled_reason(path)
-    return _merged([found, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
+    return _merged([settings, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
 
 
 def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
