@@ -265,7 +265,7 @@ def test_hooks_that_were_approved_before_run_once_after_import_and_a_failure_nam
     person.undo_import()
     person.import_hooks()
 
-    agents.test_imported(person.site, "claude-code")
+    agents.try_imported(person.site, "claude-code")
 
     said = capsys.readouterr().out
     if works:
