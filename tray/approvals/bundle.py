@@ -169,10 +169,10 @@ def inspect(hook: Hook) -> Inspection:
     else:
         _require_present(hook, hook.action)
     reader = _Contents()
-    entry_points_of_line = tuple(entries_of(hook, hook.action))
-    entries = tuple(entry for entry in entry_points_of_line if entry.is_copied)
+    run_files = tuple(entries_of(hook, hook.action))
+    entries = tuple(entry for entry in run_files if entry.is_copied)
     listed = tuple(path for path in _limited(hook, hook.action) if _is_user_file(path))
-    run = {entry.path for entry in entry_points_of_line} | set(listed) | {program_of(hook, hook.action)}
+    run = {entry.path for entry in run_files} | set(listed) | {program_of(hook, hook.action)}
     named = tuple(entry_points.data_words(_word_paths(hook, hook.action), run))
     found = scan(entries, hook.action.folder, data={path for _, path in named}, content=reader.content)
     files = {path: Inclusion(kind=InclusionKind.LISTED) for path in listed} | dict(found.files)
@@ -182,7 +182,7 @@ def inspect(hook: Hook) -> Inspection:
         )
     contents = {path: reader.content(path) for path in files}
     executable = frozenset(path for path in contents if os.access(path, os.X_OK))
-    programs = (program_of(hook, hook.action), *(entry.path for entry in entry_points_of_line if not entry.is_copied))
+    programs = (program_of(hook, hook.action), *(entry.path for entry in run_files if not entry.is_copied))
     pinned = {
         path: _sha256(path) for path in programs if path not in contents and not path.startswith(SYSTEM_FOLDERS)
     }

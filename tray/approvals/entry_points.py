@@ -31,8 +31,8 @@ def in_argv(argv: Sequence[str], command: Command) -> Iterator[EntryPoint]:
 
 def in_shell(hook: Hook, command: Command) -> Iterator[EntryPoint]:
     """The same for a line for a shell. Raises ValueError when a quote is not closed."""
-    found = split.words(command.line, declared_values(hook, command))
-    for group in split.commands(found):
+    words = split.words(command.line, declared_values(hook, command))
+    for group in split.commands(words):
         argv = [word.text for word in group]
         for place, is_script in program_positions(argv, 0):
             word = group[place]
@@ -41,7 +41,7 @@ def in_shell(hook: Hook, command: Command) -> Iterator[EntryPoint]:
                 yield from _entry_point(absolute(word.text, command.folder), program)
         plain = [word.text for word in group if not word.redirect]
         if plain and takes_code_from_stdin(plain):
-            yield from _stdin_programs(group, found, command.folder)
+            yield from _stdin_programs(group, words, command.folder)
 
 
 def _entry_point(path: str, program: str, *, by_name: bool = False) -> Iterator[EntryPoint]:
@@ -78,10 +78,10 @@ def data_words(words: Sequence[tuple[str, str]], run: set[str]) -> Iterator[tupl
 
 
 def _stdin_programs(
-    group: Sequence[split.ShellWord], found: Sequence[split.ShellWord], folder: str
+    group: Sequence[split.ShellWord], words: Sequence[split.ShellWord], folder: str
 ) -> Iterator[EntryPoint]:
     """What an interpreter reads as its program: the files behind `<`, or those that the rest of the line gives it."""
-    others = (word for word in found if word.command != group[0].command)
+    others = (word for word in words if word.command != group[0].command)
     for word in (*others, *(word for word in group if word.redirect == "<")):
         if word.is_literal and not word.is_output and (word.redirect or "/" in word.text) and "://" not in word.text:
             yield from _entry_point(absolute(word.text, folder), group[0].text)

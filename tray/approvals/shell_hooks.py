@@ -62,9 +62,9 @@ def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str]) -> str
 
 def require_line(hook: Hook, command: Command) -> None:
     """What the line runs has to be here to be read. Raises HooktrayError."""
-    places = declared_values(hook, command)
+    placeholders = declared_values(hook, command)
     try:
-        found, texts = split.parse(command.line, places)
+        found, texts = split.parse(command.line, placeholders)
         inside = [
             one
             for part in (*(word.raw for word in found if has_substitution(word)), *_expandable(texts))

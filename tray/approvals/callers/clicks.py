@@ -140,8 +140,8 @@ def check_tray_host(
 ) -> str:
     """Why a click through a tray host or a notification server does not count; "" when it can.
 
-    One that was there before every agent that we know (`first`) may be any program, also a script; one that came
-    later must be the desktop's own.
+    With `predates_agents` it was there before every agent that we know, and may be any program, also a script. One
+    that came later must be the desktop's own.
     """
     if not chain:
         return UNSEEN_TEXT

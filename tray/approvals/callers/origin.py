@@ -20,7 +20,7 @@ def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) ->
     marks = sorted(AGENT_VARIABLES.intersection(environment))
     if marks:
         return f"an agent or a hook: {marks[0]} is set"
-    return next((found for one in ancestors_of if (found := _origin_of(one))), "")
+    return next((origin for one in ancestors_of if (origin := _origin_of(one))), "")
 
 
 def _origin_of(one: Ancestor) -> str:

@@ -23,27 +23,13 @@ from tray.approvals.dependencies.analysis import (
     may_name_file,
 )
 
-REMOVED_MODULES = {
-    "asynchat",
-    "asyncore",
-    "distutils",
-    "imp",
-    "smtpd",
-}  # of the standard library of older interpreters
+# Of the standard library of older interpreters.
+REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}
 STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
 INLINE = re.compile(r"^# /// script\s*$", re.MULTILINE)  # PEP 723: what it declares is installed when it runs
 PATH_PRESERVING = {
-    "Path",
-    "PurePath",
-    "abspath",
-    "absolute",
-    "as_posix",
-    "fspath",
-    "normpath",
-    "realpath",
-    "resolve",
-    "str",
-}
+    "Path", "PurePath", "abspath", "absolute", "as_posix", "fspath", "normpath", "realpath", "resolve", "str",
+}  # fmt: skip
 LISTING = {"glob", "iterdir", "listdir", "rglob", "scandir", "walk"}
 WRITING = {"mkdir", "touch", "unlink", "write_bytes", "write_text"}
 CAUGHT_ERRORS = {"BaseException", "Exception", "ImportError", "ModuleNotFoundError"}
@@ -52,7 +38,7 @@ SUFFIXES = (".py", ".so", ".pyd")
 
 
 class PathValue(NamedTuple):
-    """A text that an expression may have. `own`: it begins with the place of the script itself."""
+    """A text that an expression may have. `is_own`: it begins with the path of the script itself."""
 
     text: str
     is_own: bool
@@ -64,21 +50,21 @@ def analyse(script: Script) -> ScriptAnalysis:
     names = _ValueTable(script, tree)
     added = tuple(dict.fromkeys(_search_path_entries(tree, names)))
     folders = tuple(value.text for value in added if value.is_own)
-    live = tuple(value.text for value in added if not value.is_own and Path(value.text).is_absolute())
+    uncopied = tuple(value.text for value in added if not value.is_own and Path(value.text).is_absolute())
     modules = _ModuleFinder(
-        script, (*script.folders, *folders), unknown=bool(live) or bool(INLINE.search(script.text))
+        script, (*script.folders, *folders), unknown=bool(uncopied) or bool(INLINE.search(script.text))
     )
-    for node, sure in _imports(tree.body):
-        modules.add_import(node, certain=sure)
+    for node, certain in _imports(tree.body):
+        modules.add_import(node, certain=certain)
     for name, line in _dynamic_imports(tree):
         modules.find(name, line, certain=False)
     written = frozenset(_path(script, value) for value in _written_paths(tree, names))
-    uses = [use for use in _named_files(script, tree, names) if use.path not in written]
+    references = [reference for reference in _named_files(script, tree, names) if reference.path not in written]
     return ScriptAnalysis(
-        references=(*modules.uses, *uses),
-        problems=tuple(modules.lacks),
+        references=(*modules.references, *references),
+        problems=tuple(modules.problems),
         written_files=written,
-        uncopied=live,
+        uncopied=uncopied,
         folders=folders,
         uses_own_path=any(isinstance(node, ast.Name) and node.id == "__file__" for node in ast.walk(tree)),
     )
@@ -157,8 +143,8 @@ class _ModuleFinder:
     def __init__(self, script: Script, folders: tuple[str, ...], *, unknown: bool) -> None:
         self._script, self._folders = script, folders
         self._unknown = unknown  # modules may come from where we do not look
-        self.uses: list[Reference] = []
-        self.lacks: list[ScriptProblem] = []
+        self.references: list[Reference] = []
+        self.problems: list[ScriptProblem] = []
 
     def add_import(self, node: ast.Import | ast.ImportFrom, *, certain: bool) -> None:
         if isinstance(node, ast.Import):
@@ -204,10 +190,10 @@ class _ModuleFinder:
 
     def _add_reference(self, file: str, line: int) -> None:
         if file:
-            self.uses.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
+            self.references.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
 
     def _add_problem(self, name: str, line: int, *, certain: bool) -> None:
-        self.lacks.append(
+        self.problems.append(
             ScriptProblem(
                 kind=ScriptProblemKind.MODULE, name=name, script=self._script.path, line=line, certain=certain
             )
@@ -283,10 +269,9 @@ def _written_paths(tree: ast.Module, names: _ValueTable) -> Iterator[PathValue]:
             continue
         name, receiver = _function(node)
         if name == "open":
-            mode = [
-                arg for arg in (*node.args, *(word.value for word in node.keywords)) if isinstance(arg, ast.Constant)
-            ]
-            if any(isinstance(arg.value, str) and re.fullmatch(r"[rbtU]*[wax+][rbt+]*", arg.value) for arg in mode):
+            arguments = (*node.args, *(word.value for word in node.keywords))
+            mode = [argument for argument in arguments if isinstance(argument, ast.Constant)]
+            if any(isinstance(one.value, str) and re.fullmatch(r"[rbtU]*[wax+][rbt+]*", one.value) for one in mode):
                 of = receiver if receiver is not None and names.of(receiver) else node.args[0] if node.args else None
                 yield from names.of(of) if of is not None else ()
         elif name in WRITING and receiver is not None:
