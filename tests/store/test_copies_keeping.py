@@ -23,7 +23,7 @@ from tray.store.copies import Copies
 kept = Copies(Path(sys.argv[1]))
 with ThreadPoolExecutor(4) as threads:
     for line in sys.stdin:
-        names = set(threads.map(kept.keep, [unit(line.strip())] * 4))
+        names = set(threads.map(kept.save, [unit(line.strip())] * 4))
         print(*names, flush=True)
 """
 

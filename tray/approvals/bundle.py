@@ -86,7 +86,7 @@ class CommandResolver:
             return ()
         manifest = self._intact_manifest(hook, name)
         program = program_of(hook, hook.action)
-        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old place
+        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old path
             if pinned != self._cached_sha256(path):
                 raise DamagedError(f"{path} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
@@ -150,7 +150,7 @@ def _resolve_word(
 
 
 def _is_relative(named: str, command: Command) -> bool:
-    """Whether it is written as a place beside hooktray.yaml; other formats mean the agent's folder."""
+    """Whether it is a path relative to hooktray.yaml; other formats mean the agent's folder."""
     return not command.format and named.startswith(("./", "../"))
 
 
@@ -160,7 +160,7 @@ def read_bundle(hook: Hook) -> Bundle:
 
 
 def inspect(hook: Hook) -> Inspection:
-    """The same, with the reason for each file, what the scripts lack, and what is not covered."""
+    """The same, with the reason for each file, what the scripts are missing, and what is not covered."""
     if not isinstance(hook.action, Command):
         return Inspection(bundle=Bundle(hook=hook))
     stamps = file_stamps(hook)
@@ -195,7 +195,7 @@ def inspect(hook: Hook) -> Inspection:
 
 
 def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
-    """A cheap sign that the files may have changed; the kernel's ctime cannot be set back, unlike mtime.
+    """Cheap stamps that show whether the files may have changed; the kernel's ctime cannot be set back, unlike mtime.
 
     `also` are the paths that the last inspection depended on.
     """

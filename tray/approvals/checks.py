@@ -84,8 +84,8 @@ def describe(problem: ScriptProblem) -> str:
 
 def message(problem: ScriptProblem) -> str:
     """What is wrong, and where."""
-    place = f"{problem.script}:{problem.line}" if problem.line else problem.script
-    return say(MESSAGES[problem.kind], name=problem.name, script=place)
+    location = f"{problem.script}:{problem.line}" if problem.line else problem.script
+    return say(MESSAGES[problem.kind], name=problem.name, script=location)
 
 
 def remedy(problem: ScriptProblem) -> str:

@@ -143,8 +143,8 @@ def _uncovered_data(inspection: Inspection, beside: tuple[str, ...]) -> Iterator
 
 
 def _inclusion_text(reason: Inclusion) -> str:
-    place = f"{reason.script}:{reason.line}" if reason.line else reason.script
-    return say(INCLUSION_TEXTS[reason.kind], script=place)
+    location = f"{reason.script}:{reason.line}" if reason.line else reason.script
+    return say(INCLUSION_TEXTS[reason.kind], script=location)
 
 
 def _trial_text(hook: Hook) -> str:

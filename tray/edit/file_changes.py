@@ -39,7 +39,7 @@ FileState = File | Link | None
 class FileChange:
     """What stands at a path and what shall stand there; None = nothing.
 
-    `origin` is what `disconnect` shall put back; `shown` is the path as the user knows it.
+    `origin` is what `disconnect` shall put back; `display_path` is the path as the user knows it.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class FileChange:
     after: FileState
     origin: FileState = None
     display_path: Path | None = None
-    backed_up: bool = True  # our book tells what stood there
+    backed_up: bool = True  # `Backups` records what was there
 
 
 def read_state(path: Path) -> FileState:

@@ -14,7 +14,7 @@ LIMIT = 1 << 20  # bytes of the file
 
 
 def count(database: Database) -> int:
-    """All that were ever lost."""
+    """All rows that were ever dropped."""
     with database.connect() as connection:
         row = connection.execute("SELECT value FROM meta WHERE key = 'dropped'").fetchone()
     return (row["value"] if row else 0) + _file_count(_file(database))
@@ -51,9 +51,9 @@ def merge_file(database: Database) -> None:
         if not taken.exists():  # else an earlier try was cut short
             file.replace(taken)
         with database.write() as connection:
-            sign = f"dropped {taken.stat().st_mtime_ns}"  # counted once, also when the file could not be removed
-            if connection.execute(SAVE_FILE, (sign, 1)).rowcount:
-                connection.execute("DELETE FROM meta WHERE key LIKE 'dropped %' AND key <> ?", (sign,))
+            key = f"dropped {taken.stat().st_mtime_ns}"  # counted once, also when the file could not be removed
+            if connection.execute(SAVE_FILE, (key, 1)).rowcount:
+                connection.execute("DELETE FROM meta WHERE key LIKE 'dropped %' AND key <> ?", (key,))
                 connection.execute(SAVE, (_read(taken),))
         taken.unlink()
         prepare(database)

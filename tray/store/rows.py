@@ -26,7 +26,7 @@ KINDS = frozenset(kind.value for kind in EventKind)
 HAS_FAILURE = (
     "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
 )
-LABEL = (  # as Record.label has it
+LABEL = (  # the same as Record.label
     "CASE WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
     f" WHEN problem <> '' OR {HAS_FAILURE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
     " WHEN verdict = 1 THEN 'allow' ELSE 'abstain' END"
@@ -61,10 +61,7 @@ def values(record: Record) -> tuple[object, ...]:
     """What `insert` takes for it. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
     row: dict[str, object] = {name: getattr(record, name) for name in COLUMNS}
     row |= {name: _json(row[name]) for name in (*LISTS, "answer")}
-    row |= {
-        "verdict": int(record.verdict),
-        "payload": truncate(record.payload),
-    }
+    row |= {"verdict": int(record.verdict), "payload": truncate(record.payload)}
     return tuple(_clean(value) if isinstance(value, str) else value for value in row.values())
 
 

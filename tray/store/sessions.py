@@ -164,7 +164,7 @@ class Sessions:
                 self._with_notes.discard(key)
 
     def prune(self, days: float) -> None:
-        """Forget what is older: a session whose end nobody told us of."""
+        """Forget what is older: a session whose end was never announced."""
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
@@ -172,14 +172,14 @@ class Sessions:
 
     def _refresh(self) -> None:
         """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""
-        sign = self._changes.stamp()
-        if sign == self._last_stamp:
+        stamp = self._changes.stamp()
+        if stamp == self._last_stamp:
             return
         with self._database.connect(busy=BUSY_TIMEOUT) as connection:
             known, noted = _sessions(connection)
         self._with_entries |= known
         self._with_notes |= noted
-        self._last_stamp = sign  # as it was before: a change that came meanwhile is looked for again
+        self._last_stamp = stamp  # as it was before: a change that came meanwhile is looked for again
 
     @contextmanager
     def _write(self, key: str) -> Iterator[sqlite3.Connection]:

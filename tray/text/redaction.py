@@ -180,8 +180,8 @@ def _redact_mapping(value: Mapping[object, object], name: str, masks: list[str],
     entries: dict[object, object] = {}
     for key, item in value.items():
         own = title if key == "value" and isinstance(title, str) else key if isinstance(key, str) else ""
-        shown = _redact_string(key, "", masks) if isinstance(key, str) else key
-        entries[shown] = _redact_any(item, _secret_name(own) or name, masks, depth)
+        safe_key = _redact_string(key, "", masks) if isinstance(key, str) else key
+        entries[safe_key] = _redact_any(item, _secret_name(own) or name, masks, depth)
     return entries
 
 

@@ -27,7 +27,7 @@ BROWSERS = word_set(
     "brave chrome chromium chromium-browser epiphany epiphany-browser falkon firefox firefox-bin firefox-esr floorp "
     "konqueror librewolf midori msedge opera palemoon thorium vivaldi-bin waterfox zen"
 )
-# Processes of a browser's that hold its connections; the browser itself stands above them.
+# Processes of a browser's that hold its connections; the browser itself is above them.
 BROWSER_PROCESSES = word_set("WebKitNetworkProcess WebKitWebProcess bwrap xdg-dbus-proxy")
 # Words on its command line, and variables, with which a program drives a browser, or puts code of its own into it.
 AUTOMATION_SWITCHES = re.compile(

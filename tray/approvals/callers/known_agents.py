@@ -31,7 +31,7 @@ class KnownAgents:
     """Remembers who started relays. `record` is called for each event, the others for each click.
 
     What is above ourselves is never an agent: a relay that outlives its agent is handed to the session's own
-    manager, and below that stands the whole desktop.
+    manager, which is above the whole desktop.
     """
 
     def __init__(self, own: int) -> None:

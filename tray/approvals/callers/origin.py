@@ -1,4 +1,4 @@
-"""Whether a command was started by an agent or a hook, as far as it can be told without asking the tray.
+"""Whether a command was started by an agent or a hook, as far as a command can know without asking the tray.
 
 It keeps honest programs honest: the tray's own judgement of a person is stricter, and an agent's tool calls are
 judged before they run. A script of the user's own has neither mark nor agent above it, and passes.

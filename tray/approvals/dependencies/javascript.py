@@ -93,12 +93,12 @@ def packages(folder: str, root: str) -> tuple[tuple[str, ...], list[str]]:
     missing = []
     waiting = [folder]
     while waiting:
-        place = waiting.pop()
-        if place in found:
+        folder = waiting.pop()
+        if folder in found:
             continue
-        found[place] = None
-        for needed in _dependency_names(place):
-            at = _package(place, needed, root)
+        found[folder] = None
+        for needed in _dependency_names(folder):
+            at = _package(folder, needed, root)
             if at:
                 waiting.append(at)
             else:
@@ -145,9 +145,9 @@ def _package_of(name: str) -> str:
 def _package(folder: str, name: str, root: str) -> str:
     """Where node finds a package from here, not above the root."""
     while True:
-        place = join_path(folder, f"node_modules/{name}")
-        if os.path.isdir(place):  # noqa: PTH112
-            return place
+        path = join_path(folder, f"node_modules/{name}")
+        if os.path.isdir(path):  # noqa: PTH112
+            return path
         if folder == root or not folder.startswith(root) or folder == os.path.dirname(folder):  # noqa: PTH120
             return ""
         folder = os.path.dirname(folder)  # noqa: PTH120
@@ -179,9 +179,9 @@ def _places(script: Script, text: str) -> dict[str, str]:
     """Names of the script that hold a place beside it."""
     places: dict[str, str] = {}
     for found in NAMED.finditer(text):
-        place = next(iter(_argument(script, found[2], places)), "")
-        if place:
-            places[found[1]] = place
+        path = next(iter(_argument(script, found[2], places)), "")
+        if path:
+            places[found[1]] = path
     return places
 
 

@@ -92,8 +92,8 @@ class _ValueTable:
                 return self._joined(parts)
             case ast.FormattedValue(value=inner):
                 return self.of(inner)
-            case ast.BinOp(left=left, op=ast.Div() | ast.Add() as sign, right=right):
-                return self._pairs(left, right, "/" if isinstance(sign, ast.Div) else "")
+            case ast.BinOp(left=left, op=ast.Div() | ast.Add() as sep, right=right):
+                return self._pairs(left, right, "/" if isinstance(sep, ast.Div) else "")
             case ast.Attribute(value=inner, attr="parent"):
                 return tuple(_parent_value(value) for value in self.of(inner))
             case ast.Subscript(value=ast.Attribute(value=inner, attr="parents"), slice=ast.Constant(value=int(n))):
@@ -119,18 +119,18 @@ class _ValueTable:
             return self._folded(node.args, "/")
         return ()
 
-    def _pairs(self, left: ast.expr, right: ast.expr, sign: str) -> tuple[PathValue, ...]:
-        return tuple(_join_values(one, other, sign) for one in self.of(left) for other in self.of(right))[:MAX_VALUES]
+    def _pairs(self, left: ast.expr, right: ast.expr, sep: str) -> tuple[PathValue, ...]:
+        return tuple(_join_values(one, other, sep) for one in self.of(left) for other in self.of(right))[:MAX_VALUES]
 
     def _joined(self, parts: Iterable[ast.expr]) -> tuple[PathValue, ...]:
         return self._folded(parts, "")
 
-    def _folded(self, parts: Iterable[ast.expr], sign: str) -> tuple[PathValue, ...]:
+    def _folded(self, parts: Iterable[ast.expr], sep: str) -> tuple[PathValue, ...]:
         found: tuple[PathValue, ...] = ()
         for index, part in enumerate(parts):
             values = self.of(part)
             found = (
-                tuple(_join_values(one, other, sign) for one in found for other in values)[:MAX_VALUES]
+                tuple(_join_values(one, other, sep) for one in found for other in values)[:MAX_VALUES]
                 if index
                 else values
             )
@@ -293,10 +293,10 @@ def _is_path(receiver: ast.expr | None) -> bool:
     return receiver is not None and ast.unparse(receiver) in ("os.path", "path", "osp", "posixpath")
 
 
-def _join_values(one: PathValue, other: PathValue, sign: str) -> PathValue:
-    if sign and Path(other.text).is_absolute():
+def _join_values(one: PathValue, other: PathValue, sep: str) -> PathValue:
+    if sep and Path(other.text).is_absolute():
         return other
-    return PathValue(f"{one.text.rstrip('/') if sign else one.text}{sign}{other.text}", one.is_own)
+    return PathValue(f"{one.text.rstrip('/') if sep else one.text}{sep}{other.text}", one.is_own)
 
 
 def _parent_value(value: PathValue, times: int = 1) -> PathValue:
