@@ -32,9 +32,9 @@ HOOKS = ("first", "second")
 MARK = 'read -r s </proc/$$/stat; set -- ${s##*) }; echo ${20} >>"$SAW"'  # when it started, in ticks since boot
 TOGGLER = """
 import itertools, sys
-from tray.app import stores
+from tray.app import open_stores
 from tray.paths import locate
-switch = stores(locate(sys.argv[1]), migrate=False).switch
+switch = open_stores(locate(sys.argv[1]), migrate=False).switch
 for number in itertools.count():
     switch.set_enabled(bool(number % 2), "test")
     print(int(number % 2), flush=True)
