@@ -56,17 +56,10 @@ class Inspection:
     @property
     def watched_paths(self) -> tuple[str, ...]:
         """The files and folders whose change changes the inspection, besides those of the line."""
-        in_whole_folders = (
-            path
-            for path, reason in self.dependencies.files.items()
-            if reason.kind in (InclusionKind.HOOKS, InclusionKind.FOLDER)
-        )
-        folders = (os.path.dirname(path) for path in in_whole_folders)  # noqa: PTH120
-        return tuple(
-            dict.fromkeys(
-                (*self.bundle.contents, *self.dependencies.files, *self.dependencies.watched_folders, *folders)
-            )
-        )
+        files, watched = self.dependencies.files, self.dependencies.watched_folders
+        whole = (InclusionKind.HOOKS, InclusionKind.FOLDER)
+        folders = (os.path.dirname(path) for path, reason in files.items() if reason.kind in whole)  # noqa: PTH120
+        return tuple(dict.fromkeys((*self.bundle.contents, *files, *watched, *folders)))
 
 
 class CommandResolver:

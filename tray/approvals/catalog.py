@@ -301,11 +301,8 @@ def _removed_state(key: str, one: ApprovedHook, ledger_state: LedgerState, why: 
 def _health(hook: Hook, bundle: Bundle, in_force: str, ledger_state: LedgerState) -> str:
     if in_force and in_force != bundle.digest:
         denied = (hook.key, bundle.digest) in ledger_state.denied
-        return (
-            "your change was denied; the approved copy runs"
-            if denied
-            else "changed since approval; the approved copy runs"
-        )
+        why = "your change was denied" if denied else "changed since approval"
+        return f"{why}; the approved copy runs"
     return ""
 
 

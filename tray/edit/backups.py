@@ -54,10 +54,8 @@ class Backups:
     def record(self, agent: str, changes: Sequence[FileChange], folders: Sequence[Path]) -> None:
         for change in filter(lambda one: one.backed_up, changes):
             earlier = self.get(change.path)
-            made = {
-                *(earlier.folders if earlier else ()),
-                *(one for one in folders if change.path.is_relative_to(one)),
-            }
+            made = set(earlier.folders if earlier else ())
+            made |= {one for one in folders if change.path.is_relative_to(one)}
             backup = Backup(
                 agent=agent,
                 path=change.path,

@@ -100,9 +100,9 @@ def _rows(text: str) -> list[str]:
 
 def _cut(line: str) -> str:
     text = line.rstrip("\r\n")
-    return (
-        line if len(text) <= LONG_LINE else f"{text[:WIDTH]}… ({len(text) - WIDTH:,} characters more, which stay)\n"
-    )
+    if len(text) <= LONG_LINE:
+        return line
+    return f"{text[:WIDTH]}… ({len(text) - WIDTH:,} characters more, which stay)\n"
 
 
 def _visible(line: str) -> str:

@@ -139,11 +139,8 @@ def _check_foreground(facts: CallerFacts) -> str:
 
 
 def _check_terminal_agents(facts: CallerFacts) -> str:
-    return (
-        say("an agent sits at the same terminal: {who}", who=facts.terminal_agents[0])
-        if facts.terminal_agents
-        else ""
-    )
+    agents = facts.terminal_agents
+    return say("an agent sits at the same terminal: {who}", who=agents[0]) if agents else ""
 
 
 def _check_session_leader(facts: CallerFacts) -> str:

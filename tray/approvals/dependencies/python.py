@@ -129,11 +129,8 @@ class _ValueTable:
         found: tuple[PathValue, ...] = ()
         for index, part in enumerate(parts):
             values = self.of(part)
-            found = (
-                tuple(_join_values(one, other, sep) for one in found for other in values)[:MAX_VALUES]
-                if index
-                else values
-            )
+            joined = (_join_values(one, other, sep) for one in found for other in values)
+            found = tuple(joined)[:MAX_VALUES] if index else values
         return found
 
 
