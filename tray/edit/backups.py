@@ -1,4 +1,4 @@
-"""What we wrote into other people's files and what stood there before, kept in our state folder."""
+"""What we wrote into other people's files and what was there before, kept in our state folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tray.edit.file_changes import File, FileChange, FileState, Link
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """One file of an agent's that we wrote: what stood there, what we made of it, the folders we had to make."""
+    """One file of an agent's that we wrote: what was there, what we made of it, the folders we had to make."""
 
     agent: str
     path: Path
@@ -47,7 +47,7 @@ class Backups:
         return sorted((backup for backup in found if backup.agent == agent), key=lambda backup: backup.path)
 
     def original(self, path: Path, current: FileState, without: FileState) -> FileState:
-        """What to put back some day: what stood there before us, if nobody edited since, else `without` ours."""
+        """What to put back some day: what was there before us, if nobody edited since, else `without` ours."""
         backup = self.get(path)
         return backup.before if backup and backup.after == current else without
 

@@ -92,7 +92,11 @@ def _rows(text: str) -> list[str]:
     """Rows that can be read, broken behind a list, else behind a comma, where there is one."""
     rows = []
     while len(text) > LONG_LINE:
-        ends = (text.rfind(sign, 0, LONG_LINE) + len(sign) for sign in ("}],", ",") if sign in text[:LONG_LINE])
+        ends = (
+            text.rfind(separator, 0, LONG_LINE) + len(separator)
+            for separator in ("}],", ",")
+            if separator in text[:LONG_LINE]
+        )
         rows.append(text[: (at := next(ends, LONG_LINE))])
         text = text[at:]
     return [*rows, text] if text else rows
@@ -106,7 +110,7 @@ def _cut(line: str) -> str:
 
 
 def _visible(line: str) -> str:
-    """No control or direction sign in it does anything to a terminal."""
+    """The line with its control and direction characters made visible."""
     text = line.replace("\r\n", "\n")
     text = f"{text[:-1]}\n" if text.endswith("\r") else text
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)

@@ -37,7 +37,7 @@ FileState = File | Link | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What stands at a path and what shall stand there; None = nothing.
+    """What is at a path and what is to be there; None = nothing.
 
     `origin` is what `disconnect` shall put back; `display_path` is the path as the user knows it.
     """
@@ -51,7 +51,7 @@ class FileChange:
 
 
 def read_state(path: Path) -> FileState:
-    """What stands there; raises HooktrayError for what we do not edit."""
+    """What is there; raises HooktrayError for what we do not edit."""
     try:
         found = path.lstat()
     except (FileNotFoundError, NotADirectoryError):

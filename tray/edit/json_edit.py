@@ -215,7 +215,7 @@ class JsonText:
         return text if key is None else json.dumps(key, ensure_ascii=False) + (": " if is_spaced else ":") + text
 
     def _is_keyed(self, at: int) -> bool:
-        """Whether a key stands here: a text with a colon behind it."""
+        """Whether a key is here: a text with a colon behind it."""
         found = SCALAR.match(self._plain, at)
         return bool(found) and self._plain[at] == '"' and self._plain[self._skip(found.end() if found else at)] == ":"
 
@@ -236,7 +236,7 @@ class JsonText:
         return len(self._plain)
 
     def _is_first(self, at: int) -> bool:
-        """Whether nothing but blanks stands before it in its line."""
+        """Whether nothing but blanks is before it in its line."""
         return not self.text[self._begin(at) : at].strip()
 
     def _indent(self, at: int) -> str:
@@ -244,12 +244,12 @@ class JsonText:
         return self.text[begin : found.end()].split("\r")[0].split("\n")[0] if found else ""
 
     def _begin(self, at: int) -> int:
-        """Of the line that this stands in."""
+        """The beginning of the line that this is in."""
         return max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1
 
 
 def is_blank(text: bytes) -> bool:
-    """Whether nothing stands in a file but a byte order mark and blanks."""
+    """Whether nothing is in a file but a byte order mark and blanks."""
     return not text.removeprefix(BOM).strip()
 
 

@@ -42,5 +42,5 @@ def _common_values(command: Command, plugin: str) -> dict[str, str]:
 
 
 def fill(text: str, placeholders: Mapping[str, str]) -> str:
-    """The text with what is known put in, as it stands; anything else stays as it is."""
+    """The text with the known values put in unquoted; anything else stays as it is."""
     return VARIABLE.sub(lambda found: placeholders.get(found[2], found[0]) if not found[1] else found[0], text)

@@ -153,18 +153,18 @@ class _Reader:
             else:
                 yield self._word()
 
-    def _operator(self, sign: str) -> None:
-        if sign.endswith("("):
-            is_arithmetic = sign == "(" and self._line[self._at - 1 : self._at] == "("
+    def _operator(self, operator: str) -> None:
+        if operator.endswith("("):
+            is_arithmetic = operator == "(" and self._line[self._at - 1 : self._at] == "("
             self._open.append(is_arithmetic)
-        elif sign == ")" and self._open:
+        elif operator == ")" and self._open:
             self._open.pop()
-        self._at += len(sign)
-        is_shift = sign in _HERE_OPERATORS and any(self._open)
-        self._redirect = sign if sign in _REDIRECTS and not is_shift else ""
+        self._at += len(operator)
+        is_shift = operator in _HERE_OPERATORS and any(self._open)
+        self._redirect = operator if operator in _REDIRECTS and not is_shift else ""
         if not self._redirect:
             self._at_command, self._number = True, self._number + 1
-        if sign == "\n":
+        if operator == "\n":
             self._skip()
 
     def _delimiter(self) -> None:
@@ -188,7 +188,7 @@ class _Reader:
         text, is_literal = _value(raw, self._placeholders)
         can_be_command = self._at_command and not self._redirect
         is_command = can_be_command and not _ASSIGNMENT.match(text) and text not in _KEYWORDS
-        sign, self._redirect = self._redirect, ""
+        operator, self._redirect = self._redirect, ""
         self._at_command = self._at_command and not is_command
         return ShellWord(
             start=start,
@@ -197,7 +197,7 @@ class _Reader:
             text=text,
             is_literal=is_literal,
             is_command=is_command,
-            redirect=sign,
+            redirect=operator,
             command=self._number,
         )
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 LIMIT = 1 << 20  # bytes; then it begins anew
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever stands there holds nobody up
+SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there holds nobody up
 NO_STAMP = (0, 0, 0)
 
 Stamp = tuple[int, int, int]  # inode, bytes, nanoseconds of the last change
@@ -79,7 +79,7 @@ class _File:
 
 
 def _touch(path: Path | int) -> None:
-    now = time.time_ns()  # the kernel's own clock for files stands still for milliseconds
+    now = time.time_ns()  # the kernel's own clock for files is milliseconds late
     if isinstance(path, int) or os.utime not in os.supports_follow_symlinks:
         os.utime(path, ns=(now, now))
     else:

@@ -48,7 +48,7 @@ class Bundle:
     hook: Hook
     contents: Mapping[str, bytes] = field(default_factory=dict)  # absolute path -> bytes, copied and run as a copy
     executable: frozenset[str] = frozenset()
-    pinned: Mapping[str, str] = field(default_factory=dict)  # program run where it stands -> SHA-256
+    pinned: Mapping[str, str] = field(default_factory=dict)  # program run from its own path -> SHA-256
 
     @property
     def file_digests(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The count of rows that could not be kept: in the database, or beside it while that cannot be written."""
+"""The count of rows that could not be written: in the database, or beside it while that cannot be written."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add(database: Database, number: int) -> None:
 
 
 def merge_file(database: Database) -> None:
-    """Take over into the database what stands beside it."""
+    """Move the count beside the database into it."""
     file = _file(database)
     taken = file.with_name(file.name + ".taken")
     if not _file_count(file):

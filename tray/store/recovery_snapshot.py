@@ -44,7 +44,7 @@ class RecoverySnapshot:
 
 
 def records(folder: Path, stamps: dict[str, Stamp], known: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The records below a state folder; those whose sign is the same as before come from `known`."""
+    """The records below a state folder; those whose stamp is the same as before come from `known`."""
     found: dict[str, bytes] = {}
     left = RECORDS_SIZE
     for path in _files(folder):

@@ -51,7 +51,7 @@ CONDITIONS = {
 def insert(count: int) -> str:
     """The statement that takes the values of so many rows, one row's after the other's.
 
-    The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
+    The first row of an event stays, so that writing one once more after a doubtful commit is harmless.
     """
     one = f"({', '.join('?' * len(COLUMNS))})"
     return f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES {', '.join([one] * count)} ON CONFLICT (id) DO NOTHING"
@@ -126,6 +126,6 @@ def _clean(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    for sign in "\\%_":
-        text = text.replace(sign, f"\\{sign}")
+    for char in "\\%_":
+        text = text.replace(char, f"\\{char}")
     return _clean(text)

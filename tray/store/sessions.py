@@ -1,4 +1,4 @@
-"""What is remembered of a session until it ends: marks, counts, and what hooks said too late for their event.
+"""What is remembered of a session until it ends: marks, counts, and what hooks returned too late for their event.
 
 The tray and the one-shot engine share it through the disk, so that each of them sees what the other one marked. A
 session is kept under a digest of its name; an event that names no session is never remembered.
@@ -37,7 +37,7 @@ DROP_OLDEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionNote:
-    """What a hook said after its event had been answered. `wake`: it wants the agent to go on because of it."""
+    """What a hook returned after its event had been answered. `wake`: it wants the agent to go on because of it."""
 
     hook: str
     text: str
@@ -120,7 +120,7 @@ class Sessions:
             number: int = connection.execute(SELECT_COUNT, (key, name)).fetchone()[0]
         return number
 
-    # ---- notes: said too late, for an event to come
+    # ---- notes: output that came too late, for a later event
 
     def add_note(self, agent: str, session: str, note: SessionNote) -> None:
         """Keep it for a later event of this session, redacted as all that the disk holds."""
@@ -187,7 +187,7 @@ class Sessions:
             with self._database.write(busy=BUSY_TIMEOUT) as connection:
                 self._with_entries.add(key)
                 yield connection
-        except BaseException:  # what stands there now is not sure
+        except BaseException:  # what is there now is not sure
             self._with_entries.add(key)
             self._with_notes.add(key)
             raise
