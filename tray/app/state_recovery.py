@@ -329,7 +329,7 @@ class StateRecovery:
         return folder
 
     def _put_records_back(self) -> None:
-        """What `connect` and `adopt` wrote down, from the folder that was moved, else as we saw it last."""
+        """What `connect` and `import-hooks` wrote down, from the folder that was moved, else as we saw it last."""
         old = self._folder.opened_path
         found = {**self._snapshot.records, **(records(old, {}, {}) if old else {})}
         for name, text in found.items():
