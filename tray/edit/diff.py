@@ -92,11 +92,7 @@ def _rows(text: str) -> list[str]:
     """Rows that can be read, broken behind a list, else behind a comma, where there is one."""
     rows = []
     while len(text) > LONG_LINE:
-        ends = (
-            text.rfind(separator, 0, LONG_LINE) + len(separator)
-            for separator in ("}],", ",")
-            if separator in text[:LONG_LINE]
-        )
+        ends = (text.rfind(end, 0, LONG_LINE) + len(end) for end in ("}],", ",") if end in text[:LONG_LINE])
         rows.append(text[: (at := next(ends, LONG_LINE))])
         text = text[at:]
     return [*rows, text] if text else rows
