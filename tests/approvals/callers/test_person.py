@@ -46,7 +46,7 @@ def calling(**more: Any) -> CallerFacts:
     return replace(DESK, caller=(replace(CALLER, **more), SHELL, EMULATOR, INIT))
 
 
-@pytest.mark.parametrize("scene", [DESK, SSH, CONSOLE], ids=["desktop", "ssh", "console"])
+@pytest.mark.parametrize("facts", [DESK, SSH, CONSOLE], ids=["desktop", "ssh", "console"])
 def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
     assert check_terminal(facts) == ""
 
