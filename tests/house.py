@@ -1,4 +1,4 @@
-"""A whole engine on real files: a configuration, real scripts, a ledger, a journal, and ears that remember."""
+"""A whole engine on real files: a configuration, real scripts, a ledger, a journal, and a listener that remembers."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class House:
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: BackgroundProcesses = field(default_factory=BackgroundProcesses)
-    awaits_turn_end: bool = False  # whoever hears of events waits for one
-    deaf: bool = False  # who should hear of decisions fails
+    awaits_turn_end: bool = False  # the listener waits for the end of a turn
+    deaf: bool = False  # the listener fails on decisions
     asked: list[UserQuestion] = field(default_factory=list)
     endings: list[QuestionResult] = field(default_factory=list)
     asks: tuple[str, ...] = ()  # agents whose questions are put to the user
@@ -62,7 +62,7 @@ class House:
             agents=lambda: self.asks,
             seconds=lambda: 60.0,
             on_asked=self.asked.append,
-            on_ended=lambda question, ending: self.endings.append(ending),
+            on_ended=lambda question, result: self.endings.append(result),
         )
         self.engine: Engine = build_engine(
             self.stores, self, self._later, self.background, llm=model, questions=self.questions, quit=self.quit
@@ -92,29 +92,29 @@ class House:
 
     def controls(
         self,
-        switched: Callable[[str, str, Undo | None], None] = lambda what, way, back: None,
-        approved: Callable[[HookState, Undo], None] = lambda standing, back: None,
+        announce: Callable[[str, str, Undo | None], None] = lambda text, channel, undo: None,
+        approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
     ) -> Controls:
         """What a person can do here."""
         return Controls(
             switch=self.stores.switch,
             consent=self.consent,
             catalog=self.roster,
-            announce=switched,
+            announce=announce,
             redraw=lambda: None,
             approved=approved,
         )
 
     def hook(self, name: str, *, on: str, script: str = "", approved: bool = True, **keys: Any) -> HookState:
-        """Declare a hook (with its script), and approve it unless told otherwise."""
+        """Declare a hook (with its script), and approve it unless `approved` is false."""
         if script:
             self.script(f"{name}.sh", script)
             keys.setdefault("command", f"./{name}.sh")
         self._yaml.append({"name": name, "event": on, **keys})
         self.configure({"hooks": self._yaml})
-        standing = self.standing(name)
+        state = self.standing(name)
         if approved:
-            self.consent.approve(standing.key, standing.digest, "test")
+            self.consent.approve(state.key, state.digest, "test")
         return self.standing(name)
 
     def configure(self, document: Mapping[str, Any] | str) -> None:
@@ -128,11 +128,11 @@ class House:
 
     def knock(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
         begun = self.engine.begin(self.knocking(agent, payload, event=event, **more))
-        said = begun(None) if callable(begun) else begun
+        response = begun(None) if callable(begun) else begun
         self.join()
-        said = self._wait_for_user(said) if isinstance(said, PendingQuestion) else said
-        assert said is not None, "only a tray that quits gives no answer"
-        return said
+        response = self._wait_for_user(response) if isinstance(response, PendingQuestion) else response
+        assert response is not None, "only a tray that quits gives no answer"
+        return response
 
     def knocking(
         self, agent: str, payload: Mapping[str, Any] | bytes, *, event: str = "", id: str = "", **more: Any
@@ -141,12 +141,12 @@ class House:
         number = id or f"{len(self.decisions):032x}"
         return RelayRequest(agent=agent, event=event, id=number, body=body, cwd=str(self.root), **more)
 
-    def _wait_for_user(self, parked: PendingQuestion) -> Answer | None:
-        """As the door does it, but in this thread: `user` says at once what he thinks of it."""
+    def _wait_for_user(self, pending: PendingQuestion) -> Answer | None:
+        """As the server does it, but in this thread: `user` answers at once."""
         answers: list[Answer | None] = []
-        if not parked.on_ready(lambda work: answers.append(work())):
-            return parked.fallback()
-        self.user(parked)
+        if not pending.on_ready(lambda work: answers.append(work())):
+            return pending.fallback()
+        self.user(pending)
         return answers[0]
 
     def join(self) -> None:
@@ -157,7 +157,7 @@ class House:
             assert not thread.is_alive(), "a hook that nobody waits for has not ended"
 
     def tool(self, command: str = "ls", **more: Any) -> dict[str, Any]:
-        """What Claude Code is told before it runs a command."""
+        """What Claude Code gets before it runs a command."""
         payload = {**PRE_TOOL_USE, "tool_input": {"command": command, "description": "look"}}
         answer = self.knock("claude-code", "PreToolUse", payload, **more)
         return dict(json.loads(answer.stdout)) if answer.stdout else {}

@@ -96,19 +96,19 @@ def fill_ledger(house: House, rules: int, approvals: int) -> None:
     """So many rules in force, of all events and agents, and a history of so many approvals in all."""
     if not rules:
         return
-    chain, book = "", []
+    chain, ledger = "", []
     for number in range(max(rules, approvals)):
         hook = a_rule(number % rules)
         place = json.dumps((1, number))
         row = (float(number), "approve", hook.key, "", hook.definition, place, "bench")
         chain = chain_value(chain, row)
-        book.append((*row, chain))
+        ledger.append((*row, chain))
     with house.stores.database.write() as connection:
         connection.execute("DELETE FROM ledger")
         connection.executemany(
             "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            book,
+            ledger,
         )
 
 

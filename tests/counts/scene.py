@@ -22,7 +22,7 @@ from house import PRE_TOOL_USE, House
 from tray import relay_program
 
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
-STILL = 0.25  # seconds; the longest pause of the tray in the middle of its work is `afterwards.GATHER`, 0.1 s
+STILL = 0.25  # seconds; the longest pause of the tray in the middle of its work is `deferred.BATCH_DELAY`, 0.1 s
 WARM = 10  # events of each kind before the first one that is counted
 EVENTS = 7  # events of each kind that are counted
 AGENT, EVENT = "claude-code", "PreToolUse"

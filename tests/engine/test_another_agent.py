@@ -49,9 +49,9 @@ def test_the_row_names_the_agent_and_holds_no_verdict_that_it_cannot_have_receiv
 def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_difference(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     one = before_tool("cursor")
-    knock = house.knocking("claude-code", one.payload, event="PreToolUse")
+    request = house.knocking("claude-code", one.payload, event="PreToolUse")
 
-    assert house.engine.answer_busy(knock).stdout == b'{"permission":"allow"}'
+    assert house.engine.answer_busy(request).stdout == b'{"permission":"allow"}'
     house.stores.switch.set_enabled(False, "test")
     assert house.knock("claude-code", "PreToolUse", one.payload, id="2" * 32).stdout == b'{"permission":"allow"}'
 

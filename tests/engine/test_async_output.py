@@ -32,9 +32,9 @@ def beside(house: House, script: str, event: str = "PreToolUse", **handler: Any)
     hook = {"type": "command", "command": f"./{NAME}.sh", **({"async": True} | handler)}
     (house.root / "c" / "settings.json").write_text(json.dumps({"hooks": {event: [{"hooks": [hook]}]}}))
     house.configure({"sources": [{"claude-code": str(house.root / "c" / "settings.json")}]})
-    standing = house.standing(NAME)
-    assert standing.digest, standing.health
-    house.consent.approve(standing.key, standing.digest, "test")
+    state = house.standing(NAME)
+    assert state.digest, state.health
+    house.consent.approve(state.key, state.digest, "test")
 
 
 def claude(house: House, event: str, session: str = "s-1", **fields: Any) -> dict[str, Any]:
@@ -49,9 +49,11 @@ def context(answer: dict[str, Any]) -> str:
 
 def test_the_answer_is_there_before_the_hook_has_ended(house: House, tmp_path: Path) -> None:
     beside(house, f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; touch {tmp_path}/ran; exit 2")
-    knock = RelayRequest(agent="claude-code", event="PreToolUse", id="a" * 32, body=json.dumps(PRE_TOOL_USE).encode())
+    request = RelayRequest(
+        agent="claude-code", event="PreToolUse", id="a" * 32, body=json.dumps(PRE_TOOL_USE).encode()
+    )
 
-    begun = house.engine.begin(knock)
+    begun = house.engine.begin(request)
 
     assert (begun(None) if callable(begun) else begun) == Answer()
     assert not (tmp_path / "ran").exists()
@@ -178,12 +180,12 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, way: str) ->
     script = {"not there": "exit 0", "out of time": "sleep 60", "killed": "kill -9 $$"}[way]
     beside(house, script, statusMessage="Linting", timeout=0.2, **WAITED)
     if way == "not there":
-        standing = house.standing(NAME)
-        copy = house.stores.copies.path(standing.digest, standing.covered[0])
+        state = house.standing(NAME)
+        copy = house.stores.copies.path(state.digest, state.covered[0])
         copy.parent.chmod(0o700)
         copy.unlink()
         (house.root / "c" / f"{NAME}.sh").write_text("exit 1")  # else the copy would be made anew
-        shutil.rmtree(house.stores.copies.folder / standing.digest / SPARE)  # else it would be restored
+        shutil.rmtree(house.stores.copies.folder / state.digest / SPARE)  # else it would be restored
 
     house.tool()
 

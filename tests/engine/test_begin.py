@@ -21,7 +21,7 @@ from tray.store.ledger import Ledger, LedgerState
 BODY = json.dumps(PRE_TOOL_USE).encode()
 
 
-def knock(agent: str = "claude-code", event: str = "PreToolUse", body: bytes = BODY) -> RelayRequest:
+def request(agent: str = "claude-code", event: str = "PreToolUse", body: bytes = BODY) -> RelayRequest:
     return RelayRequest(agent=agent, event=event, id="0" * 32, body=body, cwd="/")
 
 
@@ -34,13 +34,13 @@ def test_what_needs_no_process_is_answered_at_once(house: House, case: str) -> N
     if case == "switch off":
         house.stores.switch.set_enabled(False, "test")
 
-    assert isinstance(house.engine.begin(knock()), Answer)
+    assert isinstance(house.engine.begin(request()), Answer)
 
 
 def test_what_needs_a_process_does_not_hold_up_who_asks(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 2")
 
-    assert not isinstance(house.engine.begin(knock()), Answer)
+    assert not isinstance(house.engine.begin(request()), Answer)
 
 
 class Left(list[Callable[[], object]]):
@@ -53,7 +53,7 @@ class Left(list[Callable[[], object]]):
 def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
     left = Left()
 
-    house.engine.begin(knock(), defer=left)
+    house.engine.begin(request(), defer=left)
 
     assert house.decisions == []
     left.pop()()
@@ -65,7 +65,7 @@ def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -
     house.stores.journal._writer._wait = 20  # by default it leaves without a row that takes too long
     left = Left()
 
-    house.engine.begin(knock(), defer=left)
+    house.engine.begin(request(), defer=left)
 
     assert left == []
     assert house.stores.journal.count() == 1
@@ -80,9 +80,9 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
     ledger = house.stores.ledger
 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
-        heard = parse(knock(asking, name))
-        each = tuple(one for one in ledger.in_order() if matches(one.hook.match, heard, EventSearch(heard)))
-        assert plan(heard, ledger.state, no_skills, lambda: None) == each
+        arrived = parse(request(asking, name))
+        each = tuple(one for one in ledger.in_order() if matches(one.hook.match, arrived, EventSearch(arrived)))
+        assert plan(arrived, ledger.state, no_skills, lambda: None) == each
     asked = ledger.state.candidates("claude-code", "tool_before", "PreToolUse")
     assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
 
@@ -90,12 +90,12 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
 class Moving(Ledger):
     """A ledger that a person changes between any two looks."""
 
-    def __init__(self, *books: LedgerState) -> None:
-        self._books = iter(books)
+    def __init__(self, *states: LedgerState) -> None:
+        self._states = iter(states)
 
     @property
     def state(self) -> LedgerState:  # type: ignore[override]
-        return next(self._books)
+        return next(self._states)
 
 
 def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) -> None:
@@ -105,7 +105,7 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     moving = Moving(before, house.stores.ledger.state)
 
     build_engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(
-        knock()
+        request()
     )
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
@@ -124,16 +124,16 @@ class Startled:
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
 
 
-@pytest.mark.parametrize(("policy", "told"), [("block", b'"deny"'), ("allow", b"")])
-def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, told: bytes) -> None:
+@pytest.mark.parametrize(("policy", "expected"), [("block", b'"deny"'), ("allow", b"")])
+def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, expected: bytes) -> None:
     house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure=policy)
     broken = build_engine(house.stores, Startled(house), lambda _: True, None, llm=lambda: None)
 
-    said = broken.begin(knock())
+    answer = broken.begin(request())
 
-    assert isinstance(said, Answer)
-    assert told in said.stdout
-    assert bool(said.stdout) is bool(told)
+    assert isinstance(answer, Answer)
+    assert expected in answer.stdout
+    assert bool(answer.stdout) is bool(expected)
     assert "internal error: UnicodeEncodeError" in house.last.problem
 
 
@@ -142,8 +142,8 @@ def test_no_name_of_a_file_takes_a_guard_out_of_the_way(house: House, path: str)
     house.hook("guard", on="tool_before", type="rule", decision="deny", reason="no")
     body = json.dumps({**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": path}}).encode()
 
-    said = house.engine.begin(knock(body=body))
+    answer = house.engine.begin(request(body=body))
 
-    assert isinstance(said, Answer)
-    assert b'"deny"' in said.stdout
+    assert isinstance(answer, Answer)
+    assert b'"deny"' in answer.stdout
     assert not house.last.problem

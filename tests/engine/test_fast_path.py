@@ -38,34 +38,34 @@ def call(tool: str, **input: Any) -> dict[str, Any]:
     return {**PRE_TOOL_USE, "tool_name": tool, "tool_input": input}
 
 
-def readable(knock: RelayRequest) -> Payload | None:
+def readable(request: RelayRequest) -> Payload | None:
     """What the engine makes of the payload before it looks at the fast path."""
-    if knock.problem:
+    if request.problem:
         return None
     try:
-        return parse_payload(knock)
+        return parse_payload(request)
     except ValueError:
         return None
 
 
-def is_fast(house: House, knock: RelayRequest) -> bool:
-    return house.engine._fast_path.check(knock, house.stores.ledger.state, readable(knock)).fast
+def is_fast(house: House, request: RelayRequest) -> bool:
+    return house.engine._fast_path.check(request, house.stores.ledger.state, readable(request)).fast
 
 
-def outcome(house: House, knock: RelayRequest) -> tuple[object, ...]:
+def outcome(house: House, request: RelayRequest) -> tuple[object, ...]:
     """The answer, the news, the row and what is remembered, without the times that it took."""
-    told = len(house.decisions)
-    begun = house.engine.begin(knock)
-    said = begun(None) if callable(begun) else begun
+    before = len(house.decisions)
+    begun = house.engine.begin(request)
+    response = begun(None) if callable(begun) else begun
     house.join()
-    if isinstance(said, PendingQuestion):
-        return ("parked",)
-    [(event, decision, record)] = house.decisions[told:]
+    if isinstance(response, PendingQuestion):
+        return ("pending",)
+    [(event, decision, record)] = house.decisions[before:]
     outcomes = tuple(replace(one, ms=0) for one in decision.outcomes)
     hooks = tuple({**one, "ms": 0} for one in record.hooks)
     row = replace(record, at=0, ms=0, wait_ms=0, hooks_ms=0, hooks=hooks)
     marks = house.stores.sessions.marks(event.agent, event.session)
-    return said, event, replace(decision, outcomes=outcomes, hook_times=None), row, marks, tuple(house.endings)
+    return response, event, replace(decision, outcomes=outcomes, hook_times=None), row, marks, tuple(house.endings)
 
 
 @contextmanager
@@ -77,13 +77,13 @@ def whole_way(house: House) -> Iterator[None]:
         house.awaits_turn_end = False
 
 
-def agree(house: House, knock: RelayRequest) -> bool:
+def agree(house: House, request: RelayRequest) -> bool:
     """That both ways lead to the same; whether this event took the fast one."""
-    took = is_fast(house, knock)
-    fast = outcome(house, knock)
+    took = is_fast(house, request)
+    fast = outcome(house, request)
     with whole_way(house):
-        assert not is_fast(house, knock)
-        assert outcome(house, knock) == fast
+        assert not is_fast(house, request)
+        assert outcome(house, request) == fast
     return took
 
 
@@ -208,20 +208,20 @@ def test_of_the_strange_ones_only_those_pass_that_nobody_has_to_do_with(house: H
         {"environment": {TEST_VARIABLE: "1"}},
     ],
 )
-def test_a_knock_that_is_not_as_usual_goes_the_whole_way(house: House, more: dict[str, Any]) -> None:
-    knock = replace(house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse"), **more)
+def test_an_unusual_request_goes_the_whole_way(house: House, more: dict[str, Any]) -> None:
+    request = replace(house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse"), **more)
 
-    assert not agree(house, knock)
+    assert not agree(house, request)
 
 
 def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: House) -> None:
     house.asks = ("claude-code",)
     house.hook("ask", on="PermissionRequest", type="rule", decision="ask", agent=["claude-code"])
-    request = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
-    parked = house.engine.begin(house.knocking("claude-code", request, event="PermissionRequest", id="a"))
-    parked = parked(None) if callable(parked) else parked
-    assert isinstance(parked, PendingQuestion)
-    assert parked.on_ready(lambda work: None)
+    payload = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
+    pending = house.engine.begin(house.knocking("claude-code", payload, event="PermissionRequest", id="a"))
+    pending = pending(None) if callable(pending) else pending
+    assert isinstance(pending, PendingQuestion)
+    assert pending.on_ready(lambda work: None)
     left: list[Callable[[], object]] = []
 
     house.engine.begin(
@@ -233,9 +233,9 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
 
 
 def test_while_a_rounds_end_waits_whatever_goes_on_is_heard_at_once(house: House) -> None:
-    knock = house.knocking("x-code", DIALECTS["x-code"].sample("PreToolUse"), event="PreToolUse")
+    request = house.knocking("x-code", DIALECTS["x-code"].sample("PreToolUse"), event="PreToolUse")
 
-    assert agree(house, knock)
+    assert agree(house, request)
     assert [event.name for event, _ in house.heard] == ["PreToolUse"], "the whole way alone tells of its arrival"
 
 
@@ -254,9 +254,9 @@ def test_what_a_hook_said_too_late_is_told_with_the_next_event(house: House) -> 
     house.stores.sessions.add_note("claude-code", "s-1", SessionNote(hook="slow", text="it was late"))
 
     assert is_fast(house, house.knocking("claude-code", {**AFTER, "session_id": "another"}, event="PostToolUse"))
-    told = house.knock("claude-code", "PostToolUse", AFTER)
+    answer = house.knock("claude-code", "PostToolUse", AFTER)
 
-    assert b"it was late" in told.stdout
+    assert b"it was late" in answer.stdout
 
 
 def test_news_and_row_wait_until_the_answer_has_left_and_tell_when_it_did(house: House) -> None:
@@ -265,22 +265,22 @@ def test_news_and_row_wait_until_the_answer_has_left_and_tell_when_it_did(house:
     def after(work: Callable[[], object], /, *, soon: bool = False) -> None:
         left.append((work, soon))
 
-    knock = house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")
+    request = house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")
     begun = time.time()
-    house.engine.begin(knock, elapsed=5.0, defer=after)
+    house.engine.begin(request, elapsed=5.0, defer=after)
     answered = time.time()
 
     assert house.decisions == []
-    [(tell, soon)] = left
+    [(record_event, soon)] = left
     assert not soon
     wait(lambda: time.time() > answered + 0.1, what="some time has gone by")
-    tell()
+    record_event()
     assert house.last.event == "PreToolUse"
     assert 0 <= house.last.ms / 1000 - 5.0 <= answered - begun + 0.01
     assert begun - 0.01 <= house.last.at + 5.0 <= answered + 0.01
 
 
-def test_ears_that_fail_on_the_fast_path_cost_no_row(house: House, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_listener_that_fails_on_the_fast_path_costs_no_row(house: House, caplog: pytest.LogCaptureFixture) -> None:
     house.deaf = True
 
     assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
@@ -318,7 +318,7 @@ def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
     protection = Protection(places=ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u"))
     name = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
     named = {"hook_event_name": name, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
-    knock = RelayRequest(agent=agent, event=name, id="0", body=json.dumps(named).encode())
+    request = RelayRequest(agent=agent, event=name, id="0", body=json.dumps(named).encode())
     path = FastPath(
         switch=Nobody(),  # type: ignore[arg-type]
         protection=protection,
@@ -327,9 +327,9 @@ def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
         listener=Nobody(),  # type: ignore[arg-type]
     )
 
-    event = parse(knock)
+    event = parse(request)
     assert event.tool is not None
-    if path.check(knock, LedgerState(), readable(knock)).fast:
+    if path.check(request, LedgerState(), readable(request)).fast:
         assert protection._findings(event, event.tool) == []
 
 
@@ -338,7 +338,7 @@ class Nobody:
 
     awaits_turn_end = False
 
-    def knows(self, agent: str, session: str) -> bool:
+    def has_entries(self, agent: str, session: str) -> bool:
         return False
 
 

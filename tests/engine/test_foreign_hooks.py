@@ -162,9 +162,9 @@ def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path:
 def test_what_an_agents_folder_could_supply_later_cannot_be_approved(house: House, tmp_path: Path, line: str) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", line))}, approve=False)
 
-    (standing,) = house.roster.states
-    assert (standing.digest, standing.state) == ("", ApprovalState.PENDING)
-    assert standing.health
+    (state,) = house.roster.states
+    assert (state.digest, state.state) == ("", ApprovalState.PENDING)
+    assert state.health
 
 
 def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path: Path) -> None:
@@ -331,11 +331,11 @@ def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_
     declare(house, {"claude-code": str(path)})
     write(path, {**document, "disableAllHooks": True})
 
-    standing = house.standing("guard")
+    state = house.standing("guard")
 
-    assert (standing.state, "disableAllHooks" in standing.health) == (ApprovalState.CHANGED, True)
+    assert (state.state, "disableAllHooks" in state.health) == (ApprovalState.CHANGED, True)
     assert house.tool() != {}
-    house.consent.approve(standing.key, standing.digest, "test")
+    house.consent.approve(state.key, state.digest, "test")
     assert (house.standing("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
 
 

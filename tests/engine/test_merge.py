@@ -17,8 +17,8 @@ def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
     )
 
 
-def said(name: str, **reading: object) -> Outcome:
-    return Outcome(hook=name, status=Status.OK, output=HookOutput(**reading))  # type: ignore[arg-type]
+def outcome(name: str, **output: object) -> Outcome:
+    return Outcome(hook=name, status=Status.OK, output=HookOutput(**output))  # type: ignore[arg-type]
 
 
 def rewrite(value: str) -> Rewrite:
@@ -26,16 +26,16 @@ def rewrite(value: str) -> Rewrite:
 
 
 def test_nobody_with_an_opinion_is_an_abstention_and_not_an_allow() -> None:
-    assert merge([said("a"), said("b")]).verdict is Verdict.ABSTAIN
+    assert merge([outcome("a"), outcome("b")]).verdict is Verdict.ABSTAIN
     assert merge([]).verdict is Verdict.ABSTAIN
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_the_strictest_verdict_wins_whoever_spoke_first(order: tuple[int, ...]) -> None:
     outcomes = [
-        said("a", verdict=Verdict.ALLOW, reason="fine"),
-        said("b", verdict=Verdict.DENY, reason="no"),
-        said("c", verdict=Verdict.ASK, reason="sure?"),
+        outcome("a", verdict=Verdict.ALLOW, reason="fine"),
+        outcome("b", verdict=Verdict.DENY, reason="no"),
+        outcome("c", verdict=Verdict.ASK, reason="sure?"),
     ]
 
     decision = merge([outcomes[index] for index in order])
@@ -44,29 +44,33 @@ def test_the_strictest_verdict_wins_whoever_spoke_first(order: tuple[int, ...]) 
 
 
 def test_reasons_of_the_winning_verdict_stand_in_declared_order() -> None:
-    decision = merge([said("a", verdict=Verdict.DENY, reason="one"), said("b", verdict=Verdict.DENY, reason="two")])
+    decision = merge(
+        [outcome("a", verdict=Verdict.DENY, reason="one"), outcome("b", verdict=Verdict.DENY, reason="two")]
+    )
 
     assert decision.reason == "one\ntwo"
 
 
 def test_the_last_declared_rewrite_counts_and_the_conflict_is_noted() -> None:
-    decision = merge([said("a", rewrite=rewrite("x")), said("b", rewrite=rewrite("y"))])
+    decision = merge([outcome("a", rewrite=rewrite("x")), outcome("b", rewrite=rewrite("y"))])
 
     assert decision.rewrite == rewrite("y")
     assert decision.adjustments == ("several rewrites (a, b): the last declared, b, counts",)
 
 
 def test_contexts_are_joined_by_a_blank_line_and_notes_kept_apart() -> None:
-    decision = merge([said("a", context="one", notes=("n",)), said("b"), said("c", context="two", notes=("m",))])
+    decision = merge(
+        [outcome("a", context="one", notes=("n",)), outcome("b"), outcome("c", context="two", notes=("m",))]
+    )
 
     assert decision.context == "one\n\ntwo"
     assert decision.notes == ("n", "m")
 
 
 def test_a_stop_without_words_is_still_a_stop() -> None:
-    assert merge([said("a", stop="")]).stop == ""
-    assert merge([said("a", stop="x"), said("b", stop="")]).stop == "x"
-    assert merge([said("a")]).stop is None
+    assert merge([outcome("a", stop="")]).stop == ""
+    assert merge([outcome("a", stop="x"), outcome("b", stop="")]).stop == "x"
+    assert merge([outcome("a")]).stop is None
 
 
 def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:

@@ -99,9 +99,9 @@ def test_a_deny_or_ask_on_the_last_line_counts_and_the_rest_is_ignored(
 ) -> None:
     output = FORMS[form].format(SAID[dialect][1][word])
 
-    reading = printed(dialect, output, hook(dialect, failure))
+    parsed = printed(dialect, output, hook(dialect, failure))
 
-    assert reading == HookOutput(verdict=STRICT[word], reason="no", adjustment=IGNORED)
+    assert parsed == HookOutput(verdict=STRICT[word], reason="no", adjustment=IGNORED)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -111,9 +111,9 @@ def test_an_allow_or_a_rewrite_on_the_last_line_counts_no_more_than_other_text(
 ) -> None:
     output = FORMS[form].format(SAID[dialect][1][word])
 
-    reading = printed(dialect, output)
+    parsed = printed(dialect, output)
 
-    assert (reading.verdict, reading.rewrite, reading.adjustment) == (ABSTAIN, None, "")
+    assert (parsed.verdict, parsed.rewrite, parsed.adjustment) == (ABSTAIN, None, "")
     assert printed(dialect, output, hook(dialect, Failure.BLOCK)).problem
 
 
@@ -138,9 +138,9 @@ def test_one_json_object_is_the_answer_it_always_was(dialect: str, word: str) ->
     lines = json.dumps(json.loads(said), indent=2)
 
     for failure in Failure:
-        reading = printed(dialect, said, hook(dialect, failure))
-        assert reading == printed(dialect, lines, hook(dialect, failure))
-        assert (reading.problem, reading.adjustment) == ("", "")
+        parsed = printed(dialect, said, hook(dialect, failure))
+        assert parsed == printed(dialect, lines, hook(dialect, failure))
+        assert (parsed.problem, parsed.adjustment) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -154,26 +154,26 @@ def test_one_json_object_is_the_answer_it_always_was(dialect: str, word: str) ->
     ],
 )
 def test_in_other_formats_text_fails_only_where_it_means_nothing(source: str, output: str, is_failure: bool) -> None:
-    reading = printed(source, output, hook(source, Failure.BLOCK, source=source))
+    parsed = printed(source, output, hook(source, Failure.BLOCK, source=source))
 
-    assert bool(reading.problem) is is_failure
+    assert bool(parsed.problem) is is_failure
 
 
 @pytest.mark.parametrize(("dialect", "word"), REFUSED)
 def test_the_last_line_counts_for_hooks_of_other_formats(dialect: str, word: str) -> None:
     output = f"{CHATTER}\n{SAID[dialect][1][word]}\n"
 
-    reading = printed(dialect, output, hook(dialect, source=dialect))
+    parsed = printed(dialect, output, hook(dialect, source=dialect))
 
-    assert (reading.verdict, reading.adjustment) == (STRICT[word], IGNORED)
+    assert (parsed.verdict, parsed.adjustment) == (STRICT[word], IGNORED)
 
 
 def test_where_text_becomes_context_a_refusal_on_the_last_line_counts() -> None:
     output = f'{CHATTER}\n{{"decision":"block","reason":"no"}}\n'
 
-    reading = parse_output(EVENTS["start"], hook("claude-code", source="claude-code"), ran(0, output))
+    parsed = parse_output(EVENTS["start"], hook("claude-code", source="claude-code"), ran(0, output))
 
-    assert reading == HookOutput(verdict=DENY, reason="no", adjustment=IGNORED)
+    assert parsed == HookOutput(verdict=DENY, reason="no", adjustment=IGNORED)
 
 
 def test_what_refuses_and_rewrites_on_the_last_line_only_refuses() -> None:
@@ -183,9 +183,9 @@ def test_what_refuses_and_rewrites_on_the_last_line_only_refuses() -> None:
 
 
 def test_an_end_of_everything_on_the_last_line_counts() -> None:
-    reading = printed("claude-code", CHATTER + '\n{"continue":false,"stopReason":"enough"}')
+    parsed = printed("claude-code", CHATTER + '\n{"continue":false,"stopReason":"enough"}')
 
-    assert (reading.stop, reading.adjustment) == ("enough", IGNORED)
+    assert (parsed.stop, parsed.adjustment) == ("enough", IGNORED)
 
 
 @pytest.mark.parametrize("dialect", OURS)
@@ -193,9 +193,9 @@ def test_an_output_over_the_limit_is_a_failure_whatever_its_last_line_is(dialect
     cause = f"stdout over {process.STDOUT_LIMIT} bytes"
     said = SAID[dialect][1].get("deny", "")
 
-    reading = parse_output(event(dialect), hook(dialect), Result(stdout=f"{CHATTER}\n{said}".encode(), cause=cause))
+    parsed = parse_output(event(dialect), hook(dialect), Result(stdout=f"{CHATTER}\n{said}".encode(), cause=cause))
 
-    assert reading == HookOutput(problem=cause)
+    assert parsed == HookOutput(problem=cause)
 
 
 def test_a_text_that_is_the_answer_is_no_failure() -> None:

@@ -104,13 +104,13 @@ def test_broken_is_deny_where_the_user_said_block(house: House) -> None:
 
 
 def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", command="python3 ./nowhere.py", approved=False)
+    state = house.hook("guard", on="tool_before", command="python3 ./nowhere.py", approved=False)
 
-    assert (standing.digest, standing.state) == ("", ApprovalState.PENDING)
-    assert "nowhere.py" in standing.health
+    assert (state.digest, state.state) == ("", ApprovalState.PENDING)
+    assert "nowhere.py" in state.health
     for decide in (house.consent.approve, house.consent.deny):
         with pytest.raises(HooktrayError, match=r"cannot be decided as it stands: \./nowhere.py") as caught:
-            decide(standing.key, standing.digest, "test")
+            decide(state.key, state.digest, "test")
         assert "write its whole path" in caught.value.hint
     assert house.standing("guard").state is ApprovalState.PENDING
 
@@ -309,7 +309,7 @@ def test_a_journal_that_cannot_be_written_changes_no_answer(house: House) -> Non
     assert [record.verdict for record in house.stores.journal.recent(5)] == [Verdict.DENY]
 
 
-def test_ears_that_fail_change_no_answer(house: House) -> None:
+def test_a_listener_that_fails_changes_no_answer(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     house.deaf = True
 
@@ -355,12 +355,12 @@ def test_names_of_the_agents_side_are_masked_and_short_in_the_journal(house: Hou
 
 
 def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: House, tmp_path: Path) -> None:
-    standing = house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
-    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    state = house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
+    copy = house.stores.copies.path(state.digest, state.covered[0])
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\nexit 0\n")
     house.script("guard.sh", f"touch {tmp_path}/ran; exit 0")
-    shutil.rmtree(house.stores.copies.folder / standing.digest / SPARE)
+    shutil.rmtree(house.stores.copies.folder / state.digest / SPARE)
 
     assert house.tool() == {}
     assert not (tmp_path / "ran").exists()
@@ -368,8 +368,8 @@ def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: H
 
 
 def test_a_damaged_copy_is_restored_and_denies_whatever_became_of_its_file(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script=DENY)
-    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    state = house.hook("guard", on="tool_before", script=DENY)
+    copy = house.stores.copies.path(state.digest, state.covered[0])
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\nexit 0\n")
     house.script("guard.sh", "exit 0")
@@ -378,8 +378,8 @@ def test_a_damaged_copy_is_restored_and_denies_whatever_became_of_its_file(house
 
 
 def test_a_damaged_copy_switches_no_guard_off_whose_file_is_still_there(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script=DENY)
-    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    state = house.hook("guard", on="tool_before", script=DENY)
+    copy = house.stores.copies.path(state.digest, state.covered[0])
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\nexit 0\n")
 

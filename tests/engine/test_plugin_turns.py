@@ -39,13 +39,13 @@ def plugin(house: House, folder: Path) -> None:
     approve(house, folder / "p")
 
 
-def begin(house: House, gone: socket.socket | None = None) -> threading.Thread:
+def begin(house: House, hangup: socket.socket | None = None) -> threading.Thread:
     payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {}}}
     begun = house.engine.begin(
         RelayRequest(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
     )
     assert callable(begun)
-    thread = threading.Thread(target=begun, args=(gone,))
+    thread = threading.Thread(target=begun, args=(hangup,))
     thread.start()
     return thread
 

@@ -19,10 +19,10 @@ from tray.model.decision import Answer
 LONG = 20.0
 
 
-def answered(house: House, gone: socket.socket | None = None) -> EngineResponse:
+def answered(house: House, hangup: socket.socket | None = None) -> EngineResponse:
     begun = house.engine.begin(house.knocking("claude-code", PRE_TOOL_USE, id="a" * 32))
     assert callable(begun)
-    return begun(gone)
+    return begun(hangup)
 
 
 @pytest.mark.parametrize("failure", ["allow", "block"])

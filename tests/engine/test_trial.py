@@ -66,7 +66,7 @@ def test_an_event_is_a_test_when_a_command_that_tries_lines_stands_above_its_rel
 def test_whoever_only_has_the_variable_is_no_test() -> None:
     """As a project could set it for all that its agent does."""
     body = json.dumps(PRE_TOOL_USE).encode()
-    knock = RelayRequest(
+    request = RelayRequest(
         agent="claude-code",
         event="PreToolUse",
         id="0" * 32,
@@ -75,7 +75,7 @@ def test_whoever_only_has_the_variable_is_no_test() -> None:
         pid=os.getpid(),
     )
 
-    assert not parse_event(knock, 1).test
+    assert not parse_event(request, 1).test
 
 
 @contextmanager
@@ -107,10 +107,10 @@ def test_who_started_a_relay_is_asked_the_kernel(verb: str, shell: bool, session
 
     with relay_below(verb, shell=shell) as pid:
         for environment in ({TEST_VARIABLE: "1"}, {}):
-            knock = RelayRequest(
+            request = RelayRequest(
                 agent="claude-code", event="PreToolUse", id="0" * 32, body=body, environment=environment, pid=pid
             )
-            assert parse_event(knock, 1).test is (is_test and TEST_VARIABLE in environment)
+            assert parse_event(request, 1).test is (is_test and TEST_VARIABLE in environment)
 
 
 def test_an_observing_hook_is_tried_under_its_own_time(house: House) -> None:

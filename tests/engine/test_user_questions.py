@@ -24,8 +24,8 @@ DENIED = QuestionResult(resolution=Resolution.DENIED, channel="menu")
 
 
 def says(end: Resolution) -> Callable[[PendingQuestion], object]:
-    return lambda parked: parked.questions.resolve(
-        parked.question.id, QuestionResult(resolution=end, channel="menu" if end in USER else "")
+    return lambda pending: pending.questions.resolve(
+        pending.question.id, QuestionResult(resolution=end, channel="menu" if end in USER else "")
     )
 
 
@@ -65,7 +65,7 @@ def test_every_other_ending_denies_where_the_agent_cannot_ask_by_itself(asking: 
 
     assert b"it writes" in answer.stdout + answer.stderr
     assert asking.last.verdict is Verdict.DENY
-    assert any(end.value in remark for remark in asking.last.adjustments)
+    assert any(end.value in adjustment for adjustment in asking.last.adjustments)
 
 
 def test_a_request_for_permission_is_asked_without_any_hook(house: House) -> None:
@@ -95,10 +95,10 @@ def test_nobody_is_asked_when(asking: House, why: str) -> None:
 
 
 def test_the_first_answer_wins(asking: House) -> None:
-    def twice(parked: PendingQuestion) -> None:
-        assert parked.questions.answer(parked.question.id, allow=False, channel="menu")
-        assert not parked.questions.answer(parked.question.id, allow=True, channel="notification")
-        parked.expired()
+    def twice(pending: PendingQuestion) -> None:
+        assert pending.questions.answer(pending.question.id, allow=False, channel="menu")
+        assert not pending.questions.answer(pending.question.id, allow=True, channel="notification")
+        pending.expired()
 
     asking.user = twice
 
@@ -122,9 +122,9 @@ AFTER = [
 def test_who_goes_on_was_answered_elsewhere(house: House, payload: dict[str, Any], ended: bool) -> None:
     house.asks = ("claude-code",)
 
-    def meanwhile(parked: PendingQuestion) -> None:
+    def meanwhile(pending: PendingQuestion) -> None:
         house.engine.begin(house.knocking("claude-code", {**PRE_TOOL_USE, **payload}, id="f" * 32))
-        parked.expired()
+        pending.expired()
 
     house.user = meanwhile
     permission(house)
@@ -136,15 +136,15 @@ def test_who_goes_on_was_answered_elsewhere(house: House, payload: dict[str, Any
 
 def test_beyond_the_limit_nobody_is_asked(house: House) -> None:
     house.asks = ("claude-code",)
-    parked = []
+    pending = []
     for number in range(LIMIT + 1):
         found = house.engine.begin(house.knocking("claude-code", PERMISSION, id=f"{number:032x}"))
         assert isinstance(found, PendingQuestion)
-        parked.append(found)
-    assert all(one.on_ready(lambda work: None) for one in parked[:LIMIT])
+        pending.append(found)
+    assert all(one.on_ready(lambda work: None) for one in pending[:LIMIT])
 
-    assert not parked[LIMIT].on_ready(lambda work: None)
-    assert parked[LIMIT].fallback() == Answer()
+    assert not pending[LIMIT].on_ready(lambda work: None)
+    assert pending[LIMIT].fallback() == Answer()
     assert len(house.questions.open) == LIMIT
 
 

@@ -100,8 +100,10 @@ class Bench:
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | fields.pop("environment", {})
         return Job(argv=argv, cwd=str(self.folder), environment=environment, **fields)
 
-    def all(self, *jobs: Job, within: float = PATIENCE, gone: Any = None, spawned: Any = None) -> tuple[Result, ...]:
-        return self.run(jobs, time.monotonic() + within, gone, spawned, background=self.background)
+    def all(
+        self, *jobs: Job, within: float = PATIENCE, hangup: Any = None, spawned: Any = None
+    ) -> tuple[Result, ...]:
+        return self.run(jobs, time.monotonic() + within, hangup, spawned, background=self.background)
 
     def one(self, line: str, **fields: Any) -> Result:
         return self.all(self.job(line, **fields))[0]
@@ -320,7 +322,7 @@ def test_after_a_cancel_nothing_is_left(bench: Bench) -> None:
     ours, theirs = socket.socketpair()
 
     with ours, once(lambda: written(bench), theirs.close):
-        results = bench.all(*survivors(bench).values(), gone=ours)
+        results = bench.all(*survivors(bench).values(), hangup=ours)
 
     assert {(result.code, result.cause, result.timed_out) for result in results} == {(None, "cancelled", False)}
     assert until(lambda: not remaining(bench)), remaining(bench)
@@ -329,7 +331,7 @@ def test_after_a_cancel_nothing_is_left(bench: Bench) -> None:
 def test_a_byte_from_the_agents_side_cancels_too(bench: Bench) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        result = bench.all(bench.job("sleep 60"), gone=ours, spawned=lambda pid: theirs.send(b"x"))[0]
+        result = bench.all(bench.job("sleep 60"), hangup=ours, spawned=lambda pid: theirs.send(b"x"))[0]
 
     assert result.cause == "cancelled"
 
@@ -339,7 +341,7 @@ def test_what_was_over_before_a_cancel_keeps_its_result(bench: Bench) -> None:
     over = threading.Event()
 
     with ours, once(over.is_set, theirs.close):
-        results = bench.all(bench.job("echo done", over=over.set), bench.job("yes >&2"), gone=ours)
+        results = bench.all(bench.job("echo done", on_end=over.set), bench.job("yes >&2"), hangup=ours)
 
     assert (results[0].code, results[0].stdout) == (0, b"done\n")
     assert results[1].cause == "cancelled"
@@ -374,7 +376,7 @@ def test_when_the_agent_has_already_gone_nothing_is_started(bench: Bench) -> Non
     theirs.close()
 
     with ours:
-        results = bench.all(bench.job("echo > started"), bench.job("echo > started"), gone=ours)
+        results = bench.all(bench.job("echo > started"), bench.job("echo > started"), hangup=ours)
 
     assert [result.cause for result in results] == ["cancelled", "cancelled"]
     assert not (bench.folder / "started").exists()

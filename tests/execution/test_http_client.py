@@ -18,8 +18,8 @@ from tray.execution.http_client import HttpReply, HttpRequest, Resolve, check_ad
 
 
 def ask(url: str, *, local: bool = True, resolve: Resolve = lookup, timeout: float = 20.0) -> HttpReply:
-    with closing(Deadline(timeout)) as span:
-        return send(HttpRequest(endpoint=endpoint(url), body=b"{}", local=local), span, resolve)
+    with closing(Deadline(timeout)) as deadline:
+        return send(HttpRequest(endpoint=endpoint(url), body=b"{}", local=local), deadline, resolve)
 
 
 @contextmanager

@@ -23,31 +23,31 @@ WAYS = {
 HOOK = ">>pids; had=$(wc -l <pids)\n{}\nuntil [ $(wc -l <pids) -gt $had ]; do sleep 0.01; done\n"
 PROGRAM = '''
 import json, os, signal, subprocess, sys, threading, time
-from tray.execution.background import Background
+from tray.execution.background import BackgroundProcesses
 from tray.execution.command import Job, run
-from tray.execution.orphans import OPENED, adopt, orphans
+from tray.execution.orphans import become_subreaper, orphans
 
-adopted = adopt()
+subreaper = become_subreaper()
 lines, limit, seconds = json.loads(sys.argv[1])
 ours = subprocess.Popen(["/bin/sleep", "97"], start_new_session=True)  # a browser, say
-background = Background()
-said = []
+background = BackgroundProcesses()
+results = []
 
 def hooks():
     for line in lines:
         job = Job(argv=("/bin/sh", "-c", line), cwd=os.getcwd(), timeout=limit, background=seconds,
                   environment={"PATH": os.environ["PATH"]})
         result, = run([job], time.monotonic() + 60, None, background=background)
-        said.append([result.code, result.cause])
+        results.append([result.code, result.cause])
 
 def lives(pid):
     """Who was killed may need a moment of the processor to be dead."""
     try:
-        said = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
+        fields = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
     except OSError:
         return False
-    killed = any(int(said.get(word, "0"), 16) & 1 << signal.SIGKILL - 1 for word in ("SigPnd", "ShdPnd"))
-    return not killed and said["State"].split()[0] not in "ZX"
+    killed = any(int(fields.get(word, "0"), 16) & 1 << signal.SIGKILL - 1 for word in ("SigPnd", "ShdPnd"))
+    return not killed and fields["State"].split()[0] not in "ZX"
 
 def started():
     return open("pids").read().split() if os.path.exists("pids") else []
@@ -59,17 +59,17 @@ thread = threading.Thread(target=hooks)
 thread.start()
 thread.join()
 after = living()
-listed = len(background.living())
+listed = len(background.alive())
 time.sleep(1.1)
-background.look()
+background.reap()
 background.close()
 time.sleep(0.1)
-print(json.dumps({"adopted": adopted, "said": said, "after": len(after), "listed": listed, "end": len(living()),
-                  "ours": ours.poll(), "started": len(started())}))
+print(json.dumps({"subreaper": subreaper, "results": results, "after": len(after), "listed": listed,
+                  "end": len(living()), "ours": ours.poll(), "started": len(started())}))
 ours.kill(); ours.wait()
 end = time.monotonic() + 20
 while orphans() and time.monotonic() < end:
-    background.look()
+    background.reap()
     time.sleep(0.05)
 print(json.dumps(len(orphans())))
 '''
@@ -85,29 +85,29 @@ def through(folder: Path, *lines: str, limit: float = 20.0, background: float = 
 @pytest.mark.parametrize("way", WAYS)
 def test_whoever_escapes_a_hook_that_is_ended_ends_with_it(tmp_path: Path, way: str) -> None:
     for limit in (1.5, 6.0, 24.0):
-        said, left = through(tmp_path, f"{HOOK.format(WAYS[way])}sleep 97", limit=limit)
-        if said["started"]:  # else its time was over before anybody could escape
+        found, left = through(tmp_path, f"{HOOK.format(WAYS[way])}sleep 97", limit=limit)
+        if found["started"]:  # else its time was over before anybody could escape
             break
 
-    assert said["adopted"]
-    assert said["started"] == 1
-    assert "timed out" in said["said"][0][1]
-    assert said["after"] == said["end"] == 0
-    assert said["ours"] is None, "what the tray opened for the person was ended"
+    assert found["subreaper"]
+    assert found["started"] == 1
+    assert "timed out" in found["results"][0][1]
+    assert found["after"] == found["end"] == 0
+    assert found["ours"] is None, "what the tray opened for the person was ended"
     assert left == 0, "a dead orphan was never let go"
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_whoever_a_clean_hook_leaves_is_listed_and_ends_with_the_tray(tmp_path: Path, way: str) -> None:
-    said, left = through(tmp_path, HOOK.format(WAYS[way]))
+    found, left = through(tmp_path, HOOK.format(WAYS[way]))
 
-    assert said["said"] == [[0, ""]]
-    assert (said["after"], said["listed"], said["end"]) == (1, 1, 0)
+    assert found["results"] == [[0, ""]]
+    assert (found["after"], found["listed"], found["end"]) == (1, 1, 0)
     assert left == 0
 
 
 def test_without_background_nobody_outlives_a_clean_hook(tmp_path: Path) -> None:
-    said, _ = through(tmp_path, *map(HOOK.format, WAYS.values()), background=0)
+    found, _ = through(tmp_path, *map(HOOK.format, WAYS.values()), background=0)
 
-    assert said["started"] == len(WAYS)
-    assert said["after"] == said["listed"] == 0
+    assert found["started"] == len(WAYS)
+    assert found["after"] == found["listed"] == 0

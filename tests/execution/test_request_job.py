@@ -27,21 +27,21 @@ def far() -> float:
     return time.monotonic() + 60
 
 
-def broken(span: Deadline) -> Result:
+def broken(deadline: Deadline) -> Result:
     raise HooktrayError("it is broken")
 
 
 def test_results_come_in_the_order_of_the_work() -> None:
-    work: list[AnyJob] = [RequestJob(ask=lambda span: Result(code=0, stdout=b"1")), SHELL]
-    work.append(RequestJob(ask=lambda span: Result(code=0, stdout=b"2")))
+    jobs: list[AnyJob] = [RequestJob(ask=lambda deadline: Result(code=0, stdout=b"1")), SHELL]
+    jobs.append(RequestJob(ask=lambda deadline: Result(code=0, stdout=b"2")))
 
-    assert [result.stdout for result in run_jobs(work, far(), None)] == [b"1", b"job\n", b"2"]
+    assert [result.stdout for result in run_jobs(jobs, far(), None)] == [b"1", b"job\n", b"2"]
 
 
-def test_errands_run_at_the_same_time() -> None:
+def test_requests_run_at_the_same_time() -> None:
     both = threading.Barrier(2, timeout=20)
 
-    def meet(span: Deadline) -> Result:
+    def meet(deadline: Deadline) -> Result:
         both.wait()
         return Result(code=0)
 
@@ -49,7 +49,7 @@ def test_errands_run_at_the_same_time() -> None:
 
 
 def test_what_hangs_where_nothing_can_cut_it_is_left_at_its_limit(released: threading.Event) -> None:
-    def hang(span: Deadline) -> Result:
+    def hang(deadline: Deadline) -> Result:
         released.wait()
         return Result(code=0)
 
@@ -59,7 +59,7 @@ def test_what_hangs_where_nothing_can_cut_it_is_left_at_its_limit(released: thre
 
 
 def test_the_agents_deadline_ends_what_has_more_time_of_its_own(released: threading.Event) -> None:
-    def hang(span: Deadline) -> Result:
+    def hang(deadline: Deadline) -> Result:
         released.wait()
         return Result(code=0)
 
@@ -68,7 +68,7 @@ def test_the_agents_deadline_ends_what_has_more_time_of_its_own(released: thread
     assert "the agent waits no longer" in result.cause
 
 
-def test_trouble_stays_with_its_own_errand() -> None:
-    results = run_jobs([RequestJob(ask=broken), RequestJob(ask=lambda span: Result(code=0)), SHELL], far(), None)
+def test_trouble_stays_with_its_own_request() -> None:
+    results = run_jobs([RequestJob(ask=broken), RequestJob(ask=lambda deadline: Result(code=0)), SHELL], far(), None)
 
     assert [(one.code, one.cause) for one in results] == [(None, "it is broken"), (0, ""), (0, "")]

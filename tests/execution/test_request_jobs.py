@@ -51,8 +51,8 @@ def claudes(house: House, server: WebServer, event: str, **keys: Any) -> None:
     settings.write_text(json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
     llm = {"base_url": server.url + "/v1", "model": "small"}
     house.configure({"sources": [{"claude-code": str(settings)}], "llm": llm})
-    for standing in house.roster.states:
-        house.consent.approve(standing.key, standing.digest, "test")
+    for state in house.roster.states:
+        house.consent.approve(state.key, state.digest, "test")
     for setting in house.roster.settings():
         house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
@@ -63,8 +63,8 @@ def question(
     keys = {"type": "prompt", "prompt": "Is this good? $ARGUMENTS", **keys}
     hook = {"name": "judge", "event": on, **keys}
     house.configure({"hooks": [hook], "llm": {"base_url": server.url + "/v1", "model": "small"}})
-    standing = house.standing("judge")
-    house.consent.approve(standing.key, standing.digest, "test")
+    state = house.standing("judge")
+    house.consent.approve(state.key, state.digest, "test")
     for setting in house.roster.settings():
         if confirmed:
             house.consent.confirm(setting.key, setting.digest, "test", accept=True)

@@ -1,1 +1,1 @@
-"""From event to decision: plan, gates, runners, merge. Begin with pipeline.py."""
+"""From event to decision: plan, gates, execution, merge. Begin with pipeline.py."""

@@ -1,4 +1,4 @@
-"""Hooks that run beside the answer: what they say is too late for their event and waits for the session's next one.
+"""Output of hooks that run beside the answer: too late for its own event, it waits for the session's next one.
 
 No relay can wake an agent. What a hook wants to tell it goes along as context with the next event that can carry
 some; what shall make the agent go on also refuses the end of its turn, if that comes first.
@@ -22,24 +22,24 @@ log = logging.getLogger(__name__)
 
 
 class AsyncOutput:
-    """`heard` takes what such a hook said, `said` hands it to the event that can carry it."""
+    """`save` keeps what such a hook printed, `take` returns it for an event that can carry it."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def save(self, event: Event, hook: Hook, result: Result, reading: HookOutput) -> HookOutput:
-        """Keep what the agent shall still hear of it; returns what counts beside the answer."""
+    def save(self, event: Event, hook: Hook, result: Result, output: HookOutput) -> HookOutput:
+        """Keep what the agent must still get of it; returns what counts beside the answer."""
         if hook.async_mode is AsyncMode.REWAKE and result.code == REWAKE_CODE:
             note = SessionNote(hook=hook.name, text=_text(result.stderr) or _text(result.stdout), wake=True)
-            reading = replace(reading, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
+            output = replace(output, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
         else:
-            note = SessionNote(hook=hook.name, text=reading.context)
+            note = SessionNote(hook=hook.name, text=output.context)
         if note.text and event.kind is not EventKind.SESSION_END and not event.test:
             try:
                 self._sessions.add_note(event.agent, event.session, note)
             except StoreError as error:
                 return HookOutput(problem=f"what it said could not be kept: {error.message}")
-        return _without_verdict(reading)
+        return _without_verdict(output)
 
     @property
     def is_empty(self) -> bool:
@@ -51,7 +51,7 @@ class AsyncOutput:
         return self._sessions.has_entries(agent, session)
 
     def take(self, event: Event) -> list[Outcome]:
-        """What waits for this session, as outcomes of the hooks that said it. It was not said to a subagent."""
+        """What waits for this session, as outcomes of the hooks that printed it. It is never for a subagent."""
         if self.is_empty:
             return []
         can = spec(event.agent, event.name).can
@@ -61,23 +61,23 @@ class AsyncOutput:
         try:
             notes = self._sessions.take_notes(event.agent, event.session, wake=Capability.CONTEXT not in can)
         except StoreError as error:
-            log.warning("what hooks said earlier waits on: %s", error.message)
+            log.warning("the saved output of hooks could not be taken: %s", error.message)
             return []
         return [_outcome(note, ending=ending and Capability.CONTEXT not in can) for note in notes]
 
 
 def _outcome(note: SessionNote, *, ending: bool) -> Outcome:
-    reading = HookOutput(verdict=Verdict.DENY, reason=note.text) if ending else HookOutput(context=note.text)
-    return Outcome(hook=note.hook, status=Status.OK, output=reading, cause="said beside an earlier event's answer")
+    output = HookOutput(verdict=Verdict.DENY, reason=note.text) if ending else HookOutput(context=note.text)
+    return Outcome(hook=note.hook, status=Status.OK, output=output, cause="said beside an earlier event's answer")
 
 
-def _without_verdict(reading: HookOutput) -> HookOutput:
+def _without_verdict(output: HookOutput) -> HookOutput:
     """A verdict and a rewrite came too late; notes for the user, and what went wrong, still count."""
-    reason = reading.reason
-    if reading.verdict is not Verdict.ABSTAIN or reading.rewrite or reading.stop is not None:
-        word = "a rewrite" if reading.verdict is Verdict.ABSTAIN else reading.verdict.word
+    reason = output.reason
+    if output.verdict is not Verdict.ABSTAIN or output.rewrite or output.stop is not None:
+        word = "a rewrite" if output.verdict is Verdict.ABSTAIN else output.verdict.word
         reason = f"{word} came after the answer" + (f": {reason}" if reason else "")
-    return HookOutput(reason=reason, notes=reading.notes, warning=reading.warning, problem=reading.problem)
+    return HookOutput(reason=reason, notes=output.notes, warning=output.warning, problem=output.problem)
 
 
 def _text(output: bytes) -> str:

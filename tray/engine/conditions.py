@@ -1,4 +1,4 @@
-"""Whether a tool call meets the permission rule of a hook's `if`. What cannot be told counts as met."""
+"""Whether a tool call meets the permission rule of a hook's `if`. What is unclear counts as met."""
 
 from __future__ import annotations
 
@@ -19,23 +19,9 @@ from tray.shell.split import ShellWord, commands, substitutions, words
 
 AGENT = "claude-code"
 PATHS = ("file_path", "notebook_path", "path")
-# These run what their other words say.
+# These run what their other words name.
 WRAPPERS = frozenset(
-    {
-        "builtin",
-        "command",
-        "doas",
-        "env",
-        "exec",
-        "nice",
-        "nohup",
-        "setsid",
-        "stdbuf",
-        "sudo",
-        "time",
-        "timeout",
-        "xargs",
-    }
+    "builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()  # noqa: SIM905
 )
 MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
@@ -60,7 +46,7 @@ def is_met(match: Match, event: Event, search: PatternSearch) -> bool:
 
 
 def _command(rule: PermissionRule, line: Any, search: PatternSearch) -> bool:
-    """Whether any of the commands in this line is meant. A line that we cannot take apart is met."""
+    """Whether the rule matches any command in this line. A line that we cannot take apart counts as met."""
     if not isinstance(line, str):
         return True
     pattern = claude_rules.command_pattern(rule.argument)
@@ -96,14 +82,14 @@ def _path(rule: PermissionRule, event: Event, match: Match, given: Mapping[str, 
     if not named:
         return True
     full = os.path.normpath(os.path.join(event.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118 - foreign
-    asks = rule.argument
-    if asks.startswith("//"):
-        folders, asks = {"/"}, asks[1:]
-    elif asks.startswith("~/"):
-        folders, asks = {os.path.expanduser("~")}, asks[1:]  # noqa: PTH111
+    argument = rule.argument
+    if argument.startswith("//"):
+        folders, argument = {"/"}, argument[1:]
+    elif argument.startswith("~/"):
+        folders, argument = {os.path.expanduser("~")}, argument[1:]  # noqa: PTH111
     else:
         folders = {event.cwd, match.project, event.environment.get("CLAUDE_PROJECT_DIR", "")} - {""}
-    pattern = claude_rules.path_pattern(asks)
+    pattern = claude_rules.path_pattern(argument)
     return any(search(pattern, path) for path in _below(full, folders))
 
 

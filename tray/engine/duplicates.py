@@ -13,26 +13,26 @@ PLUGIN = "hooks.json"  # a plugin's handlers are its own
 
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
-    """The places of those that are not asked, each with the place of the same hook that is."""
+    """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
     claude = [index for index, one in enumerate(hooks) if one.hook.source.kind == AGENT]
-    spared: dict[int, int] = {}
+    same_as: dict[int, int] = {}
     while claude:
         first, *rest = claude
         same = [index for index in rest if _same(hooks[first].hook, hooks[index].hook)]
-        asked = max((first, *same), key=lambda index: _weight(hooks[index]))
-        spared |= {index: asked for index in (first, *same) if index != asked}
+        kept = max((first, *same), key=lambda index: _weight(hooks[index]))
+        same_as |= {index: kept for index in (first, *same) if index != kept}
         claude = [index for index in rest if index not in same]
-    return spared
+    return same_as
 
 
 def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...], tuple[ApprovedHook, ...]]:
-    """The hooks that the answer waits for, and those that run beside it; a spared one stays with the one asked."""
-    spared = duplicates(hooks)
-    apart = {
-        index for index in range(len(hooks)) if hooks[spared.get(index, index)].hook.async_mode is not AsyncMode.NO
+    """The hooks that the answer waits for, and those that run beside it; a duplicate goes with the one asked."""
+    same_as = duplicates(hooks)
+    beside = {
+        index for index in range(len(hooks)) if hooks[same_as.get(index, index)].hook.async_mode is not AsyncMode.NO
     }
-    waited = tuple(one for index, one in enumerate(hooks) if index not in apart)
-    return waited, tuple(hooks[index] for index in sorted(apart))
+    awaited = tuple(one for index, one in enumerate(hooks) if index not in beside)
+    return awaited, tuple(hooks[index] for index in sorted(beside))
 
 
 def _same(one: Hook, other: Hook) -> bool:

@@ -15,9 +15,9 @@ PROBE_COMMANDS = ("agents", "connect", "doctor", "run")
 
 
 def parse_event(request: RelayRequest, version: int, payload: Payload | None = None) -> Event:
-    """The event of a knock. What a command of ours sent (`test`, `doctor`) is a test: it did not happen.
+    """The event of a request. What a command of ours sent (`test`, `doctor`) is a test: it did not happen.
 
-    The variable only saves the look at who sent it: a project could set it.
+    The variable only saves looking up who sent it: a project could set it.
     """
     return mark_test(parse(request, version, payload), request)
 

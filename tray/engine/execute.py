@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class HookExecutor:
-    """Runs approved hooks and nothing else; whom an event asks has been planned before."""
+    """Runs approved hooks and nothing else; which hooks an event asks has been planned before."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class HookExecutor:
     def run(
         self, event: Event, hooks: Sequence[ApprovedHook], deadline: float, hangup: Hangup | None
     ) -> list[Outcome]:
-        """One for each hook, in their order. Those of a serial source wait for each other, all others for nobody."""
+        """One outcome for each hook, in order. Hooks of a serial source wait for each other, all others for none."""
         turns = self._prepare(event, hooks)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
@@ -86,7 +86,7 @@ class HookExecutor:
                 self._limits.release_once(event, one.hook)
 
     def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
-        """The same without a process: rules still speak, what would have to run has failed."""
+        """The same without a process: rules still count, a hook that would have to run has failed."""
         pairs = zip(hooks, self._prepare(event, hooks), strict=True)
         return [turn if isinstance(turn, Outcome) else failed(one.hook, Gate.BUSY.value) for one, turn in pairs]
 
@@ -95,30 +95,30 @@ class HookExecutor:
         return [skipped(one.hook, switch) for one in hooks]
 
     def run_one(self, event: Event, approved: ApprovedHook, deadline: float, hangup: Hangup | None) -> Outcome:
-        """One hook's turn, whoever else would be asked; a pause of the event's own session does not count."""
+        """One hook's turn, without the event's other hooks; a pause of the event's own session does not count."""
         switch = self._switch.gate(time.time(), session="", agent=event.agent)
         turn = self._prepare_one(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
-        return (
-            turn if isinstance(turn, Outcome) else self._run_jobs(event, [approved], {0: turn}, deadline, hangup)[0]
-        )
+        if isinstance(turn, Outcome):
+            return turn
+        return self._run_jobs(event, [approved], {0: turn}, deadline, hangup)[0]
 
     def gate(self, event: Event) -> Gate | None:
         """Whether the switch or a pause keeps this event's hooks from running, at this moment."""
         return self._switch.gate(time.time(), session=event.session, agent=event.agent)
 
     def _prepare(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[AnyJob | Outcome]:
-        """Each hook's way through the gates: what it has to run, or what came out without that."""
+        """Each hook after the gates: the job that it has to run, or its outcome when there is none."""
         switch = self.gate(event)
-        spared = duplicates(hooks)
+        same_as = duplicates(hooks)
         return [
-            skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[spared[index]].hook.name}, which is asked")
-            if index in spared
+            skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[same_as[index]].hook.name}, which is asked")
+            if index in same_as
             else self._prepare_one(event, one, gate(one.hook, switch=switch, nested=event.nested))
             for index, one in enumerate(hooks)
         ]
 
     def _recheck(self, event: Event, hooks: Sequence[ApprovedHook], jobs: Iterable[int]) -> dict[int, Outcome]:
-        """Those that may not start after all: the switch is hot, and whoever has a single turn may have had it."""
+        """The outcomes of hooks that may not start after all: checks the switch and `once` again."""
         switch = self.gate(event)
         if switch is not None:
             return {index: skipped(hooks[index].hook, switch) for index in jobs}
@@ -134,11 +134,11 @@ class HookExecutor:
         if isinstance(hook.action, Rule):
             if not self._limits.claim_once(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE_CAUSE)
-            reading = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
-            return Outcome(hook=hook.name, status=Status.OK, output=reading)
+            output = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
+            return Outcome(hook=hook.name, status=Status.OK, output=output)
         try:
-            may = partial(self._switch.starting, event.session, event.agent)
-            return self._builder.build(event, hook, approved.digest, may)
+            start_gate = partial(self._switch.starting, event.session, event.agent)
+            return self._builder.build(event, hook, approved.digest, start_gate)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
@@ -155,12 +155,11 @@ class HookExecutor:
     ) -> list[Outcome]:
         if not jobs:
             return []
-        with show_status(self._listener, event, {index: hooks[index].hook for index in jobs}) as over_with:
-            told = [
-                replace(job, on_end=over_with(index)) if hooks[index].hook.status else job
-                for index, job in jobs.items()
+        with show_status(self._listener, event, {index: hooks[index].hook for index in jobs}) as hide:
+            reporting = [
+                replace(job, on_end=hide(index)) if hooks[index].hook.status else job for index, job in jobs.items()
             ]
-            results = run_jobs(told, deadline, hangup, background=self._background)
+            results = run_jobs(reporting, deadline, hangup, background=self._background)
         if any(result.signal in SESSION_ENDS for result in results):
             self._quit.wait(SIGNAL_GRACE)
         outcomes = []
@@ -179,11 +178,11 @@ class HookExecutor:
 
     def _parse(self, event: Event, hook: Hook, result: Result) -> Outcome:
         try:
-            reading = parse_result(event, hook, result)
+            output = parse_result(event, hook, result)
             if hook.async_mode is not AsyncMode.NO:
-                reading = self._async_output.save(event, hook, result, reading)
+                output = self._async_output.save(event, hook, result, output)
         except Exception as error:  # the hook's turn
-            log.exception("%s said what we cannot read", hook.name)
-            reading = HookOutput(problem=f"internal error: {type(error).__name__}")
+            log.exception("the output of %s cannot be read", hook.name)
+            output = HookOutput(problem=f"internal error: {type(error).__name__}")
         stderr = result.stderr.decode("utf-8", "replace")
-        return make_outcome(hook, reading, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
+        return make_outcome(hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)

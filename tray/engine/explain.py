@@ -1,4 +1,4 @@
-"""What a decision and an open question say to the person who asks, in the person's language."""
+"""A decision and an open question as text for a person, in the person's language."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def summary(record: Record) -> str:
 
 
 def details(question: UserQuestion) -> str:
-    """All that can be said of it, for a person who wants to see what would run; secrets are masked."""
+    """All that can be arguments of it, for a person who wants to see what would run; secrets are masked."""
     event, decision = question.event, question.decision
     rows = (
         (say("agent"), event.agent),
@@ -54,6 +54,6 @@ def details(question: UserQuestion) -> str:
     )
     lines = [f"{name:<8} {value}" for name, value in rows if value]
     if event.tool is not None:
-        said = json.dumps(dict(event.tool.input), indent=2, ensure_ascii=False, default=str)
-        lines += ["", f"{event.tool.name}:", said]
+        arguments = json.dumps(dict(event.tool.input), indent=2, ensure_ascii=False, default=str)
+        lines += ["", f"{event.tool.name}:", arguments]
     return printable(redact("\n".join(lines)).text) + "\n"

@@ -1,7 +1,7 @@
 """The fast path: of most events no hook is asked, or hooks are off, and their agents need not wait for more.
 
-Whether that is so is read from the payload as it stands. What is to be told and written down needs the whole event,
-and waits until the answer has left. All else goes the whole way.
+The payload alone shows whether that is so. To announce and to record it takes the whole event, and waits until the
+answer has left. Any other event goes through the whole pipeline.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FAST_KINDS = FREQUENT_KINDS - slash_command.KINDS
 
 
 class FastPathResult(NamedTuple):
-    """What a look at a knock found. `fast`: no hook, rule, question or note of ours has anything to say to it."""
+    """Whether a request takes the fast path. `fast`: no hook, rule, question or saved output applies to it."""
 
     fast: bool = False
-    gate: Gate | None = None  # what keeps all those from running that would be asked
+    gate: Gate | None = None  # what keeps the hooks from running that would be asked
 
 
 NOT_FAST = FastPathResult()
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class FastPath:
-    """Looks at knocks: is this one's answer silence, whatever else is in it?"""
+    """Looks at requests: is the answer neutral, whatever else is in this one?"""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class FastPath:
         self._questions = questions
 
     def check(self, request: RelayRequest, ledger: LedgerState, payload: Payload | None) -> FastPathResult:
-        """UNSEEN after a fault, or for a payload that cannot be read: the whole way handles both."""
+        """NOT_FAST after a fault, or for a payload that cannot be read: the whole pipeline handles both."""
         try:
             return NOT_FAST if payload is None else self._check(request, ledger, payload)
         except Exception:
@@ -75,7 +75,7 @@ class FastPath:
             return NOT_FAST
         gate = None
         if ledger.candidates(request.agent, kind, request.event):
-            gate = self._switch.gate(time.time())  # for everybody: whose session it is nobody knows yet
+            gate = self._switch.gate(time.time())  # without the session, which is not known yet
             if gate is None:
                 return NOT_FAST
         dialect = DIALECTS[request.agent]
@@ -98,5 +98,5 @@ def _kind(agent: str, name: str) -> EventKind | None:
     dialect = DIALECTS.get(agent)
     if dialect is None or name not in dialect.EVENTS:
         return None
-    found = dialect.EVENTS[name]
-    return found.kind if found.kind in FAST_KINDS and not found.plain else None
+    event_spec = dialect.EVENTS[name]
+    return event_spec.kind if event_spec.kind in FAST_KINDS and not event_spec.plain else None

@@ -32,5 +32,5 @@ def gate(hook: Hook, *, switch: Gate | None, nested: bool) -> Gate | None:
 
 
 def may_block(hook: Hook, switch: Gate | None) -> bool:
-    """Whether its turn may be more than a look: nobody who answers others does that by the way."""
+    """Whether running this hook can block; a thread that accepts connections must not."""
     return switch is None and hook.enabled and not isinstance(hook.action, Rule)

@@ -39,8 +39,8 @@ def _request(event: Event, hook: Hook, action: Http) -> HttpRequest:
     }
     own = {name: _filled(name, value, event.environment, hook.env) for name, value in action.headers}
     named = {name.lower() for name in own}
-    kept = {name: value for name, value in usual.items() if name.lower() not in named}
-    return HttpRequest(endpoint=end, body=body, headers={**kept, **own}, local=end.host_port in action.allow_local)
+    headers = {name: value for name, value in usual.items() if name.lower() not in named} | own
+    return HttpRequest(endpoint=end, body=body, headers=headers, local=end.host_port in action.allow_local)
 
 
 def _filled(name: str, text: str, environment: Mapping[str, str], wanted: Collection[str]) -> str:
@@ -66,11 +66,11 @@ def _result(dialect: str, reply: HttpReply) -> Result:
 
 
 def _object_problem(body: bytes) -> str:
-    said = lenient.text(body)
-    if not said:
+    text = lenient.text(body)
+    if not text:
         return ""
     try:
-        lenient.mapping(said, ())
+        lenient.mapping(text, ())
     except ValueError as error:
         return str(error)
     return ""

@@ -1,4 +1,4 @@
-"""What one hook has to do for one event, made ready to run, and what came of it in the hook's own words."""
+"""Builds the job of one hook for one event, and parses its result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the p
 
 
 class JobBuilder:
-    """Makes work of approved hooks. `llm` is the model that a person confirmed, if any."""
+    """Builds the jobs of approved hooks. `llm` is the model that a person confirmed, if any."""
 
     def __init__(self, resolver: CommandResolver, llm: Callable[[], Llm | None]) -> None:
         self._resolver = resolver
@@ -52,18 +52,18 @@ class JobBuilder:
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
-        places = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
-        said = dialect.environment(event)
+        values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
+        variables = dialect.environment(event)
         if event.test:
             own[TEST_VARIABLE] = "1"
         if command.storage:
             Path(command.storage).mkdir(parents=True, exist_ok=True)
-        extra = {**said, **(places if command.shell or command.plugin else {}), **own}
+        extra = {**variables, **(values if command.shell or command.plugin else {}), **own}
         stdin = dialect.stdin(event)
         if command.owner and hook.dialect == "x-code":
-            stdin = with_plugin(stdin, command.owner, places.get("pluginDir") or command.root)
+            stdin = with_plugin(stdin, command.owner, values.get("pluginDir") or command.root)
         return Job(
-            argv=self._resolver.argv(hook, digest, {**said, **places} if command.format else {}),
+            argv=self._resolver.argv(hook, digest, {**variables, **values} if command.format else {}),
             cwd=_folder(event, hook),
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=stdin,
@@ -81,19 +81,19 @@ def _folder(event: Event, hook: Hook) -> str:
 
 
 def _request(event: Event, hook: Hook, action: Http, start_gate: StartGate) -> RequestJob:
-    def ask(span: Deadline) -> Result:
+    def ask(deadline: Deadline) -> Result:
         from tray.engine.http_hook import post  # urllib3 is none of a command hook's business
 
-        return post(event, hook, action, span)
+        return post(event, hook, action, deadline)
 
     return RequestJob(ask=ask, timeout=hook.timeout, start_gate=start_gate)
 
 
 def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, start_gate: StartGate) -> RequestJob:
-    def ask(span: Deadline) -> Result:
+    def ask(deadline: Deadline) -> Result:
         from tray.engine.prompt_hook import ask_model  # the openai library takes half a second
 
-        return ask_model(event, hook, action, llm, span)
+        return ask_model(event, hook, action, llm, deadline)
 
     return RequestJob(
         ask=ask, timeout=min(hook.timeout, AGENT_TIMEOUT) if action.agent else hook.timeout, start_gate=start_gate
@@ -101,11 +101,11 @@ def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, start_g
 
 
 def parse_result(event: Event, hook: Hook, result: Result) -> HookOutput:
-    """What the hook said. CPython that has not found its script says nothing, though it ends with 2."""
+    """The hook's output. CPython that has not found its script has no verdict, though it ends with 2."""
     if isinstance(hook.action, Prompt):
         return parse_reply(event, hook, hook.action, result)
     if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
-        said = result.stderr.decode("utf-8", "replace").strip()
-        if is_unopened_script(hook.action.line, said):
-            return HookOutput(problem=said)
+        stderr = result.stderr.decode("utf-8", "replace").strip()
+        if is_unopened_script(hook.action.line, stderr):
+            return HookOutput(problem=stderr)
     return output.parse_output(event, hook, result)

@@ -16,9 +16,8 @@ from tray.model.hook import Hook
 from tray.store.sessions import Sessions
 
 CAP = 8  # refusals in a row; the next one lets the agent end
-CAP_VARIABLE = (
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"  # Claude Code has a cap of its own; a user who raised it means ours, too
-)
+# Claude Code has a cap of its own; a user who raised it means ours, too.
+CAP_VARIABLE = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 MAX_CAP = 1000
 # A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
 CAPPED_KINDS = frozenset(
@@ -88,14 +87,14 @@ def _refused(decision: Decision) -> bool:
 
 def _ignored_refusal(outcome: Outcome, number: int) -> Outcome:
     """What is left of an outcome that took part in the refusal: nothing, and the user is told."""
-    reading = outcome.output
-    if reading.verdict is Verdict.ABSTAIN and reading.rewrite is None and reading.stop is None:
+    output = outcome.output
+    if output.verdict is Verdict.ABSTAIN and output.rewrite is None and output.stop is None:
         return outcome
     cause = f"the end was refused {number} times in a row, so it is let through"
-    kept = HookOutput(context=reading.context, notes=reading.notes, warning=cause)
+    rest = HookOutput(context=output.context, notes=output.notes, warning=cause)
     status = Status.SKIPPED if outcome.status is Status.OK else outcome.status
-    told = "; ".join(filter(None, (outcome.cause, cause)))
-    return replace(outcome, status=status, gate=Gate.LOOP_CAP, cause=told, output=kept)
+    causes = "; ".join(filter(None, (outcome.cause, cause)))
+    return replace(outcome, status=status, gate=Gate.LOOP_CAP, cause=causes, output=rest)
 
 
 def _once_key(hook: Hook) -> str:

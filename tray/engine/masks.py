@@ -1,4 +1,4 @@
-"""What was masked in one account: which place, which kind of secret, and its fingerprint. Never a part of it."""
+"""What was masked in one record: which place, which kind of secret, and its fingerprint. Never a part of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Masks:
         self.found: list[Mapping[str, Any]] = []
 
     def redact(self, text: str, place: str, *, keep: int | None = None, is_json: bool = False) -> str:
-        """The text without its secrets. With `inside` it may be JSON, and its keys then say where they were."""
+        """The text without its secrets. With `is_json` it may be JSON, and its keys then say where they were."""
         if not text:
             return ""
         redacted = redact(text, keep)
@@ -50,13 +50,13 @@ def _places(redacted: Redacted, place: str) -> dict[str, list[str]]:
         value = json.loads(redacted.text)
     except (ValueError, RecursionError):
         return {}
-    marks = {mask_text(*pair) for pair in zip(redacted.masks, redacted.fingerprints, strict=True)}
+    masks = {mask_text(*pair) for pair in zip(redacted.masks, redacted.fingerprints, strict=True)}
     places: dict[str, list[str]] = {}
     for steps, text in _texts(value):
-        found = [mark for mark in MASK.findall(text) if mark in marks] if "[masked " in text else []
+        found = [mask for mask in MASK.findall(text) if mask in masks] if "[masked " in text else []
         path = _path(place, steps) if found else ""
-        for mark in found:
-            places.setdefault(mark, []).append(path)
+        for mask in found:
+            places.setdefault(mask, []).append(path)
     return places
 
 

@@ -8,19 +8,19 @@ from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, 
 from tray.model.hook import Failure, Hook
 
 
-def make_outcome(hook: Hook, reading: HookOutput, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
+def make_outcome(hook: Hook, output: HookOutput, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
     """One hook's Outcome. A hook that failed said nothing; its failure policy may speak for it (law 4)."""
-    if not reading.problem:
+    if not output.problem:
         return Outcome(
             hook=hook.name,
             status=Status.OK,
-            output=reading,
-            cause=reading.warning,
+            output=output,
+            cause=output.warning,
             ms=ms,
             limit=hook.timeout,
             stderr=stderr,
         )
-    return failed(hook, reading.problem, timed_out=timed_out, ms=ms, stderr=stderr)
+    return failed(hook, output.problem, timed_out=timed_out, ms=ms, stderr=stderr)
 
 
 def failed(hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = "") -> Outcome:
@@ -41,22 +41,22 @@ def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
 
 
 def merge(outcomes: Sequence[Outcome]) -> Decision:
-    readings = [outcome.output for outcome in outcomes]
-    if all(reading is NO_OUTPUT for reading in readings):
+    outputs = [outcome.output for outcome in outcomes]
+    if all(output is NO_OUTPUT for output in outputs):
         return Decision(outcomes=tuple(outcomes))
-    verdict = max((reading.verdict for reading in readings), default=Verdict.ABSTAIN)
-    reasons = [reading.reason for reading in readings if reading.verdict is verdict and reading.reason]
+    verdict = max((output.verdict for output in outputs), default=Verdict.ABSTAIN)
+    reasons = [output.reason for output in outputs if output.verdict is verdict and output.reason]
     rewriting = [outcome for outcome in outcomes if outcome.output.rewrite is not None]
-    stops = [reading.stop for reading in readings if reading.stop is not None]
+    stops = [output.stop for output in outputs if output.stop is not None]
     return Decision(
         verdict=verdict,
         reason="\n".join(reasons) if verdict is not Verdict.ABSTAIN else "",
         rewrite=rewriting[-1].output.rewrite if rewriting else None,
-        context="\n\n".join(reading.context for reading in readings if reading.context),
-        notes=tuple(note for reading in readings for note in reading.notes),
+        context="\n\n".join(output.context for output in outputs if output.context),
+        notes=tuple(note for output in outputs for note in output.notes),
         stop="\n".join(filter(None, stops)) if stops else None,
-        retry=any(reading.retry for reading in readings),
-        extra=tuple({name: value for reading in readings for name, value in reading.extra}.items()),
+        retry=any(output.retry for output in outputs),
+        extra=tuple({name: value for output in outputs for name, value in output.extra}.items()),
         outcomes=tuple(outcomes),
         adjustments=(*_conflict(rewriting), *_adjustments(outcomes)),
     )

@@ -22,34 +22,34 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
     An allow or a rewrite there does not count: some other program may have printed it.
     """
-    reading = DIALECTS[hook.dialect].read(event, result)
-    if reading.verdict is Verdict.DENY or result.cause or result.code is None:
-        return reading
+    output = DIALECTS[hook.dialect].read(event, result)
+    if output.verdict is Verdict.DENY or result.cause or result.code is None:
+        return output
     if last := lenient.last_object(result.stdout):
-        found = DIALECTS[hook.dialect].read(event, replace(result, stdout=last.encode()))
-        if found.verdict > max(reading.verdict, Verdict.ALLOW) or found.stop is not None:
-            return _refusal(found)
+        answer = DIALECTS[hook.dialect].read(event, replace(result, stdout=last.encode()))
+        if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
+            return _refusal(answer)
     refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
-    if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not reading.problem:
-        return _require_answer(hook, result, reading)
-    return reading
+    if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not output.problem:
+        return _require_answer(hook, result, output)
+    return output
 
 
-def _refusal(found: HookOutput) -> HookOutput:
+def _refusal(answer: HookOutput) -> HookOutput:
     """Only what is strict in it."""
-    verdict = found.verdict if found.verdict > Verdict.ALLOW else Verdict.ABSTAIN
-    return HookOutput(verdict=verdict, reason=found.reason, stop=found.stop, notes=found.notes, adjustment=IGNORED)
+    verdict = answer.verdict if answer.verdict > Verdict.ALLOW else Verdict.ABSTAIN
+    return HookOutput(verdict=verdict, reason=answer.reason, stop=answer.stop, notes=answer.notes, adjustment=IGNORED)
 
 
-def _require_answer(hook: Hook, result: Result, reading: HookOutput) -> HookOutput:
+def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
     """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
-    output = lenient.text(result.stdout, lenient.PYTHON)
-    is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(output)
-    if not output or reading.plain or (is_object and not (is_ours and reading.warning)):
-        return reading
-    if not is_ours and (hook.dialect in TEXT_FORMATS or not reading.warning):
-        return reading
-    quoted = sanitise(redact(sanitise(output[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
+    text = lenient.text(result.stdout, lenient.PYTHON)
+    is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
+    if not text or output.plain or (is_object and not (is_ours and output.warning)):
+        return output
+    if not is_ours and (hook.dialect in TEXT_FORMATS or not output.warning):
+        return output
+    quoted = sanitise(redact(sanitise(text[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
     return HookOutput(
         problem=f'it printed "{quoted}" and no answer: have it print one JSON object, or nothing for no opinion,'
         " and everything else to stderr"

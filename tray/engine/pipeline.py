@@ -1,4 +1,4 @@
-"""From event to answer: plan, gates, runners, merge, fit. Read `decide` first."""
+"""From event to answer: plan, gates, execution, merge, fit. Read `decide` first."""
 
 from __future__ import annotations
 
@@ -44,15 +44,13 @@ from tray.threads import ShutdownState
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
-LINEAGE_KINDS = frozenset(
-    {EventKind.PERMISSION_REQUEST, EventKind.ROUND_END}
-)  # may lead to something without any hook
+LINEAGE_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may have an effect without any hook
 
 log = logging.getLogger(__name__)
 
 
 class Engine:
-    """Judges events by the approved hooks. `later` runs work whose answer has left; False when it takes no more."""
+    """Judges events by the approved hooks. `spawn` runs work whose answer has left; False when it takes no more."""
 
     def __init__(
         self,
@@ -116,27 +114,27 @@ class Engine:
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
         """The answer at once when no process has to run for it, else the work that leads to it.
 
-        What need not be written down before the answer leaves is left to `after`. `slow` hears of an event whose
+        What need not be recorded before the answer leaves is left to `defer`. `on_slow` is called for an event whose
         patterns take their time.
         """
         started = time.monotonic() - elapsed
-        book = self._ledger.state  # one for the whole event: the row names the version that it was judged by
+        ledger = self._ledger.state  # one for the whole event: the row names the version that it was judged by
         request, payload, caller = _recognise(request)
         if caller is not None:
-            return self._responder.respond_unsupported(request, caller, payload, book.version, started, defer)
-        seen = self._fast_path.check(request, book, payload)
-        if seen.fast:
-            kept = None if seen.gate is None else self._gated(book, seen.gate)  # the hooks that a gate keeps out
-            return self._responder.respond_fast(request, payload, book.version, started, defer, kept)
-        event = parse_event(request, book.version, payload)
+            return self._responder.respond_unsupported(request, caller, payload, ledger.version, started, defer)
+        fast_path = self._fast_path.check(request, ledger, payload)
+        if fast_path.fast:
+            journalled = None if fast_path.gate is None else self._gated(ledger, fast_path.gate)
+            return self._responder.respond_fast(request, payload, ledger.version, started, defer, journalled)
+        event = parse_event(request, ledger.version, payload)
         self._limits.begin(event)
         try:
-            return self._dispatch(event, book, started, defer, on_slow)
+            return self._dispatch(event, ledger, started, defer, on_slow)
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
-            return self._fail(event, book, started, error)
+            return self._fail(event, ledger, started, error)
 
     def _dispatch(
-        self, event: Event, book: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
+        self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
         own = self._own_outcome(event)
         if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
@@ -144,8 +142,8 @@ class Engine:
             return self._responder.respond(event, fit(event, merge([own])), started)
         switch = self._executor.gate(event)
         if switch is not None and own is None and event.kind not in LINEAGE_KINDS:
-            return self._answer_off(event, book, switch, started, defer)
-        hooks = self._plan(event, book, on_slow)
+            return self._answer_off(event, ledger, switch, started, defer)
+        hooks = self._plan(event, ledger, on_slow)
         asked = (hooks and switch is None) or event.kind in LINEAGE_KINDS
         if asked and self._lineage.from_hook(event.pid):  # now, while the relay still lives
             event = replace(event, nested=True)
@@ -153,52 +151,53 @@ class Engine:
         self._questions.observe(event)
         self._listener.arrived(event, answered=observed)
         if not hooks or switch is not None:
-            barred = self._executor.skip_all(hooks, switch) if switch is not None else []
-            decision = self._decision(event, [own, *barred] if own else barred)
+            skipped = self._executor.skip_all(hooks, switch) if switch is not None else []
+            decision = self._decision(event, [own, *skipped] if own else skipped)
             return self._ask(event, decision, started, defer, lambda: self._hand_back(event, (), (), started))
         if observed:
             defer(lambda: self._start_observers(event, hooks, started), soon=True)
             return neutral(event.agent, event.name, event.body)
-        waited, apart = split_async(hooks)
+        awaited, beside = split_async(hooks)
         deadline = started + spec(event.agent, event.name).deadline
 
-        def answer(gone: Hangup | None) -> EngineResponse:
+        def answer(hangup: Hangup | None) -> EngineResponse:
             began = time.monotonic()
             try:
-                outcomes = self._executor.run(event, waited, deadline, gone)
+                outcomes = self._executor.run(event, awaited, deadline, hangup)
 
                 def hand_back() -> None:
-                    self._hand_back(event, waited, outcomes, started)
+                    self._hand_back(event, awaited, outcomes, started)
 
                 if self._is_interrupted(outcomes):
                     hand_back()
                     return None
-                said = self._ask(event, self._timed_decision(event, outcomes, own, began), started, defer, hand_back)
+                decision = self._timed_decision(event, outcomes, own, began)
+                response = self._ask(event, decision, started, defer, hand_back)
             except Exception as error:  # noqa: BLE001 - the same
-                return self._fail(event, book, started, error)
-            if apart:
-                self._start_async(event, apart)
-            return said
+                return self._fail(event, ledger, started, error)
+            if beside:
+                self._start_async(event, beside)
+            return response
 
-        return answer if any(may_block(one.hook, switch) for one in waited) else answer(None)
+        return answer if any(may_block(one.hook, switch) for one in awaited) else answer(None)
 
-    def _fail(self, event: Event, book: LedgerState, started: float, error: Exception) -> Answer:
+    def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
         """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
-        decision = merge(self._executor.fail_busy(event, self._plan(event, book)))
+        decision = merge(self._executor.fail_busy(event, self._plan(event, ledger)))
         return self._responder.respond(event, fit(event, decision), started)
 
-    def _answer_off(self, event: Event, book: LedgerState, switch: Gate, started: float, defer: Defer) -> Answer:
-        """Nobody speaks while hooks are off: who would have been asked is looked up for the row alone."""
+    def _answer_off(self, event: Event, ledger: LedgerState, switch: Gate, started: float, defer: Defer) -> Answer:
+        """Hooks are off: answer neutrally; matching hooks are looked up only for the journal."""
         self._questions.observe(event)
         self._listener.arrived(event, answered=False)
         decision = self._limits.apply_cap(event, NO_OPINION)
-        return self._responder.respond(event, decision, started, defer, self._gated(book, switch))
+        return self._responder.respond(event, decision, started, defer, self._gated(ledger, switch))
 
-    def _gated(self, book: LedgerState, gate: Gate) -> Callable[[Event], Decision]:
-        """Who would have been asked of an event, and is kept from it: looked up once it is answered."""
-        return lambda event: merge(self._executor.skip_all(self._plan(event, book), gate))
+    def _gated(self, ledger: LedgerState, gate: Gate) -> Callable[[Event], Decision]:
+        """The decision on an event whose hooks a gate keeps from running: looked up once it is answered."""
+        return lambda event: merge(self._executor.skip_all(self._plan(event, ledger), gate))
 
     def _start_observers(self, event: Event, hooks: Sequence[ApprovedHook], started: float) -> None:
         """It is answered already; the hooks have their turn, unless there are too many of them at it."""
@@ -206,16 +205,16 @@ class Engine:
             self._responder.respond(event, self._fail_busy(event, hooks), started)
 
     def _start_async(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
-        """What no answer waits for, and none can heed: a row of its own tells what came out."""
-        told = replace(event, id=os.urandom(16).hex(), answered=True)
-        if not self._spawn(lambda: self._observe(told, hooks)):
-            self._responder.respond(told, self._fail_busy(told, hooks), time.monotonic())
+        """Hooks that no answer waits for: a row of their own records what came out."""
+        event = replace(event, id=os.urandom(16).hex(), answered=True)
+        if not self._spawn(lambda: self._observe(event, hooks)):
+            self._responder.respond(event, self._fail_busy(event, hooks), time.monotonic())
 
     def observe(self, event: Event) -> None:
         """An event that no relay brought: nobody waits for it, and its hooks have their turn."""
-        book = self._ledger.state
-        event = replace(event, ledger=book.version)
-        self._start_observers(event, self._plan(event, book), time.monotonic())
+        ledger = self._ledger.state
+        event = replace(event, ledger=ledger.version)
+        self._start_observers(event, self._plan(event, ledger), time.monotonic())
 
     def _observe(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
         """Hooks run under their own time-outs, nothing is answered."""
@@ -256,11 +255,11 @@ class Engine:
         self._responder.hand_back(event, outcomes, started, is_gone=is_gone)
 
     def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
-        """Merged with what hooks said too late for an earlier event, and no endless refusal."""
+        """Merged with the output that came too late for an earlier event, and without endless refusals."""
         if event.answered:
-            remark = "ran beside the answer, which was given without waiting"
             decision = merge(outcomes)
-            return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=(*decision.adjustments, remark))
+            adjustments = (*decision.adjustments, "ran beside the answer, which was given without waiting")
+            return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         if not outcomes and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
             return NO_OPINION  # by far the most: none of these is a question or an end
         switch = self._executor.gate(event)
@@ -274,57 +273,54 @@ class Engine:
     def _ask(
         self, event: Event, decision: Decision, started: float, defer: Defer, hand_back: Callable[[], None]
     ) -> EngineResponse:
-        """The answer, or the place where it waits for the user's. Once the tray quits, it asks no one."""
+        """The answer, or the pending question to the user. Once the tray quits, nobody is asked."""
         if not decision.ask_user:
             return self._responder.respond(event, decision, started, defer)
         if self._quit.begun:
             hand_back()
             return None
 
-        def finish(ending: QuestionResult) -> Answer | None:
-            if ending.resolution is Resolution.QUIT:
+        def finish(result: QuestionResult) -> Answer | None:
+            if result.resolution is Resolution.QUIT:
                 hand_back()
                 return None
-            return self._responder.respond(
-                event, self._limits.apply_cap(event, fit(event, apply_result(decision, ending))), started
-            )
+            decided = self._limits.apply_cap(event, fit(event, apply_result(decision, result)))
+            return self._responder.respond(event, decided, started)
 
         left = started + spec(event.agent, event.name).deadline - time.monotonic()
         return self._questions.make_pending(event, decision, left, finish)
 
     def trial(self, event: Event, approved: ApprovedHook) -> Outcome:
-        """One hook's turn on an event that did not happen, through the same gates; nobody is told of it.
+        """One hook's turn on an event that did not happen, through the same gates; nothing is announced.
 
         The end of the tray cancels it.
         """
-        found = spec(event.agent, event.name)
-        limit = approved.hook.timeout + 5 if found.observe_only else found.deadline
-        return self._executor.run_one(
-            event, apply_switch(approved, self._switch), time.monotonic() + limit, self._shutdown
-        )
+        event_spec = spec(event.agent, event.name)
+        limit = approved.hook.timeout + 5 if event_spec.observe_only else event_spec.deadline
+        approved = apply_switch(approved, self._switch)
+        return self._executor.run_one(event, approved, time.monotonic() + limit, self._shutdown)
 
     def rehearse(self, event: Event, wanted: Callable[[Hook], bool]) -> Decision:
-        """What the hooks in force that `may` be asked make of an event; nobody is told, nothing is written down."""
+        """The decision of the hooks in force that are `wanted`; nothing is announced, nothing is recorded."""
         hooks = [one for one in self._plan(event, self._ledger.state) if wanted(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
         return self.decide(event, hooks, deadline, self._shutdown, self._own_outcome(event))
 
     def answer_busy(self, request: RelayRequest) -> Answer:
-        """Too many events at once: rules still speak, what would need a process has failed."""
+        """Too many events at once: rules still count, a hook that needs a process has failed."""
         started = time.monotonic()
-        book = self._ledger.state
+        ledger = self._ledger.state
         request, payload, caller = _recognise(request)
         if caller is not None:
-            return self._responder.respond_unsupported(request, caller, payload, book.version, started, run_now)
-        event = parse_event(request, book.version, payload)
+            return self._responder.respond_unsupported(request, caller, payload, ledger.version, started, run_now)
+        event = parse_event(request, ledger.version, payload)
         self._limits.begin(event)
         own = self._own_outcome(event)
-        return self._responder.respond(
-            event, fit(event, self._fail_busy(event, self._plan(event, book), own)), started
-        )
+        decision = self._fail_busy(event, self._plan(event, ledger), own)
+        return self._responder.respond(event, fit(event, decision), started)
 
     def _own_outcome(self, event: Event) -> Outcome | None:
-        """What we say ourselves, before any hook is asked."""
+        """Our own answer, before any hook is asked."""
         return answer_command(event, self._command_answers) or self._protection.judge(event)
 
     def _fail_busy(self, event: Event, hooks: Sequence[ApprovedHook], own: Outcome | None = None) -> Decision:
@@ -332,15 +328,15 @@ class Engine:
         return self._decision(event, [own, *busy] if own else busy)
 
     def _plan(
-        self, event: Event, book: LedgerState, on_slow: Callable[[], object] = lambda: None
+        self, event: Event, ledger: LedgerState, on_slow: Callable[[], object] = lambda: None
     ) -> tuple[ApprovedHook, ...]:
-        """Who is asked; `slow` is called first when that takes more than a look."""
-        hooks = plan(event, book, self._scopes.skills, on_slow)
+        """The hooks that are asked; `on_slow` is called when to find them takes long."""
+        hooks = plan(event, ledger, self._scopes.skills, on_slow)
         return tuple(apply_switch(one, self._switch) for one in hooks) if hooks else ()
 
 
 def _recognise(request: RelayRequest) -> tuple[RelayRequest, Payload | None, RecognisedCaller | None]:
-    """The knock under its sender's own name, the payload if readable, and the sender if no hook is asked about it.
+    """The request under its sender's own name, the payload if readable, the sender if no hook is asked about it.
 
     A plain event's text is a person's or a model's own: nothing in it counts as a mark.
     """

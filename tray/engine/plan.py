@@ -18,7 +18,7 @@ from tray.store.ledger import ApprovedHook, LedgerState
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
-SLOW_AFTER = 0.01  # of these, until whoever waits is told so
+SLOW_AFTER = 0.01  # of these, until `on_slow` is called
 ENVELOPE = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
     {
         "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
@@ -39,18 +39,18 @@ def plan(
 ) -> tuple[ApprovedHook, ...]:
     """The hooks in force that this event asks, in their order. One we could not read asks by agent and event alone.
 
-    `skills` says which skills are in force in the event's session; `slow` is called when patterns take long.
+    `skills` says which skills are in force in the event's session; `on_slow` is called when patterns take long.
     """
-    asked = ledger.candidates(event.agent, event.kind, event.name)
-    if not asked:
+    candidates = ledger.candidates(event.agent, event.kind, event.name)
+    if not candidates:
         return ()
     search = EventSearch(event, skills, on_slow)
-    places = [place for match, them in asked if _may_match(match, event, search) for place in them]
-    return tuple(ledger.ordered[place] for place in sorted(places))
+    indexes = [index for match, group in candidates if _may_match(match, event, search) for index in group]
+    return tuple(ledger.ordered[index] for index in sorted(indexes))
 
 
 def _may_match(match: Match, event: Event, search: EventSearch) -> bool:
-    """A hook whose matcher cannot tell is asked: no event talks its way past a guard."""
+    """A hook whose matcher fails is asked: no event gets past a guard by what it says."""
     try:
         return matches(match, event, search)
     except Exception:
@@ -141,15 +141,15 @@ def texts_of(event: Event) -> tuple[str, ...]:
     own = [event.prompt, event.message]
     if event.tool:
         own += [*_texts(event.tool.input), *_texts(event.tool.output)]
-    said = "\n".join(filter(None, own))
+    first = "\n".join(filter(None, own))
     rest = "" if event.tool else "\n".join(text for text in _other_texts(event) if text and text not in own)
-    if said and rest:
-        return said, f"{said}\n{rest}"
-    return (said or rest or "\n".join(_texts(event.payload)),)
+    if first and rest:
+        return first, f"{first}\n{rest}"
+    return (first or rest or "\n".join(_texts(event.payload)),)
 
 
 def _other_texts(event: Event) -> Iterator[str]:
-    """Every text of the payload but its frame and the event's own name."""
+    """Every text of the payload but its envelope and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
     for key, value in event.payload.items():
         if key not in ENVELOPE and value not in names:

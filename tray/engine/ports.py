@@ -1,4 +1,4 @@
-"""What the engine needs of those around it: who hears its news, where its rows go, who runs what is left."""
+"""The ports of the engine: the listener to its events, the sink of its records, and who runs deferred work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
 
-# Of what comes with every step of an agent nobody is told unless somebody objects; all else may lead to an alert.
+# Events of every step of an agent: announced only when a hook objects. Any other event may lead to an alert.
 FREQUENT_KINDS = frozenset({
     EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TOOL_RESULT, EventKind.MODEL_BEFORE, EventKind.MODEL_AFTER,
     EventKind.MESSAGE_DISPLAY,
@@ -18,20 +18,20 @@ Spawn = Callable[[Callable[[], object]], bool]
 
 
 class Defer(Protocol):
-    """Takes what is to be done once the answer has left; `soon` = somebody is to be told of it."""
+    """Runs work once the answer has left; `soon` = it may announce something."""
 
     def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> object: ...
 
 
 def run_now(work: Callable[[], object], /, *, soon: bool = False) -> object:
-    """For those who have nobody waiting for the answer."""
+    """The Defer for callers that have nobody waiting for the answer."""
     return work()
 
 
 class EngineListener(Protocol):
-    """Who hears the news: `arrived` at once, and whether it is answered already; `decided` after its hooks' turns.
+    """Is called for each event: `arrived` at once, and whether it is answered already; `decided` after its hooks.
 
-    While `awaits_turn_end` is false, `arrived` is not told of events on the fast path: none of them is waited for.
+    While `awaits_turn_end` is false, `arrived` is not called for events on the fast path: none of them is waited for.
     `status_shown` and `status_hidden` frame the turn of a hook that wants a text shown meanwhile.
     """
 
@@ -44,6 +44,6 @@ class EngineListener(Protocol):
 
 
 class RecordSink(Protocol):
-    """Where accounts go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
+    """Where records go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
 
     def append(self, record: Record, *, commit: bool) -> object: ...

@@ -27,11 +27,11 @@ TOOLS_HINT = (
 
 def ask_model(event: Event, hook: Hook, action: Prompt, llm: Llm | None, deadline: Deadline) -> Result:
     """What the model answers to one hook's question about one event. Raises HooktrayError."""
-    line = _endpoint(action, llm)
+    endpoint = _endpoint(action, llm)
     first = render_prompt(event, hook, action)
     if action.agent:
-        return _run_agent(line, deadline, ProjectFolder(event.cwd, lambda: deadline.cause), first)
-    return _result(complete(line, deadline, _opening(SYSTEM, first)))
+        return _run_agent(endpoint, deadline, ProjectFolder(event.cwd, lambda: deadline.cause), first)
+    return _result(complete(endpoint, deadline, _opening(SYSTEM, first)))
 
 
 def _endpoint(action: Prompt, llm: Llm | None) -> ModelEndpoint:
@@ -47,18 +47,18 @@ def _opening(system: str, first: str) -> list[Message]:
     return [{"role": "system", "content": system}, {"role": "user", "content": first}]
 
 
-def _result(turn: ModelReply) -> Result:
-    return Result(code=0, stdout=turn.text.encode("utf-8", "replace"))
+def _result(reply: ModelReply) -> Result:
+    return Result(code=0, stdout=reply.text.encode("utf-8", "replace"))
 
 
 def _run_agent(endpoint: ModelEndpoint, deadline: Deadline, folder: ProjectFolder, first: str) -> Result:
     messages = _opening(SYSTEM + TOOLS_HINT, first)
     for _ in range(TURN_LIMIT):
-        turn = complete(endpoint, deadline, messages, TOOLS)
-        if not turn.calls:
-            return _result(turn)
-        messages.append(turn.message)
-        messages += [_tool_message(call, folder, number) for number, call in enumerate(turn.calls)]
+        reply = complete(endpoint, deadline, messages, TOOLS)
+        if not reply.calls:
+            return _result(reply)
+        messages.append(reply.message)
+        messages += [_tool_message(call, folder, number) for number, call in enumerate(reply.calls)]
         if deadline.cause:
             raise HooktrayError(deadline.cause)
         if sum(len(str(message)) for message in messages) > CONVERSATION_LIMIT:
@@ -83,22 +83,22 @@ def _content(call: ToolCall, folder: ProjectFolder, number: int) -> str:
         return f"error: {error}"
 
 
-def _read(folder: ProjectFolder, said: Mapping[str, Any]) -> str:
-    line = said.get("line")
-    return folder.read(wire.text(said, "path"), line if isinstance(line, int) else 1)
+def _read(folder: ProjectFolder, arguments: Mapping[str, Any]) -> str:
+    line = arguments.get("line")
+    return folder.read(wire.text(arguments, "path"), line if isinstance(line, int) else 1)
 
 
 TOOL_FUNCTIONS: dict[str, Callable[[ProjectFolder, Mapping[str, Any]], str]] = {
-    "glob": lambda folder, said: folder.glob(wire.text(said, "pattern")),
-    "grep": lambda folder, said: folder.grep(wire.text(said, "pattern"), wire.text(said, "path") or "."),
+    "glob": lambda folder, given: folder.glob(wire.text(given, "pattern")),
+    "grep": lambda folder, given: folder.grep(wire.text(given, "pattern"), wire.text(given, "path") or "."),
     "read": _read,
 }
 
 
-def _tool(name: str, what: str, needed: str, **more: str) -> Message:
+def _tool(name: str, description: str, needed: str, **more: str) -> Message:
     fields = {needed: {"type": "string"}, **{key: {"type": kind} for key, kind in more.items()}}
-    shape = {"type": "object", "properties": fields, "required": [needed]}
-    return {"type": "function", "function": {"name": name, "description": what, "parameters": shape}}
+    schema = {"type": "object", "properties": fields, "required": [needed]}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
 TOOLS = (

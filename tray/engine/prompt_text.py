@@ -17,18 +17,15 @@ from tray.model.hook import Hook, Prompt
 from tray.text import printable, redact, redact_value
 
 TRANSCRIPT = 64 * 1024  # bytes of its end
-TRANSCRIPT_OVERLAP = 4 * 1024  # read before that, so that no secret begins where nobody sees it
+TRANSCRIPT_OVERLAP = 4 * 1024  # read before that, so that no secret begins outside of what is read
 SIZE = 256 * 1024  # characters of a question; a longer one is a failure, never cut short
 RAW = 4 * SIZE  # bytes of an event before its secrets are taken out
 REASON = 4000  # characters
 PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 END_KINDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
-REFUSAL_ENDS_TURN = (
-    EventKind.TOOL_BEFORE,
-    EventKind.TOOL_AFTER,
-    EventKind.TEAMMATE_IDLE,
-)  # a "no" of Claude Code's own
+# After a "no" of Claude Code's own prompt hooks to these the turn ends.
+REFUSAL_ENDS_TURN = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TEAMMATE_IDLE)
 KEYS = ("decision", "impossible", "ok", "reason")
 CLAUDE = "claude-code"
 DECISIONS = ("approve", "block", "continue", "stop")
@@ -57,30 +54,30 @@ def render_prompt(event: Event, hook: Hook, action: Prompt) -> str:
 
 
 def parse_reply(event: Event, hook: Hook, action: Prompt, result: Result) -> HookOutput:
-    """What the model said, as a verdict; its consent is no opinion, so that it skips no question of the agent's."""
+    """The model's answer as a verdict; its consent is no opinion, so that it skips no question of the agent's."""
     if problem := wire.run_problem(result):
         return HookOutput(problem=problem)
-    said = lenient.text(result.stdout)
-    fenced = FENCE.fullmatch(said)
+    text = lenient.text(result.stdout)
+    fenced = FENCE.fullmatch(text)
     try:
-        answer = lenient.mapping(fenced[1] if fenced else said, KEYS)
+        answer = lenient.mapping(fenced[1] if fenced else text, KEYS)
     except ValueError as error:
         return HookOutput(problem=f"the model's answer is {error}")
-    reading = _reading(event, answer)
-    return _apply_claude_rules(event, action, answer, reading) if hook.match.format == CLAUDE else reading
+    output = _parse_answer(event, answer)
+    return _apply_claude_rules(event, action, answer, output) if hook.match.format == CLAUDE else output
 
 
-def _apply_claude_rules(event: Event, action: Prompt, answer: Mapping[str, Any], reading: HookOutput) -> HookOutput:
+def _apply_claude_rules(event: Event, action: Prompt, answer: Mapping[str, Any], output: HookOutput) -> HookOutput:
     """A "no" about a tool ends the turn there, unless its hook says otherwise; at an end it may be impossible."""
-    if answer.get("ok") is not False or reading.problem:
-        return reading
+    if answer.get("ok") is not False or output.problem:
+        return output
     if event.kind in END_KINDS:
-        return HookOutput() if answer.get("impossible") is True else reading
+        return HookOutput() if answer.get("impossible") is True else output
     goes_on = action.agent or action.continue_on_block or event.kind not in REFUSAL_ENDS_TURN
-    return reading if goes_on else replace(reading, stop=reading.reason)
+    return output if goes_on else replace(output, stop=output.reason)
 
 
-def _reading(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+def _parse_answer(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     ok, word, reason = (answer.get(key) for key in ("ok", "decision", "reason"))
     if not isinstance(reason, str | None):
         return HookOutput(problem="the model's answer has a reason that is no text")
@@ -101,13 +98,13 @@ def _reading(event: Event, answer: Mapping[str, Any]) -> HookOutput:
 
 def _event(event: Event, hook: Hook) -> str:
     """What a command hook would read, without its secrets."""
-    said = DIALECTS[hook.dialect].stdin(event)
-    if len(said) > RAW:
-        raise HooktrayError(f"the event of {len(said)} bytes is too long for a question")
+    stdin = DIALECTS[hook.dialect].stdin(event)
+    if len(stdin) > RAW:
+        raise HooktrayError(f"the event of {len(stdin)} bytes is too long for a question")
     try:
-        return _redacted(wire.loads(said))
+        return _redacted(wire.loads(stdin))
     except ValueError:
-        return redact(said.decode("utf-8", "replace")).text
+        return redact(stdin.decode("utf-8", "replace")).text
 
 
 def _redacted(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The account of one event for the journal: redacted, bounded, with what was masked."""
+"""The record of one event for the journal: redacted, bounded, with what was masked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secr
 
 
 def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
-    """One row: what came in, what the hooks said, what the agent was told."""
+    """One row: what came in, what the hooks answered, what the agent was answered."""
     masks = Masks()
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
@@ -39,9 +39,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         hooks=tuple(_hook(outcome, f"hooks[{n}]", masks) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
         notes=tuple(_text(note, f"notes[{n}]", masks) for n, note in enumerate(decision.notes)),
-        adjustments=tuple(
-            _text(adjustment, f"adjustments[{n}]", masks) for n, adjustment in enumerate(decision.adjustments)
-        ),
+        adjustments=tuple(_text(text, f"adjustments[{n}]", masks) for n, text in enumerate(decision.adjustments)),
         problem=_text(event.problem, "problem", masks),
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
@@ -68,35 +66,35 @@ def _ms(seconds: float) -> float:
 
 
 def _payload(body: bytes, masks: Masks, limit: int) -> str:
-    seen = body[: limit + OVERLAP].decode("utf-8", "replace")
-    text = masks.redact(seen, "payload", keep=limit, is_json=True)
-    is_cut = len(seen) > limit or len(body) > limit + OVERLAP or len(text) > limit
+    head = body[: limit + OVERLAP].decode("utf-8", "replace")
+    text = masks.redact(head, "payload", keep=limit, is_json=True)
+    is_cut = len(head) > limit or len(body) > limit + OVERLAP or len(text) > limit
     return text[:limit] + (f"… (the first {limit} characters of {len(body)} bytes)" if is_cut else "")
 
 
 def reasons(decision: Decision) -> str:
-    """The reasons behind the verdict, each with its hook's name, so that one can see who said what."""
-    said = [
+    """The reasons behind the verdict, each with its hook's name."""
+    lines = [
         f"{outcome.hook}: {outcome.output.reason}"
         for outcome in decision.outcomes
         if outcome.output.reason and outcome.output.verdict is decision.verdict
     ]
-    return "\n".join(said) or decision.reason
+    return "\n".join(lines) or decision.reason
 
 
 def _hook(outcome: Outcome, place: str, masks: Masks) -> Mapping[str, Any]:
-    reading = outcome.output
+    output = outcome.output
     return {
         "name": _name(outcome.hook, f"{place}.name", masks),
         "status": outcome.status.value,
-        "verdict": reading.verdict.word,
-        "reason": _text(reading.reason or outcome.cause, f"{place}.reason", masks),
+        "verdict": output.verdict.word,
+        "reason": _text(output.reason or outcome.cause, f"{place}.reason", masks),
         "cause": _text(outcome.cause, f"{place}.cause", masks),
         "gate": outcome.gate.value if outcome.gate else "",
         "ms": round(outcome.ms, 3),
         "stderr": _text(outcome.stderr, f"{place}.stderr", masks),
-        "context": _text(reading.context, f"{place}.context", masks),
-        "rewrites": reading.rewrite.target.value if reading.rewrite else "",
+        "context": _text(output.context, f"{place}.context", masks),
+        "rewrites": output.rewrite.target.value if output.rewrite else "",
     }
 
 
@@ -109,8 +107,8 @@ def _answer(answer: Answer, masks: Masks) -> Mapping[str, Any]:
 
 
 def _redacted(part: bytes, place: str, masks: Masks) -> str:
-    seen = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
-    return masks.redact(seen, place, keep=PAYLOAD)[:PAYLOAD]
+    head = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
+    return masks.redact(head, place, keep=PAYLOAD)[:PAYLOAD]
 
 
 def _name(text: str, place: str, masks: Masks) -> str:

@@ -49,10 +49,10 @@ def recorded_event(record: Record, environment: Mapping[str, str]) -> Event:
     if record.problem:
         raise HooktrayError(f"no hook could be asked about it: {record.problem}", hint="choose another decision")
     body = record.payload.encode()
-    knock = RelayRequest(
+    request = RelayRequest(
         agent=record.agent, event=record.event, id=record.id, body=body, cwd=record.cwd, environment=environment
     )
-    event = parse(knock)
+    event = parse(request)
     if event.problem or event.name != record.event:
         raise HooktrayError(
             f"the journal does not hold the whole payload: {event.problem or event.name}",
@@ -69,30 +69,30 @@ def inexact(record: Record) -> tuple[str, ...]:
 
 def run(engine: Engine, event: Event, record: Record) -> Replay:
     """Ask all hooks that are in force now, but for those that would send it somewhere."""
-    quiet: list[str] = []
+    not_sent: list[str] = []
 
-    def may(hook: Hook) -> bool:
+    def wanted(hook: Hook) -> bool:
         if uses_network(hook):
-            quiet.append(hook.name)
+            not_sent.append(hook.name)
         return not uses_network(hook)
 
-    decision = engine.rehearse(event, may)
-    unasked = (Outcome(hook=name, status=Status.SKIPPED, cause=NOT_SENT) for name in quiet)
-    decision = replace(decision, outcomes=(*decision.outcomes, *unasked))
+    decision = engine.rehearse(event, wanted)
+    skipped = (Outcome(hook=name, status=Status.SKIPPED, cause=NOT_SENT) for name in not_sent)
+    decision = replace(decision, outcomes=(*decision.outcomes, *skipped))
     reasons = inexact(record)
-    if quiet:
-        reasons = (*reasons, f"not asked, for a replay sends nothing: {', '.join(quiet)}")
+    if not_sent:
+        reasons = (*reasons, f"not asked, for a replay sends nothing: {', '.join(not_sent)}")
     return Replay(decision=decision, answer=render(event, decision), inexact=reasons)
 
 
 def compare(engine: Engine, record: Record, environment: Mapping[str, str]) -> ReplayComparison:
-    """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded` does."""
+    """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded_event` does."""
     event = recorded_event(record, environment)
     started, at = time.monotonic(), time.time()
-    found = run(engine, event, record)
+    replay = run(engine, event, record)
     ms = (time.monotonic() - started) * 1000
-    now = make_record(event, found.decision, found.answer, at=at, ms=ms, offline=False)
-    return ReplayComparison(then=record, now=now, inexact=found.inexact)
+    now = make_record(event, replay.decision, replay.answer, at=at, ms=ms, offline=False)
+    return ReplayComparison(then=record, now=now, inexact=replay.inexact)
 
 
 def uses_network(hook: Hook) -> bool:
@@ -112,14 +112,14 @@ def replaced_file(approved: ApprovedHook, copies: Copies, file: Path) -> Iterato
         contents[target] = file.read_bytes()
     except OSError as error:
         raise HooktrayError(f"--against {file}: {error.strerror}", hint="name a file that you can read") from error
-    runs = {path for path in manifest.files if os.access(copies.path(approved.digest, path), os.X_OK)}
-    unit = Bundle(
-        hook=approved.hook, contents=contents, executable=frozenset(runs | {target}), pinned=manifest.pinned
+    executable = {path for path in manifest.files if os.access(copies.path(approved.digest, path), os.X_OK)}
+    bundle = Bundle(
+        hook=approved.hook, contents=contents, executable=frozenset(executable | {target}), pinned=manifest.pinned
     )
     with tempfile.TemporaryDirectory(prefix="hooktray-replay-") as folder:
         drafts = Copies(Path(folder))
-        name = drafts.save(unit)
-        yield replace(approved, digest=name), drafts
+        digest = drafts.save(bundle)
+        yield replace(approved, digest=digest), drafts
 
 
 def _target(hook: Hook, files: list[str], file: Path) -> str:

@@ -1,4 +1,4 @@
-"""The end of an event: its answer in the agent's words, the row of it, and the news of it."""
+"""The end of an event: renders its answer, records it, and calls the listener."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Responder:
-    """What every event comes to, whichever way it went."""
+    """The end of every event, whichever path it took."""
 
     def __init__(
         self, *, records: RecordSink, listener: EngineListener, limits: TurnLimits, scopes: SkillScopes, offline: bool
@@ -45,22 +45,23 @@ class Responder:
         defer: Defer = run_now,
         journalled: Callable[[Event], Decision] | None = None,
     ) -> Answer:
-        """Render, write down, tell the others; only an answer that refuses or rewrites waits for that (law 7).
+        """Render, record, announce; only an answer that refuses or rewrites waits for that (law 7).
 
-        `told` has what is written down and told where that is more than the answer depends on.
+        `journalled` gives the decision to record and announce where that is more than the answer depends on.
         """
         answer = EMPTY_ANSWER if event.answered else render(event, decision)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
-        what = f"{event.name} of {event.agent}"
-        tell = self._recorder(what, lambda: event, journalled or (lambda _: decision), answer, started, commit=commit)
+        name = f"{event.name} of {event.agent}"
+        journalled = journalled or (lambda _: decision)
+        record_event = self._recorder(name, lambda: event, journalled, answer, started, commit=commit)
         self._limits.end(event, decision)
         self._scopes.update(event, decision)
         if commit:
-            tell()
+            record_event()
         elif event.kind in FREQUENT_KINDS:
-            defer(tell)
+            defer(record_event)
         else:
-            defer(tell, soon=True)
+            defer(record_event, soon=True)
         return answer
 
     def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
@@ -70,8 +71,8 @@ class Responder:
         """
         reason = GIVEN_UP if is_gone else HANDED_BACK
         row = replace(event, id=os.urandom(16).hex())
-        remark = f"the row of its answer, if there is one, begins with {event.id[:8]}"
-        decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(remark,))
+        adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"
+        decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(adjustment,))
         seconds = time.monotonic() - started
         try:
             record = make_record(
@@ -93,9 +94,9 @@ class Responder:
     ) -> Answer:
         """The same on the fast path: what exactly the event was is worked out once the answer has left."""
         answer = neutral(request.agent, request.event, request.body)
-        what = f"{request.event} of {request.agent}"
+        name = f"{request.event} of {request.agent}"
         event = partial(parse_event, request, ledger, payload)
-        defer(self._recorder(what, event, journalled or (lambda _: NO_OPINION), answer, started, commit=False))
+        defer(self._recorder(name, event, journalled or (lambda _: NO_OPINION), answer, started, commit=False))
         return answer
 
     def respond_unsupported(
@@ -110,15 +111,14 @@ class Responder:
         """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
         event = foreign_event(request, caller, ledger, payload or {})
         decision = Decision(reason=caller.skip_reason or "")
-        what = f"{event.name} of {event.agent}"
-        defer(
-            self._recorder(what, lambda: event, lambda _: decision, caller.answer, started, commit=False), soon=True
-        )
+        name = f"{event.name} of {event.agent}"
+        record_event = self._recorder(name, lambda: event, lambda _: decision, caller.answer, started, commit=False)
+        defer(record_event, soon=True)
         return caller.answer
 
     def _recorder(
         self,
-        what: str,
+        name: str,
         event: Callable[[], Event],
         journalled: Callable[[Event], Decision],
         answer: Answer,
@@ -126,19 +126,19 @@ class Responder:
         *,
         commit: bool,
     ) -> Callable[[], None]:
-        """What writes the event down and tells the others, whenever that is done; its times are those of now."""
+        """What records and announces the event, whenever it is called; the recorded times are those of now."""
         seconds = time.monotonic() - started
         at, ms = time.time() - seconds, seconds * 1000
 
-        def tell() -> None:
+        def record_event() -> None:
             try:
-                one = event()
-                said = journalled(one)
-                record = make_record(one, said, answer, at=at, ms=ms, offline=self._offline)
-                record = with_times(record, said, started)
+                decided = event()
+                decision = journalled(decided)
+                record = make_record(decided, decision, answer, at=at, ms=ms, offline=self._offline)
+                record = with_times(record, decision, started)
                 self._records.append(record, commit=commit)
-                self._listener.decided(one, said, record)
+                self._listener.decided(decided, decision, record)
             except Exception:  # our bookkeeping; the answer stands
-                log.exception("%s could not be written down", what)
+                log.exception("%s could not be written down", name)
 
-        return tell
+        return record_event

@@ -1,7 +1,7 @@
-"""While what a hook of a skill or of an agent is asked: its skill in force in the session, its agent at work.
+"""Tracks which skills and subagents are active, for hooks that are scoped to one of them.
 
 A skill is in force from its invocation, as the model's call of the Skill tool or the user's slash command, to the end
-of that turn. A turn that the user interrupts has no end that an agent would tell: then it ends with the next one.
+of that turn. Agents report no end of a turn that the user interrupts: then it ends with the next one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SkillScopes:
         self._sessions = sessions
 
     def skills(self, event: Event) -> frozenset[str] | None:
-        """None when nobody can tell: then the hooks of all of them are asked."""
+        """None when that cannot be read: then the hooks of all skills are asked."""
         try:
             marks = self._sessions.marks(event.agent, event.session)
         except StoreError:
@@ -44,7 +44,7 @@ class SkillScopes:
 
     def update(self, event: Event, decision: Decision) -> None:
         """What a decided event changes for those that follow it."""
-        if event.answered or event.test:  # heard when it was decided; a test did not happen
+        if event.answered or event.test:  # counted when it was answered; a test did not happen
             return
         if event.kind is EventKind.TOOL_BEFORE and not _is_skill(event):
             return  # most events by far
@@ -94,8 +94,8 @@ def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:
 def in_subagent(agent: str, event: Event) -> bool:
     """Whether this happens in the agent of that name: a subagent's event, or a session that was begun as it."""
     # Claude Code with `--agent` names it in every event, without the id that only a subagent has.
-    whole = event.payload.get("agent_type") if event.agent == "claude-code" else None
-    return any(_same(agent, each) for each in (event.subagent, whole) if isinstance(each, str) and each)
+    main_agent = event.payload.get("agent_type") if event.agent == "claude-code" else None
+    return any(_same(agent, each) for each in (event.subagent, main_agent) if isinstance(each, str) and each)
 
 
 def _same(one: str, other: str) -> bool:

@@ -28,13 +28,11 @@ def cancelled_after_deny(
     waiting: Mapping[int, AnyJob], hooks: Sequence[ApprovedHook], outcomes: Mapping[int, Outcome]
 ) -> dict[int, Outcome]:
     """The hooks that are not asked any more, because one before them in their source denied."""
-    denied = {_queue_key(hooks[index]) for index, one in outcomes.items() if one.output.verdict is Verdict.DENY} - {
-        ""
-    }
+    denied = {_queue_key(hooks[index]) for index, one in outcomes.items() if one.output.verdict is Verdict.DENY}
+    denied.discard("")
+    cause = "an earlier hook of its plugin denied"
     return {
-        index: Outcome(
-            hook=hooks[index].hook.name, status=Status.SKIPPED, cause="an earlier hook of its plugin denied"
-        )
+        index: Outcome(hook=hooks[index].hook.name, status=Status.SKIPPED, cause=cause)
         for index in waiting
         if _queue_key(hooks[index]) in denied
     }

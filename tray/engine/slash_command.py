@@ -30,8 +30,8 @@ def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | N
     words = parse_command(event) if event.kind in KINDS else None
     if words is None:
         return None
-    reading = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
-    return Outcome(hook=NAME, status=Status.OK, output=reading)
+    output = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
+    return Outcome(hook=NAME, status=Status.OK, output=output)
 
 
 def no_tray(words: tuple[str, ...], agent: str) -> str:

@@ -1,4 +1,4 @@
-"""The text that a hook wants shown while it runs: said when it starts, taken back when it ends, in whatever way."""
+"""The text that a hook wants shown while it runs: shown when it starts, hidden when it ends, in whatever way."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ class StatusDisplay(Protocol):
 
 @contextmanager
 def show_status(
-    screen: StatusDisplay, event: Event, hooks: Mapping[int, Hook]
+    display: StatusDisplay, event: Event, hooks: Mapping[int, Hook]
 ) -> Iterator[Callable[[int], Callable[[], None]]]:
-    """Show the texts of these hooks; yields what to call when one of them is over."""
+    """Show the texts of these hooks; yields what to call when one of them has ended."""
     turns = {index: f"{event.id}/{index}" for index, hook in hooks.items() if hook.status}
 
-    def over(index: int) -> None:
+    def hide(index: int) -> None:
         if turn := turns.pop(index, ""):
-            _quietly(partial(screen.status_hidden, turn))
+            _quietly(partial(display.status_hidden, turn))
 
     for index, turn in turns.items():
-        _quietly(partial(screen.status_shown, turn, hooks[index].status))
+        _quietly(partial(display.status_shown, turn, hooks[index].status))
     try:
-        yield lambda index: partial(over, index)
+        yield lambda index: partial(hide, index)
     finally:
         for index in list(turns):
-            over(index)
+            hide(index)
 
 
-def _quietly(tell: Callable[[], None]) -> None:
+def _quietly(call: Callable[[], None]) -> None:
     """What cannot be shown never changes an answer (law 7)."""
     try:
-        tell()
-    except Exception:  # our face; the hook runs on
+        call()
+    except Exception:  # of our display; the hook runs on
         log.exception("a hook's status could not be shown")

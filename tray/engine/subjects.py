@@ -24,14 +24,14 @@ def candidates(match: Match, event: Event) -> set[str]:
     """What the matcher is held against: the tool's names, or what the format's own event has in that place."""
     if event.tool is None:
         return _subject(match, event)
-    title = canonical(event.agent, event.tool.name)
+    tool = canonical(event.agent, event.tool.name)
     if not match.format:
         return set(spellings(event.agent, event.tool.name))
     own = {event.tool.name} if event.agent == match.format else set()
-    there = native_tool(match.format, title)
+    name = native_tool(match.format, tool)
     # Claude's matchers know the older names of a tool too; X-Code's patterns see one name.
-    older = {title, *spellings(match.format, there)} if match.format == "claude-code" else set()
-    return {there, *own, *older}
+    older = {tool, *spellings(match.format, name)} if match.format == "claude-code" else set()
+    return {name, *own, *older}
 
 
 def _subject(match: Match, event: Event) -> set[str]:
@@ -55,5 +55,5 @@ def _subject(match: Match, event: Event) -> set[str]:
 def _below(folder: str, project: str) -> bool:
     if not folder:
         return False
-    found = PurePath(folder).is_relative_to(project)
-    return found or PurePath(real_path(folder)).is_relative_to(real_path(project))
+    is_below = PurePath(folder).is_relative_to(project)
+    return is_below or PurePath(real_path(folder)).is_relative_to(real_path(project))

@@ -21,7 +21,7 @@ FAILED = (Status.FAILED, Status.TIMED_OUT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of it, and what the agent would have been told."""
+    """What came of it, and what the agent would have been answered."""
 
     hook: str
     outcome: Outcome
@@ -30,14 +30,14 @@ class Trial:
 
     @property
     def result(self) -> str:
-        """The verdict, or why there is none: a hook that failed said nothing, whatever its policy makes of that."""
+        """The verdict, or why there is none: a hook that failed has none, whatever its policy makes of that."""
         if self.outcome.status in FAILED:
             return "failed"
         return "skipped" if self.outcome.gate else self.outcome.output.verdict.word
 
 
 class NullListener:
-    """Who hears of a trial, and where it is written down: nowhere, for it did not happen."""
+    """Listener and record sink of a trial: ignores all of it, for it did not happen."""
 
     awaits_turn_end = False
 

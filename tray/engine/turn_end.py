@@ -1,4 +1,4 @@
-"""The end of a turn on agents that only tell the end of a round: a session that has gone quiet (decision 2)."""
+"""The end of a turn on agents that only report the end of a round: a session that has gone quiet (decision 2)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TurnEndDetector:
         return bool(self._waiting)
 
     def observe(self, event: Event) -> None:
-        """Every event goes by here; rounds begin the wait, what goes on ends it, a session's end cuts it short."""
+        """Takes every event: a round's end starts the wait, more work cancels it, a session's end cuts it short."""
         if not self._waiting and event.kind is not EventKind.ROUND_END:
             return
         session = (event.agent, event.session)
@@ -49,7 +49,7 @@ class TurnEndDetector:
     def _wait(self, session: tuple[str, str], event: Event) -> None:
         self._cancel(session)
         timer = threading.Timer(self._quiet_seconds(), self._on_quiet, (session, event))
-        timer.name = "turn"
+        timer.name = "turn-end"
         timer.daemon = True
         with self._lock:
             self._waiting[session] = (event, timer)

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class Resolution(enum.StrEnum):
-    """How a question ended; the value is what people are told."""
+    """How a question ended; the value is what people read."""
 
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -64,16 +64,16 @@ Resume = Callable[[Callable[[], Answer | None]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingQuestion:
-    """An answer that waits for the user. The door holds the connection, and nobody's thread."""
+    """An answer that waits for the user. The server holds the connection, and no thread."""
 
     question: UserQuestion
-    timeout: float  # until it is too late
+    timeout: float  # seconds until it is too late
     questions: UserQuestions
     finish: Callable[[QuestionResult], Answer | None]
 
     def on_ready(self, resume: Resume) -> bool:
         """`resume` is called once, from any thread, with the work that makes the answer; False: it cannot wait."""
-        return self.questions.open_question(self.question, lambda ending: resume(lambda: self.finish(ending)))
+        return self.questions.open_question(self.question, lambda result: resume(lambda: self.finish(result)))
 
     def client_disconnected(self) -> None:
         self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.AGENT_GONE))
@@ -90,13 +90,12 @@ class PendingQuestion:
         return self.finish(QuestionResult(resolution=Resolution.TIMED_OUT))
 
 
-EngineResponse = (
-    Answer | PendingQuestion | None
-)  # None: the tray quits and gives no answer, so that the relay asks the one-shot engine
+# None: the tray quits and gives no answer, so that the relay asks the one-shot engine.
+EngineResponse = Answer | PendingQuestion | None
 
 
 class UserQuestions:
-    """The open ones; nobody is asked unless `agents` says so. `asked` and `ended` must only hand over."""
+    """The open ones; nobody is asked unless `agents` says so. `on_asked` and `on_ended` must only hand over."""
 
     def __init__(
         self,
@@ -134,12 +133,12 @@ class UserQuestions:
             return False
         if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # nobody waits any more
             return False
-        found = spec(event.agent, event.name)
-        if found.after_the_fact or Capability.DENY not in found.can or decision.stop is not None:
+        event_spec = spec(event.agent, event.name)
+        if event_spec.after_the_fact or Capability.DENY not in event_spec.can or decision.stop is not None:
             return False
         if event.kind is EventKind.PERMISSION_REQUEST:
             return decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
-        return decision.verdict is Verdict.ASK and Capability.ASK not in found.can
+        return decision.verdict is Verdict.ASK and Capability.ASK not in event_spec.can
 
     def make_pending(
         self, event: Event, decision: Decision, left: float, finish: Callable[[QuestionResult], Answer | None]
@@ -163,7 +162,7 @@ class UserQuestions:
         )
 
     def observe(self, event: Event) -> None:
-        """Every event goes by here: whoever goes on has been answered elsewhere."""
+        """Takes every event: an agent that goes on has been answered elsewhere."""
         if not self._open or event.answered or event.test:
             return
         for question in self.open:
@@ -171,7 +170,7 @@ class UserQuestions:
                 self.resolve(question.id, QuestionResult(resolution=Resolution.ELSEWHERE))
 
     def resolve(self, id: str, result: QuestionResult) -> bool:
-        """The first ending counts."""
+        """The first result counts."""
         with self._lock:
             question, resume = self._open.pop(id, (None, None))
         if question is None or resume is None:
@@ -180,17 +179,17 @@ class UserQuestions:
         resume(result)
         return True
 
-    def _notify(self, news: Callable[[], None]) -> None:
+    def _notify(self, call: Callable[[], None]) -> None:
         try:
-            news()
+            call()
         except Exception:  # who shows questions never keeps an answer back (law 7)
             log.exception("a question could not be shown")
 
 
 def apply_result(decision: Decision, result: QuestionResult) -> Decision:
-    """What the ending makes of the decision. No answer leaves it as it was: an ask, or a denial (law 2)."""
-    remark = f"asked on the desktop: {result}"
-    decision = replace(decision, adjustments=(*decision.adjustments, remark))
+    """What the result makes of the decision. No answer leaves it as it was: an ask, or a denial (law 2)."""
+    adjustment = f"asked on the desktop: {result}"
+    decision = replace(decision, adjustments=(*decision.adjustments, adjustment))
     if result.resolution is Resolution.ALLOWED:
         return replace(decision, verdict=Verdict.ALLOW, reason=f"The user allowed it ({result.channel})")
     reason = " · ".join(filter(None, (decision.reason, f"The user denied it ({result.channel})")))

@@ -26,7 +26,7 @@ class BackgroundProcesses:
         self._reaper = Reaper()
 
     def reap(self) -> None:
-        """Let the dead go that came to us; after each turn, which is when there may be some."""
+        """Reap the dead that became our children; called after each hook, which is when there may be some."""
         self._reaper.reap()
 
     def add(self, tree: ProcessTree, deadline: float) -> None:

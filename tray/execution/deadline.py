@@ -1,4 +1,4 @@
-"""The time that one errand has: it ends at its limit, or when somebody ends it; its open connections are cut then."""
+"""The time that one request job has. At its limit, or when it is ended, its open connections are cut."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 
 class Deadline:
-    """Ends once. A thread that waits for a connection held here wakes up at that moment, whoever drips at it."""
+    """Ends once. A thread that waits for a tracked connection wakes up then, however slowly its peer sends."""
 
     def __init__(self, timeout: float, until: float = float("inf")) -> None:
         now = time.monotonic()
@@ -23,7 +23,7 @@ class Deadline:
         self._lock = threading.Lock()
         self._tracked: set[socket.socket] = set()
         self._timer = threading.Timer(min(max(self.limit - now, 0.0), threading.TIMEOUT_MAX), self._expire)
-        self._timer.name, self._timer.daemon = "errand-limit", True
+        self._timer.name, self._timer.daemon = "hook-deadline", True
         self._timer.start()
 
     @property
@@ -37,14 +37,14 @@ class Deadline:
 
     @contextlib.contextmanager
     def tracking(self) -> Iterator[None]:
-        """Forget the connections that were held inside."""
+        """Forget the connections that were tracked inside."""
         try:
             yield
         finally:
             with self._lock:
-                held, self._tracked = self._tracked, set()
-            for one in held:
-                one.close()
+                tracked, self._tracked = self._tracked, set()
+            for connection in tracked:
+                connection.close()
 
     def track(self, connection: socket.socket) -> None:
         """Cut this connection when the time is over; by a handle of our own, as TLS wraps up the first one."""
@@ -60,16 +60,16 @@ class Deadline:
             if self.cause:
                 return
             self.cause, self.timed_out = cause, timed_out
-            for one in self._tracked:
-                _cut(one)
+            for connection in self._tracked:
+                _cut(connection)
 
     def close(self) -> None:
         self._timer.cancel()
         self._timer.join()
 
     def _expire(self) -> None:
-        said = f"{self._timeout:g} s" if self._own_limit else f"{self.ms / 1000:.2g} s: the agent waits no longer"
-        self.end(f"timed out after {said}", timed_out=True)
+        limit = f"{self._timeout:g} s" if self._own_limit else f"{self.ms / 1000:.2g} s: the agent waits no longer"
+        self.end(f"timed out after {limit}", timed_out=True)
 
 
 def _cut(connection: socket.socket) -> None:

@@ -1,6 +1,7 @@
-"""How many files we may have open: enough for a burst of events. A hook soon has what it would have without us:
+"""Raises our open-file limit, enough for a burst of events; a hook gets the original limit back.
 
-its limit is set back right after its start, so its very first instructions may still see ours."""
+That happens right after its start, so its very first instructions may still see ours.
+"""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ import threading
 import time
 from typing import IO
 
-from tray.execution import file_limit, script
-from tray.execution import process as words
+from tray.execution import file_limit, process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
@@ -63,27 +62,27 @@ class HookProcess:
             self._abandon()
 
     def cancel(self) -> None:
-        self.exited()  # what is over keeps its result, even when its end was not told yet
-        self._fail(words.CANCELLED)
+        self.exited()  # what is over keeps its result, even when its end was not reported yet
+        self._fail(process.CANCELLED)
 
     def overflow(self) -> None:
-        self._fail(f"stdout over {words.STDOUT_LIMIT} bytes")
+        self._fail(f"stdout over {process.STDOUT_LIMIT} bytes")
 
     def exited(self) -> None:
-        """The process has gone: take what it said and see to what it left behind."""
+        """The process has gone: take its output, and clean up what it left behind."""
         code = self._child.poll()
         if self.result is not None or code is None:
             return
         ms = self._ms()
         stdout, stderr = self._pipes.take()
         if self._pipes.overflowed and not self._cause:
-            self._cause = f"stdout over {words.STDOUT_LIMIT} bytes"
+            self._cause = f"stdout over {process.STDOUT_LIMIT} bytes"
         if not self._pipes.complete and not self._cause:
             self._cause = "what it said could not be read to its end"
-        number, cause = (None, self._cause) if self._cause else words.exit_cause(code)
+        number, cause = (None, self._cause) if self._cause else process.exit_cause(code)
         signal = -code if code < 0 and not self._cause else 0
         self._clean_up(clean=not cause)
-        if cause == words.CANCELLED:
+        if cause == process.CANCELLED:
             self._wait_for_tree()
         self.result = Result(
             code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
@@ -101,7 +100,7 @@ class HookProcess:
             return
         self._tree.terminate()
         self._stage = Stage.ENDING
-        self.due = min(now + words.GRACE, self._deadline)
+        self.due = min(now + process.GRACE, self._deadline)
 
     def _fail(self, cause: str) -> None:
         if self.result is None and not self._cause:
@@ -111,7 +110,7 @@ class HookProcess:
     def _kill(self, now: float) -> None:
         self._tree.kill()
         self._stage = Stage.KILLED
-        self.due = now + words.REAP
+        self.due = now + process.REAP
 
     def _abandon(self) -> None:
         # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
@@ -125,7 +124,7 @@ class HookProcess:
         self._job.on_end()
 
     def _clean_up(self, *, clean: bool) -> None:
-        """A clean hook may leave children for a while, if somebody watches over them; any other leaves nothing."""
+        """A clean hook may leave children for a while, if we can watch over them; any other leaves none."""
         if not clean or self._job.background <= 0:
             self._tree.sweep()
         elif self._tree.has_survivors():
@@ -138,7 +137,7 @@ class HookProcess:
 
     def _wait_for_tree(self) -> None:
         """A cancelled hook may be started again: no killed descendant may still run beside the second one."""
-        until = time.monotonic() + words.REAP
+        until = time.monotonic() + process.REAP
         while self._tree.is_alive() and time.monotonic() < until:
             time.sleep(POLL_INTERVAL)
 
@@ -147,7 +146,7 @@ class HookProcess:
 
 
 def fail_unwatched(child: subprocess.Popen[bytes], pipes: Pipes, error: Exception) -> Result:
-    """Its process was started, and nobody can hear of its end: it is ended, and has failed."""
+    """Its process was started, and its end cannot be watched: it is killed, and has failed."""
     child.kill()
     child.wait()
     if child.stdin is not None:
@@ -160,19 +159,19 @@ def spawn(
     job: Job, mark: str, flags: int = 0, stdout: Output = subprocess.PIPE, stderr: Output = subprocess.PIPE
 ) -> subprocess.Popen[bytes] | Result:
     """Start the job in a session of its own; a Result when there is nothing that could be started."""
-    if lacking := script.missing_program(job.argv, job.cwd):
-        return Result(cause=lacking)
+    if problem := script.missing_program(job.argv, job.cwd):
+        return Result(cause=problem)
     try:
         with job.start_gate() as open_:
             if not open_:
-                return Result(cause=words.CLOSED)
+                return Result(cause=process.CLOSED)
             child = subprocess.Popen(
                 job.argv,
                 bufsize=0,
                 close_fds=True,
                 creationflags=flags,
                 cwd=job.cwd or None,
-                env={**job.environment, words.RUN_VARIABLE: mark},
+                env={**job.environment, process.RUN_VARIABLE: mark},
                 start_new_session=True,
                 stdin=subprocess.PIPE,
                 stdout=stdout,

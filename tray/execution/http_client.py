@@ -127,21 +127,21 @@ def _pool(endpoint: Endpoint, deadline: Deadline, address: str) -> Iterator[urll
         pool = _SecurePool(address, endpoint.port, server_hostname=endpoint.host, assert_hostname=endpoint.host)
     else:
         pool = _PlainPool(address, endpoint.port)
-    pool.conn_kw["span"] = deadline
+    pool.conn_kw["deadline"] = deadline
     with contextlib.closing(pool):
         yield pool
 
 
 class _DeadlineConnection:
-    """Shows its socket to the Span before the first byte, so that not even a handshake can outlast it."""
+    """Has the Deadline track its socket before the first byte, so that not even a handshake can outlast it."""
 
     def __init__(self, *args: Any, deadline: Deadline, **keys: Any) -> None:
         super().__init__(*args, **keys)
-        self._span = deadline
+        self._deadline = deadline
 
     def _new_conn(self) -> socket.socket:
         connection: socket.socket = super()._new_conn()  # type: ignore[misc]  # of urllib3's connection
-        self._span.track(connection)
+        self._deadline.track(connection)
         return connection
 
 

@@ -1,4 +1,4 @@
-"""A Windows Job Object: holds a hook's process and all that come of it, and ends them together, even without us.
+"""A Windows Job Object: holds a hook's process and all its descendants, and ends them together, even without us.
 
 Not run on Windows yet: types are checked for it, and the calls are tested against a library that records them.
 """
@@ -89,12 +89,12 @@ class JobObject:
             self.close()
             return False
         try:
-            taken = bool(self._library.AssignProcessToJobObject(self._job, process))
+            assigned = bool(self._library.AssignProcessToJobObject(self._job, process))
         finally:
             self._library.CloseHandle(process)
-        if not taken:
+        if not assigned:
             self.close()
-        return taken
+        return assigned
 
     def active(self) -> int:
         """How many of its processes live."""

@@ -40,7 +40,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """What the model said: its answer, or the tools that it wants first."""
+    """What the model answered, or the tools that it wants first."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -80,12 +80,12 @@ def complete(
 ) -> ModelReply:
     """One request, one answer. Raises HooktrayError."""
     with (
-        httpx2.Client(transport=LlmTransport(deadline), trust_env=False) as way,
-        openai.OpenAI(api_key=target.key, base_url=target.base_url, http_client=way, max_retries=0) as client,
+        httpx2.Client(transport=LlmTransport(deadline), trust_env=False) as http_client,
+        openai.OpenAI(api_key=target.key, base_url=target.base_url, http_client=http_client, max_retries=0) as client,
     ):
         more: dict[str, Any] = {"tools": list(tools)} if tools else {}
         try:
-            said = client.chat.completions.create(
+            completion = client.chat.completions.create(
                 model=target.model,
                 messages=list(messages),  # type: ignore[arg-type]  # plain mappings, as the wire has them
                 temperature=0,
@@ -99,13 +99,13 @@ def complete(
             raise HooktrayError(deadline.cause or f"the model: {error.__cause__ or error}") from error
         except ValueError as error:  # the library reads what it gets as JSON
             raise HooktrayError(deadline.cause or f"the model's server answered what is not JSON: {error}") from error
-    return _parse(said)
+    return _parse(completion)
 
 
-def _parse(said: object) -> ModelReply:
+def _parse(completion: object) -> ModelReply:
     """The library builds what it was sent without looking at it, so nothing is taken for granted here."""
     try:
-        message = said.choices[0].message  # type: ignore[attr-defined]
+        message = completion.choices[0].message  # type: ignore[attr-defined]
         calls = tuple(
             ToolCall(id=str(one.id), name=str(one.function.name), arguments=str(one.function.arguments))
             for one in message.tool_calls or ()

@@ -1,7 +1,7 @@
 """Processes whose parents have died: on Linux they become the tray's children, so none gets away by forking twice.
 
 The kernel gives an orphan to our main thread. Hooks are started by other threads, so that thread's list of children
-is short, and nobody else waits for who stands on it.
+is short, and nobody else waits for the processes on it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterator
 from tray.execution.proc import stat
 from tray.files import content
 
-OPENED_VARIABLE = (
-    "HOOKTRAY_OPENED"  # in the environment of whatever we start that is no hook: a browser is not ours to end
-)
+# In the environment of whatever we start that is no hook: a browser is not ours to end.
+OPENED_VARIABLE = "HOOKTRAY_OPENED"
 SET_SUBREAPER, GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
-REAP_DELAY = 1.0  # seconds that whoever started a process has to ask for its end himself
+REAP_DELAY = 1.0  # seconds that whoever started a process has to wait for it himself
 REAP_INTERVAL = 0.2  # seconds between two looks
 
 
@@ -33,8 +32,8 @@ def become_subreaper() -> bool:
 def is_subreaper() -> bool:
     from ctypes import byref, c_int  # too slow for those who never ask
 
-    said = c_int(0)
-    return sys.platform == "linux" and _prctl(GET_SUBREAPER, byref(said)) == 0 and said.value == 1
+    value = c_int(0)
+    return sys.platform == "linux" and _prctl(GET_SUBREAPER, byref(value)) == 0 and value.value == 1
 
 
 def _prctl(option: int, value: object) -> int:
@@ -52,7 +51,7 @@ def orphans() -> tuple[int, ...]:
 
 
 class Reaper:
-    """Lets the dead go that nobody asks for. Never waits, and leaves others the time to ask for their own."""
+    """Reaps the dead that nobody else waits for. Never blocks, and leaves others the time to wait for their own."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -60,8 +60,8 @@ class PollPipes:
             os.set_blocking(file.fileno(), False)
 
     def start(self, on_overflow: Callable[[], None]) -> None:
-        """Begin; `overflow` is told when stdout says too much."""
-        self._overflow = on_overflow
+        """Begin; `on_overflow` is called when stdout is too long."""
+        self._on_overflow = on_overflow
         self._poll.add(self._stdout.fileno(), READABLE, self._read_stdout)
         self._poll.add(self._stderr.fileno(), READABLE, self._read_stderr)
         self._feed()
@@ -99,7 +99,7 @@ class PollPipes:
         self._out += chunk
         if self.overflowed:
             self._close(self._stdout)
-            self._overflow()
+            self._on_overflow()
         elif not chunk:
             self._close(self._stdout)
 

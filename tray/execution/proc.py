@@ -6,7 +6,7 @@ from tray.files import content
 
 
 def stat(pid: int, limit: int = -1) -> list[bytes]:
-    """Its line: state, parent, group, session …; split `most` times at most. OSError when it has gone."""
+    """Its line: state, parent, group, session …; split `limit` times at most. OSError when it has gone."""
     # The name in brackets before them may hold blanks and brackets itself.
     return content(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, limit)
 

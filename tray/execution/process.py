@@ -1,4 +1,4 @@
-"""The words of running a process: the Job, what its pipes and its process tree offer, and how an ending is told."""
+"""The types of running a process: the Job, its pipes, its process tree, and what an exit code means."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ RUN_VARIABLE = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that
 
 
 def ignore() -> None:
-    """Nobody wants to know."""
+    """Nothing is done at its end."""
 
 
 StartGate = Callable[[], AbstractContextManager[bool]]
 
 
 def always_open() -> AbstractContextManager[bool]:
-    """Nothing stands in the way."""
+    """Nothing keeps it from starting."""
     return nullcontext(True)
 
 
@@ -47,7 +47,7 @@ class Job:
 
 
 class Hangup(Protocol):
-    """The agent's end of the line: readable or hung up means that the agent has stopped waiting."""
+    """The agent's end of the connection: readable or hung up means that the agent has stopped waiting."""
 
     def fileno(self) -> int: ...
 
@@ -55,7 +55,7 @@ class Hangup(Protocol):
 class Pipes(Protocol):
     """The three streams of one process. `take` is called once, after the exit, and never waits for a grandchild.
 
-    Then `over` says that stdout is too much, `whole` that it is all that the process said there.
+    Then `overflowed` says that stdout is too long, `complete` that it is all that the process wrote there.
     """
 
     @property
@@ -78,7 +78,7 @@ class ProcessTree(Protocol):
 
 
 def exit_cause(code: int) -> tuple[int | None, str]:
-    """A return code as Result says it: the code of an ordinary exit, or the cause of any other."""
+    """A return code as Result has it: the code of an ordinary exit, or the cause of any other."""
     if code >= 0:
         return code, ""
     try:

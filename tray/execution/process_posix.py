@@ -73,15 +73,14 @@ class ExitThread:
 
 def watch_exit(child: subprocess.Popen[bytes]) -> ExitWatch:
     if sys.platform == "linux":
-        with contextlib.suppress(
-            AttributeError, OSError
-        ):  # not every Python is built with it, not every sandbox has it
+        # Not every Python is built with it, not every sandbox has it.
+        with contextlib.suppress(AttributeError, OSError):
             return Pidfd(os.pidfd_open(child.pid))
     return ExitThread(child)
 
 
 class PolledRun:
-    """The hooks of one event: their places in the answer, and the poll that they share."""
+    """The hooks of one event: their slots in the answer, and the poll that they share."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None, watcher: Watcher) -> None:
         self._deadline, self._background, self._watcher = deadline, background, watcher
@@ -97,54 +96,54 @@ class PolledRun:
             self._slots.append(child)
             return
         pipes = PollPipes(child, job.stdin, self._poll)
-        turn = HookProcess(job, child, pipes, PosixTree(child.pid, mark, born), self._deadline, self._background)
+        process = HookProcess(job, child, pipes, PosixTree(child.pid, mark, born), self._deadline, self._background)
         try:
             exit_ = self._watcher(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
             self._slots.append(fail_unwatched(child, pipes, error))
             return
-        self._live[turn] = exit_
-        self._slots.append(turn)
-        self._poll.add(exit_.fileno(), READABLE, turn.exited)
-        pipes.start(turn.overflow)
+        self._live[process] = exit_
+        self._slots.append(process)
+        self._poll.add(exit_.fileno(), READABLE, process.exited)
+        pipes.start(process.overflow)
         if spawned is not None:
             spawned(child.pid)
 
     def finish(self, hangup: Hangup | None = None) -> tuple[Result, ...]:
-        """Move every stream and meet every deadline until all turns are over."""
+        """Move every stream and meet every deadline until all processes are over."""
         if hangup is not None:
             self._watch_hangup(hangup.fileno())
         while self._live:
-            self._poll.wait(min(turn.due for turn in self._live))
+            self._poll.wait(min(process.due for process in self._live))
             now = time.monotonic()
-            for turn in list(self._live):
-                turn.step(now)
-                if turn.result is not None:
-                    self._drop(turn)
-        return tuple(self._result(place) for place in self._slots)
+            for process in list(self._live):
+                process.step(now)
+                if process.result is not None:
+                    self._drop(process)
+        return tuple(self._result(slot) for slot in self._slots)
 
     def cancel(self) -> None:
-        for turn in self._live:
-            turn.cancel()
+        for process in self._live:
+            process.cancel()
 
     def _watch_hangup(self, fd: int) -> None:
-        def heard() -> None:
+        def on_hangup() -> None:
             self._poll.drop(fd)
             self.cancel()
 
         if fd < 0:
             self.cancel()
         else:
-            self._poll.add(fd, READABLE, heard)
+            self._poll.add(fd, READABLE, on_hangup)
 
-    def _drop(self, turn: HookProcess) -> None:
-        exit_ = self._live.pop(turn)
+    def _drop(self, process: HookProcess) -> None:
+        exit_ = self._live.pop(process)
         self._poll.drop(exit_.fileno())
         exit_.close()
 
     @staticmethod
-    def _result(place: HookProcess | Result) -> Result:
-        result = place.result if isinstance(place, HookProcess) else place
+    def _result(slot: HookProcess | Result) -> Result:
+        result = slot.result if isinstance(slot, HookProcess) else slot
         assert result is not None
         return result
 
@@ -175,12 +174,12 @@ def run(
         return tuple(cancelled() for _ in jobs)
     if time.monotonic() >= deadline:
         return tuple(expired() for _ in jobs)
-    event = PolledRun(deadline, background, watcher)
+    polled = PolledRun(deadline, background, watcher)
     try:
         for job in jobs:
-            event.start(job, spawned)
-        return event.finish(hangup)
+            polled.start(job, spawned)
+        return polled.finish(hangup)
     except BaseException:
-        event.cancel()
-        event.finish()
+        polled.cancel()
+        polled.finish()
         raise

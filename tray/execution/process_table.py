@@ -1,6 +1,6 @@
-"""The system's processes at one moment; those who ask at the same time share one look, however many they are.
+"""The system's processes at one moment; threads that ask at the same time share one snapshot.
 
-Hooks of a burst time out together: a look of each one's own at everybody would take the square of their number.
+Hooks of a burst time out together: with a snapshot for each, the time would grow with the square of their number.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class ProcessTable:
 
     @cached_property
     def _groups(self) -> dict[int, set[int]]:
-        kin: dict[int, set[int]] = defaultdict(set)
+        groups: dict[int, set[int]] = defaultdict(set)
         for pid, entry in self.entries.items():
-            kin[entry.group].add(pid)
-            kin[entry.session].add(pid)
-        return kin
+            groups[entry.group].add(pid)
+            groups[entry.session].add(pid)
+        return groups
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
@@ -110,7 +110,7 @@ SNAPSHOTS = ProcessSnapshots()
 
 
 def read_entry(pid: int) -> ProcessEntry | None:
-    """This process alone; None when it is dead, or somebody else's to see."""
+    """This process; None when it is dead, or we may not see it."""
     try:
         fields = stat(pid)
     except OSError:
@@ -121,7 +121,7 @@ def read_entry(pid: int) -> ProcessEntry | None:
 
 
 def boot_ticks() -> float:
-    """Now, as the table tells when somebody was started."""
+    """Now, in the unit of `ProcessEntry.start`."""
     if sys.platform != "linux":
         return 0.0
     return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
@@ -136,7 +136,7 @@ def _read_entries() -> dict[int, ProcessEntry]:
 
 
 def _read_with_psutil() -> dict[int, ProcessEntry]:
-    # macOS; not run where this was written. Without /proc the mark is not looked at.
+    # macOS; not run where this was written. Without /proc the mark is not checked.
     import psutil
 
     entries: dict[int, ProcessEntry] = {}

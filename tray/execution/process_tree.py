@@ -19,7 +19,7 @@ if sys.platform != "win32":
 
 assert sys.platform != "win32"
 
-SWEEPS = 10  # looks at a tree that forks while it is being killed
+SWEEPS = 10  # rounds over a tree that forks while it is being killed
 UNREACHABLE = (ProcessLookupError, PermissionError)
 
 
@@ -90,31 +90,31 @@ class PosixTree:
 
     @staticmethod
     def _is_same(table: ProcessTable, pid: int, start: float) -> bool:
-        found = table.entries.get(pid)
-        return found is not None and found.start == start
+        entry = table.entries.get(pid)
+        return entry is not None and entry.start == start
 
     def _escaped(self, pid: int) -> bool:
-        """Whether this orphan is this hook's: by its mark, or by its hour when it wiped all marks off."""
+        """Whether this orphan is this hook's: by its mark, or by its start time when it removed all marks."""
         if f"{RUN_VARIABLE}={self._mark}".encode() in environment(pid):
             return True
-        found = read_entry(pid)
-        return found is not None and found.start >= self._born and is_stray(pid, found)
+        entry = read_entry(pid)
+        return entry is not None and entry.start >= self._born and is_stray(pid, entry)
 
 
-def is_stray(pid: int, found: ProcessEntry) -> bool:
-    """Whether this orphan belongs to no hook by name, and is nothing that we started for the person either."""
-    if found.parent != os.getpid() or found.session == os.getsid(0):
+def is_stray(pid: int, entry: ProcessEntry) -> bool:
+    """Whether this orphan belongs to no hook by name, and is nothing that we opened for the user either."""
+    if entry.parent != os.getpid() or entry.session == os.getsid(0):
         return False
-    said = environment(pid)
-    return OPENED_VARIABLE.encode() not in said and RUN_VARIABLE.encode() not in said and is_subreaper()
+    variables = environment(pid)
+    return OPENED_VARIABLE.encode() not in variables and RUN_VARIABLE.encode() not in variables and is_subreaper()
 
 
 def end_orphans() -> None:
     """End every orphan of any hook."""
     for pid in orphans():
-        found = read_entry(pid)
-        if found is not None and (
-            is_stray(pid, found) or (RUN_VARIABLE.encode() in environment(pid) and is_subreaper())
+        entry = read_entry(pid)
+        if entry is not None and (
+            is_stray(pid, entry) or (RUN_VARIABLE.encode() in environment(pid) and is_subreaper())
         ):
             with contextlib.suppress(*UNREACHABLE):
                 os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Runs the hooks of one event where pipes cannot be polled: threads move the streams and tell the calling thread.
+"""Runs the hooks of one event where pipes cannot be polled: threads move the streams, and report to the caller.
 
 Made for Windows, and not run there yet; nothing but the process tree is Windows' own, so the tests run it on Linux.
 """
@@ -95,12 +95,12 @@ MAX_WAIT = 3600.0
 
 
 class HangupWatch:
-    """A thread that waits for the agent to give up, and can be told to stop waiting."""
+    """A thread that waits for the agent to hang up; `close` ends the wait."""
 
     def __init__(self, hangup: Hangup, on_hangup: Callable[[], None]) -> None:
         self._hangup, self._on_hangup = hangup, on_hangup
         self._stop, self._stopped = socket.socketpair()
-        self._thread = threading.Thread(target=self._wait, name="hook-gone", daemon=True)
+        self._thread = threading.Thread(target=self._wait, name="hook-hangup", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -112,13 +112,13 @@ class HangupWatch:
         try:
             ready, _, _ = select.select([self._hangup.fileno(), self._stopped.fileno()], [], [])
         except (OSError, ValueError):
-            return  # not a socket, or closed: nothing to hear
+            return  # not a socket, or closed: nothing to wait for
         if self._stopped.fileno() not in ready:
             self._on_hangup()
 
 
 class ThreadedRun:
-    """The hooks of one event: their places in the answer, and the queue that their threads write to."""
+    """The hooks of one event: their slots in the answer, and the queue of calls that their threads fill."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
         self._deadline, self._background = deadline, background
@@ -148,47 +148,47 @@ class ThreadedRun:
 
     def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> None:
         assert child.stdin is not None
-        turn = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
-        pipes.start(child.stdin, job.stdin, lambda: self._calls.put(turn.overflow))
-        waiter = threading.Thread(target=self._wait, args=(child, turn), name="hook-waiter", daemon=True)
+        process = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
+        pipes.start(child.stdin, job.stdin, lambda: self._calls.put(process.overflow))
+        waiter = threading.Thread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
         waiter.start()
-        self._live[turn] = waiter
-        self._slots.append(turn)
+        self._live[process] = waiter
+        self._slots.append(process)
 
     def finish(self, hangup: Hangup | None = None) -> tuple[Result, ...]:
-        """Hear what the threads say and meet every deadline until all turns are over."""
-        listener = None if hangup is None else HangupWatch(hangup, lambda: self._calls.put(self.cancel))
+        """Make the calls of the threads and meet every deadline until all processes are over."""
+        watch = None if hangup is None else HangupWatch(hangup, lambda: self._calls.put(self.cancel))
         try:
             while self._live:
                 self._step()
         finally:
-            if listener is not None:
-                listener.close()
-        return tuple(self._result(place) for place in self._slots)
+            if watch is not None:
+                watch.close()
+        return tuple(self._result(slot) for slot in self._slots)
 
     def cancel(self) -> None:
-        for turn in self._live:
-            turn.cancel()
+        for process in self._live:
+            process.cancel()
 
     def _step(self) -> None:
-        until = min(turn.due for turn in self._live)
+        until = min(process.due for process in self._live)
         with contextlib.suppress(queue.Empty):
             self._calls.get(timeout=min(max(until - time.monotonic(), 0.0), MAX_WAIT))()
         now = time.monotonic()
-        for turn in list(self._live):
-            turn.step(now)
-            if turn.result is not None:
-                waiter = self._live.pop(turn)
-                if not turn.abandoned:
+        for process in list(self._live):
+            process.step(now)
+            if process.result is not None:
+                waiter = self._live.pop(process)
+                if not process.abandoned:
                     waiter.join()
 
-    def _wait(self, child: subprocess.Popen[bytes], turn: HookProcess) -> None:
+    def _wait(self, child: subprocess.Popen[bytes], process: HookProcess) -> None:
         child.wait()
-        self._calls.put(turn.exited)
+        self._calls.put(process.exited)
 
     @staticmethod
-    def _result(place: HookProcess | Result) -> Result:
-        result = place.result if isinstance(place, HookProcess) else place
+    def _result(slot: HookProcess | Result) -> Result:
+        result = slot.result if isinstance(slot, HookProcess) else slot
         assert result is not None
         return result
 
@@ -216,12 +216,12 @@ def run(
         return tuple(cancelled() for _ in jobs)
     if time.monotonic() >= deadline:
         return tuple(expired() for _ in jobs)
-    event = ThreadedRun(deadline, background)
+    threaded = ThreadedRun(deadline, background)
     try:
         for job in jobs:
-            event.start(job, spawned)
-        return event.finish(hangup)
+            threaded.start(job, spawned)
+        return threaded.finish(hangup)
     except BaseException:
-        event.cancel()
-        event.finish()
+        threaded.cancel()
+        threaded.finish()
         raise

@@ -26,7 +26,7 @@ DIRECTORY_FLAG = getattr(os, "O_DIRECTORY", 0)
 
 
 class ProjectFolder:
-    """Reads below `root` alone, until `over`. All that comes out is redacted and bounded."""
+    """Reads below `root` alone, until `is_over`. All that comes out is redacted and bounded."""
 
     def __init__(self, root: str, is_over: Callable[[], object] = lambda: False) -> None:
         self._is_over = is_over

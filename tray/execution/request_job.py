@@ -1,4 +1,4 @@
-"""Work without a process: each errand has a thread of its own beside the command hooks, and the same end."""
+"""Jobs without a process: each request has a thread of its own beside the command hooks, and the same end."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestJob:
-    """One request or question. `ask` blocks for at most its Span, and raises HooktrayError when it failed."""
+    """One request or question. `ask` blocks for at most its Deadline, and raises HooktrayError when it failed."""
 
     ask: Callable[[Deadline], Result]
     timeout: float = 20.0  # seconds
-    on_end: Callable[[], None] = ignore  # told once, when its turn is over
+    on_end: Callable[[], None] = ignore  # called once, when it is over
     start_gate: StartGate = always_open  # whether it may start
 
 
@@ -35,14 +35,14 @@ AnyJob = Job | RequestJob
 
 
 class RunningRequest:
-    """One errand on its way."""
+    """A request job that was started."""
 
     def __init__(self, job: RequestJob, until: float, on_done: Callable[[], None]) -> None:
         self.deadline = Deadline(job.timeout, until)
         self._job, self._on_done = job, on_done
         self._result: Result | None = None
         self._done = False
-        self._thread = threading.Thread(target=self._run, name="errand", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="hook-request", daemon=True)
         self._thread.start()
 
     @property
@@ -72,14 +72,14 @@ class RunningRequest:
             if not open_:
                 return Result(cause=CLOSED)
         try:
-            said = self._job.ask(self.deadline)
+            result = self._job.ask(self.deadline)
         except HooktrayError as error:
             return Result(cause=error.message, ms=self.deadline.ms)
         except Exception as error:  # the hook's turn
             if not self.deadline.cause:
-                log.exception("an errand failed")
+                log.exception("a hook's request failed")
             return Result(cause=f"internal error: {type(error).__name__}", ms=self.deadline.ms)
-        return Result(code=said.code, stdout=said.stdout, cause=said.cause, ms=self.deadline.ms)
+        return Result(code=result.code, stdout=result.stdout, cause=result.cause, ms=self.deadline.ms)
 
 
 def run_jobs(
@@ -94,45 +94,45 @@ def run_jobs(
 
 
 def _run_all(
-    work: Sequence[AnyJob], deadline: float, gone: Hangup | None, background: BackgroundProcesses | None
+    jobs: Sequence[AnyJob], deadline: float, hangup: Hangup | None, background: BackgroundProcesses | None
 ) -> tuple[Result, ...]:
-    jobs = [one for one in work if isinstance(one, Job)]
-    errands = [one for one in work if isinstance(one, RequestJob)]
-    if not errands:
-        return command.run(jobs, deadline, gone, background=background)
-    bell, ear = socket.socketpair()
-    sent: list[RunningRequest] = []
-    with bell, ear:
+    commands = [job for job in jobs if isinstance(job, Job)]
+    requests = [job for job in jobs if isinstance(job, RequestJob)]
+    if not requests:
+        return command.run(commands, deadline, hangup, background=background)
+    wake_out, wake_in = socket.socketpair()
+    running: list[RunningRequest] = []
+    with wake_out, wake_in:
         try:
-            for errand in errands:
-                sent.append(RunningRequest(errand, deadline, lambda: _wake(bell)))
-            ran = iter(command.run(jobs, deadline, gone, background=background) if jobs else ())
-            _wait(sent, ear, gone)
+            for request in requests:
+                running.append(RunningRequest(request, deadline, lambda: _wake(wake_out)))
+            ran = iter(command.run(commands, deadline, hangup, background=background) if commands else ())
+            _wait(running, wake_in, hangup)
         finally:
-            for one in sent:
+            for one in running:
                 one.deadline.end(CANCELLED)
-            came = iter([one.result() for one in sent])
-    return tuple(next(ran if isinstance(one, Job) else came) for one in work)
+            answered = iter([one.result() for one in running])
+    return tuple(next(ran if isinstance(job, Job) else answered) for job in jobs)
 
 
-def _wait(sent: Sequence[RunningRequest], ear: socket.socket, gone: Hangup | None) -> None:
-    """Until every errand is done or over its limit, or the agent has stopped waiting."""
+def _wait(running: Sequence[RunningRequest], wake_in: socket.socket, hangup: Hangup | None) -> None:
+    """Until every request is done or over its limit, or the agent has stopped waiting."""
     with selectors.DefaultSelector() as selector:
-        selector.register(ear, selectors.EVENT_READ)
-        if gone is not None:
-            if gone.fileno() < 0:
+        selector.register(wake_in, selectors.EVENT_READ)
+        if hangup is not None:
+            if hangup.fileno() < 0:
                 return
-            selector.register(gone, selectors.EVENT_READ)
-        while waiting := [one for one in sent if one.waiting]:
+            selector.register(hangup, selectors.EVENT_READ)
+        while waiting := [one for one in running if one.waiting]:
             ready = [key.fileobj for key, _ in selector.select(min(one.deadline.left for one in waiting))]
-            if gone in ready:
+            if hangup in ready:
                 return
-            if ear in ready:
-                ear.recv(4096)
+            if wake_in in ready:
+                wake_in.recv(4096)
 
 
-def _wake(bell: socket.socket) -> None:
+def _wake(wake_out: socket.socket) -> None:
     try:
-        bell.send(b"\0")
+        wake_out.send(b"\0")
     except OSError:  # nobody waits any more
         return

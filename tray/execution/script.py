@@ -134,27 +134,25 @@ def parse_invocation(argv: Sequence[str]) -> Invocation | None:
 
 
 def _parse_words(argv: Sequence[str], at: int, grammar: Grammar, attached: str) -> Invocation:
-    letters, how = "", ProgramSource.SCRIPT
+    letters, source = "", ProgramSource.SCRIPT
     while at < len(argv):
         word = argv[at]
         if word == "-":
             return Invocation(ProgramSource.STDIN, -1, letters)
         if word == "--" or not word.startswith(("-", "+")):
             place = at + (word == "--")
-            return (
-                Invocation(how, place, letters) if place < len(argv) else Invocation(ProgramSource.STDIN, -1, letters)
-            )
+            if place < len(argv):
+                return Invocation(source, place, letters)
+            return Invocation(ProgramSource.STDIN, -1, letters)
         option, takes = _option(word, grammar, attached)
-        letters += (
-            "" if word.startswith("--") else word[1:].partition("c")[0] if option is ProgramSource.CODE else word[1:]
-        )
+        if not word.startswith("--"):
+            letters += word[1:].partition("c")[0] if option is ProgramSource.CODE else word[1:]
         if option is ProgramSource.CODE and grammar is SHELL:  # its code is the first word that is no option
-            how = ProgramSource.CODE
+            source = ProgramSource.CODE
         elif option is not None:
             place = at + 1 if takes else at
-            return Invocation(
-                option, place if place < len(argv) and option is not ProgramSource.STDIN else -1, letters
-            )
+            has_word = place < len(argv) and option is not ProgramSource.STDIN
+            return Invocation(option, place if has_word else -1, letters)
         at += 1 + (takes if option is None else 0)
     return Invocation(ProgramSource.STDIN, -1, letters)
 
@@ -176,11 +174,9 @@ def start_error(argv: Sequence[str], cwd: str, error: OSError | ValueError) -> s
         return "arguments and environment are too large for this system"
     head = _head(cwd, program)
     if error.errno == errno.ENOEXEC:
-        return (
-            f"not a program for this machine: {program}"
-            if b"\0" in head
-            else f"no interpreter line (#!) in {program}"
-        )
+        if b"\0" in head:
+            return f"not a program for this machine: {program}"
+        return f"no interpreter line (#!) in {program}"
     if head.startswith(b"#!") and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ELOOP):
         return _broken_interpreter(program, cwd, head, error)
     if error.errno in (errno.EACCES, errno.EPERM):
@@ -194,9 +190,8 @@ def _broken_interpreter(program: str, cwd: str, head: bytes, error: OSError) -> 
     words = head[2:].split(b"\n")[0].lstrip(b" \t").split(b" ")
     interpreter = words[0].decode(errors="replace")
     if error.errno != errno.EACCES:
-        return (
-            f"interpreter not found: {interpreter!r}, named by {program}"  # quoted: it may end in a carriage return
-        )
+        # Quoted: it may end in a carriage return.
+        return f"interpreter not found: {interpreter!r}, named by {program}"
     if _executable(Path(cwd, program)):
         return f"interpreter not executable: {interpreter!r}, named by {program}"
     return f"not executable: {program}"
@@ -217,11 +212,9 @@ def _option(option: str, grammar: Grammar, attached: str) -> tuple[ProgramSource
     if option.startswith("--"):
         name, equals, _ = option.partition("=")
         takes = 0 if equals else 1
-        return (
-            (ProgramSource.CODE, takes)
-            if name in grammar.long_inline
-            else (None, takes * (name in grammar.long_value))
-        )
+        if name in grammar.long_inline:
+            return ProgramSource.CODE, takes
+        return None, takes * (name in grammar.long_value)
     for place, letter in enumerate(option[1:], start=2):
         last = place == len(option)
         if letter in grammar.inline:

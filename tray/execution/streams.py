@@ -12,28 +12,28 @@ from typing import IO
 
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
 
-SENTINEL_SIZE = 16  # bytes of the last word, which nobody can guess
+SENTINEL_SIZE = 16  # random bytes, which nobody can guess
 DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
 
 
 class PipeReader(threading.Thread):
-    """Keeps the first `limit` bytes of a pipe until a last word of our own, which says that we listen no longer.
+    """Keeps the first `limit` bytes of a pipe until a sentinel of our own, which says that we listen no longer.
 
     What comes behind it is thrown away, for as long as somebody else holds the pipe. How long it was silent says
-    nothing: on a busy machine that may be a thread that has not had its turn. As the word may have begun, `overflow`
-    hears of up to 15 bytes too many only when it is taken.
+    nothing: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
+    `overflow` is called for up to 15 bytes too many only when the output is taken.
     """
 
     def __init__(self, limit: int, overflow: Callable[[], None]) -> None:
         super().__init__(name="hook-stream", daemon=True)
         reader, writer = os.pipe()
         self._file = os.fdopen(reader, "rb", buffering=0)
-        self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the last word
+        self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the sentinel
         self._limit, self._overflow = limit, overflow
         self._sentinel = secrets.token_bytes(SENTINEL_SIZE)
         self._done = threading.Event()
         self._buffer = bytearray()
-        self.complete = False  # the last word was heard, or the end of the pipe
+        self.complete = False  # the sentinel was read, or the end of the pipe
 
     def run(self) -> None:
         with self._file, contextlib.suppress(OSError, ValueError):
@@ -48,9 +48,7 @@ class PipeReader(threading.Thread):
     def take(self, until: float) -> bytes:
         """What came until now, or by the moment `until` (time.monotonic()); asked once, after the exit."""
         if self.is_alive():
-            write_all(
-                self.end, self._sentinel
-            )  # and close it: without the word, the end of the pipe may still be heard
+            write_all(self.end, self._sentinel)  # and close it: without the sentinel, the pipe may still end
             self._done.wait(max(0.0, until - time.monotonic()))
         else:
             self.close()
@@ -62,20 +60,20 @@ class PipeReader(threading.Thread):
         self.end.close()
 
     def _read_all(self) -> None:
-        rest = b""  # may be the beginning of the last word
+        rest = b""  # may be the beginning of the sentinel
         while chunk := self._file.read(CHUNK):
-            said, last, _ = (rest + chunk).partition(self._sentinel)
-            if last:
-                self._keep(said)
+            data, sentinel, _ = (rest + chunk).partition(self._sentinel)
+            if sentinel:
+                self._keep(data)
                 return
-            self._keep(said[: 1 - SENTINEL_SIZE])
-            rest = said[1 - SENTINEL_SIZE :]
+            self._keep(data[: 1 - SENTINEL_SIZE])
+            rest = data[1 - SENTINEL_SIZE :]
         self._keep(rest)
 
-    def _keep(self, said: bytes) -> None:
+    def _keep(self, data: bytes) -> None:
         room = self._limit - len(self._buffer)
-        self._buffer += said[:room]
-        if len(said) > room:
+        self._buffer += data[:room]
+        if len(data) > room:
             self._overflow()
 
 
@@ -96,7 +94,7 @@ class ThreadPipes:
             raise
 
     def start(self, stdin: IO[bytes], data: bytes, on_overflow: Callable[[], None]) -> None:
-        """Begin; `overflow` is told when stdout says too much."""
+        """Begin; `on_overflow` is called when stdout is too long."""
         self._overflow = on_overflow
         feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
         for thread in (self.stdout, self.stderr, feeder):

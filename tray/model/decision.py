@@ -44,7 +44,7 @@ class Gate(enum.StrEnum):
 
 
 class SkipReason(enum.StrEnum):
-    """Why no hook was asked about an event that another agent sent by this line; the value is its row's reason."""
+    """Why no hook was asked about an event that another agent sent by this command; its row's reason."""
 
     NOT_SUPPORTED = "not supported yet"
     NOT_UNDERSTOOD = "not understood"
@@ -92,7 +92,7 @@ class Result:
 
 @value(frozen=True, slots=True, kw_only=True)
 class HookOutput:
-    """What one hook said, read in its own dialect. `problem` set = the hook failed and said nothing."""
+    """The output of one hook, parsed in its own dialect. `problem` set = the hook failed, and nothing else counts."""
 
     verdict: Verdict = Verdict.ABSTAIN
     reason: str = ""
@@ -102,13 +102,13 @@ class HookOutput:
     stop: str | None = None  # the agent shall stop altogether; the text is the reason
     retry: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
-    warning: str = ""  # its output was no answer, in a dialect where that means abstain; told to the human
+    warning: str = ""  # its output was no answer, in a dialect where that means abstain; shown to the user
     adjustment: str = ""  # what of its output did not count, beside an answer that does
     plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
     problem: str = ""
 
 
-NO_OUTPUT = HookOutput()  # nothing was said
+NO_OUTPUT = HookOutput()
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -200,14 +200,13 @@ class Record:
     @property
     def skip_reason(self) -> SkipReason | None:
         """Why no hook was asked, where the caller is the reason."""
-        is_ours = (
-            self.verdict is Verdict.ABSTAIN and not self.hooks and self.reason in SkipReason.__members__.values()
-        )
-        return SkipReason(self.reason) if is_ours else None
+        if self.verdict is not Verdict.ABSTAIN or self.hooks or self.reason not in SkipReason.__members__.values():
+            return None
+        return SkipReason(self.reason)
 
     @property
     def via_agent(self) -> str:
-        """The agent whose line was run, where another one ran it."""
+        """The agent whose relay command was run, where another agent ran it."""
         return str(self.answer.get("line", ""))
 
     @property

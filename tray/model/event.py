@@ -13,7 +13,7 @@ from tray.model.value import value
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE_PREFIX = "hooktray-probe-"  # how the sessions of our own events begin
-TEST_VARIABLE = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of what did not happen
+TEST_VARIABLE = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of test events
 
 
 class EventKind(enum.StrEnum):
@@ -92,9 +92,7 @@ class EventSpec:
     timeout: float = 600.0  # seconds until the agent gives up
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
-    after_the_fact: bool = (
-        False  # it has happened already: a refusal is only told, and a rewrite still counts beside it
-    )
+    after_the_fact: bool = False  # it has happened: a refusal is only reported, and a rewrite counts beside it
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
 
     @property
@@ -109,7 +107,7 @@ class EventSpec:
 
 @value(frozen=True, slots=True, kw_only=True)
 class RelayRequest:
-    """What a relay brings through the door: the address, where it stands, and the payload's exact bytes."""
+    """One request of a relay: agent and event, its working directory, and the payload's exact bytes."""
 
     agent: str
     event: str
@@ -169,13 +167,11 @@ class Event:
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
     nested: bool = False  # its relay descends from a hook
-    answered: bool = (
-        False  # answered and told of already; what comes now is only what its hooks did beside the answer
-    )
+    answered: bool = False  # answered and announced already; its hooks only run beside the answer
     test: bool = False  # of `hooktray test`: it did not happen
     problem: str = ""  # what was wrong with the input; hooks never see such an event
     skip_reason: SkipReason | None = None  # why no hook is asked about it at all
-    via_agent: str = ""  # the agent whose line it came by, when that is another one
+    via_agent: str = ""  # the agent whose relay command sent it, when that is another one
     ledger: int = 0  # the last row of the ledger when it came in
 
     @property

@@ -28,7 +28,7 @@ class AsyncMode(enum.StrEnum):
 
 
 class ApprovalState(enum.StrEnum):
-    """Where a hook stands with the ledger."""
+    """What the ledger says of a hook."""
 
     PENDING = "pending"
     APPROVED = "approved"

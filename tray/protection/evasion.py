@@ -12,7 +12,6 @@ from tray.shell.split import ShellWord
 
 HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
 KILLERS = word_set("kill killall pgrep pkill pidof skill taskkill")
-PROCESS_LOOKUP = re.compile(r"(?:pgrep|pidof)\b.*(?:hooktray|tray run)")
 SERVICES = word_set("launchctl service systemctl")
 STOP_WORDS = word_set("bootout disable kill mask remove stop unload")
 INSTALLERS = word_set(
@@ -52,8 +51,8 @@ def find_disabled_hooks(texts: Sequence[str], program: str) -> Iterator[Protecti
 def _has_built_name(texts: Sequence[str], verbs: frozenset[str]) -> bool:
     """`$x off`, `$(printf hook)tray off`, `hooktray{,} off`, `{hooktray,off}`: the name is made somewhere else."""
     first, *rest = texts
-    told = next((text for text in rest if not text.startswith("-")), "")
-    if told in verbs and (first.startswith(("$", "`")) or PurePath(first).name in ("tray", "hook")):
+    verb = next((text for text in rest if not text.startswith("-")), "")
+    if verb in verbs and (first.startswith(("$", "`")) or PurePath(first).name in ("tray", "hook")):
         return True
     name = PurePath(first).name
     words = {word for text in texts for pattern in (r"\W|_", r"[^\w-]") for word in re.split(pattern, text)}
@@ -66,12 +65,12 @@ def _passes_verb(texts: Sequence[str], program: str, verbs: frozenset[str]) -> b
 
 
 def _has_built_verb(command: Sequence[ShellWord], texts: Sequence[str], line: str) -> bool:
-    """`hooktray $(echo off)`: what it is told comes out of another command."""
+    """`hooktray $(echo off)`: its verb comes out of another command."""
     last = command[-1]
-    leads = PurePath(texts[0]).name == "hooktray" or any(
+    runs_hooktray = PurePath(texts[0]).name == "hooktray" or any(
         word.is_command and word.text == "hooktray" for word in command
     )
-    return leads and line[last.end :].lstrip(" \t")[:2].startswith(("$(", "`"))
+    return runs_hooktray and line[last.end :].lstrip(" \t")[:2].startswith(("$(", "`"))
 
 
 def _removes_hooktray(texts: Sequence[str], program: str) -> bool:

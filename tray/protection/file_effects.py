@@ -17,7 +17,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# They show, compare or say; none of them runs or writes what it names.
+# They show, compare or print; none of them runs or writes what it names.
 READERS = word_set(
     "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
     "ls lsof man md5sum more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree true "
@@ -32,10 +32,9 @@ NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
 MAX_FILES = 200  # files of one text that are looked at
 PATH_WORDS = (".claude", ".x-code", "agent.y", "autostart", "hook", "settings")
 COPIERS = word_set("cp install ln mv rsync")
-CHANGERS = word_set("awk jq uniq")  # readers that may be told to write
+CHANGERS = word_set("awk jq uniq")  # readers with an option to write
 CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
-
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
 PATH_IN_CODE = re.compile(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
@@ -57,20 +56,20 @@ class ProtectionFinding:
 
 def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
     """Files of ours that code names, whatever it does to them."""
-    telling = (*PATH_WORDS, *path_words(protected))
-    words = (one for one in PATH_IN_CODE.findall(text) if any(part in one.lower() for part in telling))
+    hints = (*PATH_WORDS, *path_words(protected))
+    words = (one for one in PATH_IN_CODE.findall(text) if any(hint in one.lower() for hint in hints))
     for one in islice(dict.fromkeys(words), MAX_FILES):
         if kind := protected.kind(one, cwd):
-            what = f"code names {PurePath(one).name}, {kind}; changing it is for a person:"
-            yield ProtectionFinding(Verdict.ASK, what, protected.absolute(one, cwd))
+            reason = f"code names {PurePath(one).name}, {kind}; changing it is for a person:"
+            yield ProtectionFinding(Verdict.ASK, reason, protected.absolute(one, cwd))
 
 
 def patched_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
     """Files of ours that a patch changes."""
     for one in (found.strip() for found in PATCH_TARGET.findall(text)):
         if kind := protected.kind(one, cwd):
-            what = f"{PurePath(one).name} is {kind}; changing it is for a person:"
-            yield ProtectionFinding(Verdict.DENY, what, protected.absolute(one, cwd))
+            reason = f"{PurePath(one).name} is {kind}; changing it is for a person:"
+            yield ProtectionFinding(Verdict.DENY, reason, protected.absolute(one, cwd))
 
 
 def changed_files(
@@ -92,8 +91,8 @@ def changed_files(
         or (program in NETWORK_PROGRAMS and kind == "Hooktray's own")
     )
     verdict = Verdict.DENY if sure else Verdict.ASK
-    where = protected.absolute(path, cwd)
-    yield ProtectionFinding(verdict, f"{PurePath(path).name} is {kind}; changing it is for a person:", where)
+    reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
+    yield ProtectionFinding(verdict, reason, protected.absolute(path, cwd))
 
 
 def created_files(
@@ -105,8 +104,8 @@ def created_files(
     *sources, into = [text for text in texts if not text.startswith("-")] or [""]
     for name in dict.fromkeys(PurePath(one).name for one in sources[1:]):
         if kind := protected.kind(f"{into}/{name}", cwd) if name else "":
-            what = f"it may become {name}, {kind}; changing it is for a person:"
-            yield ProtectionFinding(Verdict.ASK, what, protected.absolute(f"{into}/{name}", cwd))
+            reason = f"it may become {name}, {kind}; changing it is for a person:"
+            yield ProtectionFinding(Verdict.ASK, reason, protected.absolute(f"{into}/{name}", cwd))
 
 
 def _last_argument(texts: Sequence[str]) -> str:
@@ -135,7 +134,7 @@ def _may_change(word: ShellWord, texts: Sequence[str], program: str) -> bool:
 
 
 def _changes(word: ShellWord, texts: Sequence[str], program: str) -> bool:
-    """Whether what only reads as a rule is told to write."""
+    """Whether a program that only reads as a rule has an option to write."""
     if program == "uniq":
         return word.text == texts[-1] and sum(not text.startswith("-") for text in texts) > 2
     return "-i" in texts

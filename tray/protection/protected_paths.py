@@ -15,7 +15,7 @@ from tray.paths import real_path
 
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
-# Matched against a whole path in lower case with forward slashes; what stands first is what people are told.
+# Matched against a whole path in lower case with forward slashes; the first column is what people read.
 HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a hook setting of Claude Code", re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
     ("a plugin's hooks", re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
@@ -29,9 +29,7 @@ HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
     ),
 )
-
-
-# Where they stand below a home or a project, for a shell's patterns and for other names of the same file.
+# Where they are below a home or a project, for a shell's patterns and for other names of the same file.
 HOOK_SETTINGS = (
     ".claude/settings.json",
     ".claude/settings.local.json",

@@ -30,9 +30,7 @@ SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READ_TOOLS = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch".split())  # noqa: SIM905
 PATH_KEYS = ("file_path", "notebook_path", "path")
-CODE_KEYS = frozenset(
-    {"cmd", "code", "command", "python", "script", "source"}
-)  # arguments of tools that run something
+CODE_KEYS = frozenset({"cmd", "code", "command", "python", "script", "source"})  # arguments of tools that run code
 PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})
 NON_TEXT_TYPES = {int, float, bool}
 RUNNING_TOOL = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
@@ -62,7 +60,7 @@ class Protection:
         return replace(self.places, port=port) if port else self.places
 
     def judge(self, event: Event) -> Outcome | None:
-        """What it says to this event; None when it has nothing to say."""
+        """The outcome for this event; None when there is no objection."""
         if event.tool is None or event.kind not in KINDS:
             return None
         if not self.applies(event.agent, event.tool):
@@ -115,8 +113,8 @@ class Protection:
     def _check_write(self, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
         for path in (input[key] for key in PATH_KEYS if isinstance(input.get(key), str)):
             if kind := self._places.kind(path, cwd):
-                what = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-                yield ProtectionFinding(Verdict.DENY, what, self._places.absolute(path, cwd))
+                reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
+                yield ProtectionFinding(Verdict.DENY, reason, self._places.absolute(path, cwd))
 
     def _check_unknown_tool(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
@@ -138,16 +136,15 @@ class Protection:
             if not kind and REMOVING_TOOL.search(name) and self._places.contains_protected(text, cwd):
                 kind = "a folder with Hooktray's own files"
             if kind:
-                where = self._places.absolute(text, cwd)
-                yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", where)
+                path = self._places.absolute(text, cwd)
+                yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", path)
         if RUNNING_TOOL.search(name) and controls_hooktray(text):
-            yield ProtectionFinding(
-                Verdict.ASK, "a text that may be run speaks of switching Hooktray's guards;", "hooktray"
-            )
+            reason = "a text that may be run speaks of switching Hooktray's guards;"
+            yield ProtectionFinding(Verdict.ASK, reason, "hooktray")
 
 
 def _lines(input: Mapping[str, Any]) -> Iterator[str]:
-    """The command lines that stand there as lists, with the program in front when it stands apart."""
+    """The command lines that are given as lists, with the program in front when it is given apart."""
     program = next((value for key, value in input.items() if key in PROGRAM_KEYS and isinstance(value, str)), "")
     for value in input.values():
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
@@ -183,9 +180,8 @@ def _texts(value: object) -> list[str]:
         elif isinstance(one, (list, tuple)):
             waiting += _nonempty(one)
         elif isinstance(one, (dict, Mapping)):
-            waiting += _nonempty(
-                [*(key for key in one if isinstance(key, str)), *one.values()]
-            )  # a key may be a path
+            keys = (key for key in one if isinstance(key, str))  # a key may be a path
+            waiting += _nonempty([*keys, *one.values()])
     return found
 
 

@@ -41,17 +41,15 @@ SHELLS = word_set(
 )
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 INTERPRETERS = word_set("lua node perl php ruby")
-TEXT_ARGUMENTS = {
-    "gh": word_set("discussion issue pr release"),
-    "git": GIT_TEXT_COMMANDS,
-}  # with one of these they talk
+# With one of these their other arguments are text.
+TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
 PATCHERS = word_set("apply_patch git patch")
 SUBSTITUTION = re.compile(r"\$\(|`|<\(")
 HOME_PATTERN = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
 PIPED_TO_SHELL = re.compile(
     r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
     r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
-    # What a shell is told comes out of other commands: `eval $(…)`, `bash <(…)`, `sh -c "$(…)"`.
+    # What a shell runs comes out of other commands: `eval $(…)`, `bash <(…)`, `sh -c "$(…)"`.
     r"|(?:^|[\s;&|(])(?:eval|source|\.|(?:ba|da|z|k|a|fi)?sh)\s+(?:-\S+\s+)*\"?(?:\$\(|<\(|`)"
 )
 CONTROLLING_CODE = re.compile(
@@ -60,9 +58,7 @@ CONTROLLING_CODE = re.compile(
     re.DOTALL,
 )
 JOINED_LITERALS = re.compile(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
-MODULE_RUNNERS = word_set(
-    "cProfile coverage pdb profile runpy trace"
-)  # Python modules that run the one named behind them
+MODULE_RUNNERS = word_set("cProfile coverage pdb profile runpy trace")  # Python modules that run the one named next
 
 
 def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int = 0) -> Iterator[ProtectionFinding]:
@@ -74,28 +70,26 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
         return
     line = HOME_PATTERN.sub(lambda _: protected.home, line.replace("\\\n", ""))
     try:
-        _, texts = parse(line, {})
-        bare = _without_documents(texts, line)
-        found, _ = parse(line, _variables(bare, protected, cwd))
+        _, documents = parse(line, {})
+        bare = _without_documents(documents, line)
+        words, _ = parse(line, _variables(bare, protected, cwd))
     except ValueError as error:
         if error.args[0] == TOO_LONG or "hooktray" in line:
             yield ProtectionFinding(Verdict.ASK, "a line that cannot be read may be about Hooktray;", "shell")
         return
     if CHANGES_GENERATED_FILES.search(bare):
-        yield from (one for word in found for one in named_files(word.text, cwd, protected))
-    piped, made = (
-        PIPED_TO_SHELL.search(bare) is not None,
-        False,
-    )  # `$(echo hooktray) off` makes a name of another command
-    for number, group in groupby(found, key=lambda word: word.command):
+        yield from (one for word in words for one in named_files(word.text, cwd, protected))
+    piped = PIPED_TO_SHELL.search(bare) is not None
+    names_us = False  # `$(echo hooktray) off` makes our name of another command
+    for number, group in groupby(words, key=lambda word: word.command):
         command = list(group)
         yield from _check_command(command, cwd, protected, depth, piped)
-        for text in (one for one in texts if one.command == number):
+        for text in (one for one in documents if one.command == number):
             yield from _check_document(text, _program([word.text for word in command]), cwd, protected, depth, piped)
         yield from find_evasion(command, _program([word.text for word in command]), line, PROTECTED_VERBS)
         cwd = _next_cwd(command, cwd, protected)
-        made = made or any(_may_be_hooktray(word.text) for word in command)
-        if made and command[0].text in PROTECTED_VERBS:
+        names_us = names_us or any(_may_be_hooktray(word.text) for word in command)
+        if names_us and command[0].text in PROTECTED_VERBS:
             yield ProtectionFinding(Verdict.ASK, UNCLEAR_TEXT, "hooktray")
 
 
@@ -104,10 +98,10 @@ def controls_hooktray(text: str) -> bool:
     return CONTROLLING_CODE.search(JOINED_LITERALS.sub("", text)) is not None
 
 
-def _without_documents(texts: Sequence[HereDocument], line: str) -> str:
+def _without_documents(documents: Sequence[HereDocument], line: str) -> str:
     """The line without what it gives to its commands."""
-    starts = [0, *(text.end for text in texts)]
-    ends = [*(text.start for text in texts), len(line)]
+    starts = [0, *(document.end for document in documents)]
+    ends = [*(document.start for document in documents), len(line)]
     return "".join(line[start:end] for start, end in zip(starts, ends, strict=True))
 
 
@@ -161,13 +155,12 @@ def _check_command(
 ) -> Iterator[ProtectionFinding]:
     texts = [word.text for word in command]
     leader = _program(texts)
-    says = (leader in READERS and not _executes(texts, leader)) or bool(
-        TEXT_ARGUMENTS.get(leader, frozenset()) & set(texts[:4])
-    )
-    if not says or piped:
-        told = [word.text for word in command if word.redirect in ("", "<<<")]
-        yield from _check_cli(told, leader, sure=leader not in WRITERS)
-    yield from _check_nested(command, leader, cwd, protected, depth, says and not piped)
+    text_only = leader in READERS and not _executes(texts, leader)
+    text_only = text_only or bool(TEXT_ARGUMENTS.get(leader, frozenset()) & set(texts[:4]))
+    if not text_only or piped:
+        arguments = [word.text for word in command if word.redirect in ("", "<<<")]
+        yield from _check_cli(arguments, leader, sure=leader not in WRITERS)
+    yield from _check_nested(command, leader, cwd, protected, depth, text_only and not piped)
     for word in command:
         yield from changed_files(word, texts, leader, cwd, protected)
     yield from created_files(texts, leader, cwd, protected)
@@ -184,7 +177,7 @@ def _program(texts: Sequence[str]) -> str:
     for place, text in enumerate(texts):
         name = PurePath(text).name
         if (
-            (place > 1 and texts[place - 2 : place] == ["exec", "-a"])  # what it shall call itself
+            (place > 1 and texts[place - 2 : place] == ["exec", "-a"])  # the name that it gives itself
             or re.match(r"[A-Za-z_]\w*=", text)
             or name in WRAPPERS
             or text.startswith("-")
@@ -196,7 +189,7 @@ def _program(texts: Sequence[str]) -> str:
 
 
 def _check_cli(texts: Sequence[str], program: str, *, sure: bool) -> Iterator[ProtectionFinding]:
-    """Our command, by whatever path, and what it is told to do."""
+    """Our command, by whatever path, and its verb."""
     for index in range(len(texts)):
         behind = _cli_arguments(texts, index)
         if behind is None:
