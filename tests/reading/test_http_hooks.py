@@ -115,7 +115,7 @@ def test_claudes_question_may_let_the_turn_go_on(tmp_path: Path) -> None:
         assert "continue_on_block" not in claude(tmp_path, "PreToolUse", {**handler, **says_nothing}).definition
 
 
-def test_claudes_local_url_is_inert_and_the_line_it_names_works(tmp_path: Path) -> None:
+def test_claudes_local_url_is_inactive_and_the_line_it_names_works(tmp_path: Path) -> None:
     hook = claude(tmp_path, "PreToolUse", {"type": "http", "url": "http://localhost:9000/h"})
 
     line = hook.inactive.split("hooktray.yaml: - ")[1]
@@ -132,7 +132,7 @@ def test_claudes_local_url_is_inert_and_the_line_it_names_works(tmp_path: Path) 
         ("Stop", {"type": "http", "url": "https://x.example"}, {"allowedHttpHookUrls": []}),
     ],
 )
-def test_what_claude_itself_would_not_ask_is_inert(
+def test_what_claude_itself_would_not_ask_is_inactive(
     tmp_path: Path, event: str, handler: dict[str, Any], more: dict[str, Any]
 ) -> None:
     assert claude(tmp_path, event, handler, **more).inactive

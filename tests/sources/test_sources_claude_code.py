@@ -159,7 +159,7 @@ def test_a_condition_that_is_not_understood_is_told_and_the_hook_stays(tmp_path:
     assert "so the hook runs whatever it says" in found.warnings[0]
 
 
-def test_a_source_that_its_host_switched_off_is_inert(tmp_path: Path) -> None:
+def test_a_source_that_its_host_switched_off_is_inactive(tmp_path: Path) -> None:
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
 
     assert "disableAllHooks" in settings(tmp_path, hooks, disableAllHooks=True).hooks[0].inactive

@@ -47,7 +47,7 @@ def test_time_is_20_seconds_and_at_most_120(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "environment", "inert"),
+    ("agent", "environment", "inactive"),
     [
         ("shell_hooks: {enabled: false}", {}, True),
         ("shell_hooks: {enabled: false}", {"STARCHILD_SHELL_HOOKS": "1"}, False),
@@ -57,12 +57,12 @@ def test_time_is_20_seconds_and_at_most_120(tmp_path: Path) -> None:
         ("shell_hooks: &a [", {}, False),
     ],
 )
-def test_the_hosts_own_switch_makes_a_source_inert(
-    tmp_path: Path, agent: str, environment: dict[str, str], inert: bool
+def test_the_hosts_own_switch_makes_a_source_inactive(
+    tmp_path: Path, agent: str, environment: dict[str, str], inactive: bool
 ) -> None:
     found = workspace(tmp_path, HOOK, agent, **environment)
 
-    assert bool(found.hooks[0].inactive) is inert
+    assert bool(found.hooks[0].inactive) is inactive
     assert str(tmp_path / "config" / "agent.yaml") in found.watched
 
 

@@ -56,7 +56,7 @@ def parse(text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | No
 
 
 def disabled_reason(path: Path) -> str:
-    """Why all hooks beside this settings file are inert; "" when they are not, or it cannot be read."""
+    """Why all hooks beside this settings file are inactive; "" when they are not, or it cannot be read."""
     try:
         return _disabled_reason(load_json(path.read_bytes(), str(path), limit=SIZE))
     except (OSError, ConfigError):

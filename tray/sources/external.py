@@ -103,8 +103,8 @@ def _deduplicated(hooks: Any) -> tuple[Hook, ...]:
             continue
         keys.add(hook.key)
         same = seen.setdefault(_handler_key(hook), hook)
-        again = same is not hook and not hook.inert
-        kept.append(replace(hook, inert=f"the same hook stands in {same.source}") if again else hook)
+        again = same is not hook and not hook.inactive
+        kept.append(replace(hook, inactive=f"the same hook stands in {same.source}") if again else hook)
     return tuple(kept)
 
 
