@@ -138,8 +138,8 @@ def own_tests(module: Path) -> tuple[str, ...]:
     package = module.parent.name
     name = package if module.stem == "__init__" else module.stem
     above = [ROOT / "tests" / one for one in module.parents]
-    rooms = [ROOT / "tests" / module.parent / name, *(above[:-1] or above)]
-    found = _called(rooms, name, f"{package}_{name}") or (len(above) > 2 and _called(above, package))
+    folders = [ROOT / "tests" / module.parent / name, *(above[:-1] or above)]
+    found = _called(folders, name, f"{package}_{name}") or (len(above) > 2 and _called(above, package))
     found = found or set((ROOT / "tests" / module.parts[0]).rglob("test_*.py")) or _called(above, package)
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in found))
 
