@@ -145,7 +145,7 @@ def own_tests(module: Path) -> tuple[str, ...]:
 
 
 def _called(folders: Sequence[Path], *names: str) -> set[Path]:
-    """The test files of these names, without those that have another module's name (`test_doctor_live.py`)."""
+    """The test files of these names, without those that have another module's name (`app/test_doctor_live.py`)."""
     forms = [form for name in names if name for form in (f"test_{name}.py", f"test_{name}_*.py")]
     others = _module_names() - {*names}
     found = {path for folder in folders for form in forms for path in folder.glob(form)}

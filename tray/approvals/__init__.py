@@ -1,1 +1,1 @@
-"""What a person decides about hooks, and what of it holds. Begin with roster.py."""
+"""What a person decides about hooks, and which of these decisions are in force. Begin with catalog.py."""

@@ -1,7 +1,7 @@
 """What an approval covers: the scripts that a command line runs and what they load, and how the copies run.
 
-Lines for a shell have their words in `lines.py`, what is run is found by `executed.py`, and what scripts load by
-`dependencies`. A plugin's hook is approved with the plugin's whole folder. A word that names any other file is data:
+`shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `dependencies` what scripts
+load. A plugin's hook is approved with the plugin's whole folder. A word that names any other file is data:
 it stays as it is.
 """
 

@@ -1,1 +1,1 @@
-"""Self-protection: no tool call of an agent switches its guards off. Begin with rule.py."""
+"""Self-protection: no tool call of an agent switches its guards off. Begin with self_protection.py."""

@@ -1,1 +1,1 @@
-"""Who is on the other end: a person, an agent, a hook. Begin with people.py."""
+"""Who is on the other end: a person, an agent, a hook. Begin with person.py."""
