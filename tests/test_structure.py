@@ -21,7 +21,7 @@ def words(path: Path) -> tuple[str, ...]:
 
 
 def twice(found: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
-    """The names that stand at more than one place, with these places."""
+    """The names that are used more than once, with the places."""
     places: dict[str, list[str]] = defaultdict(list)
     for name, place in found:
         places[name].append(place)
@@ -61,11 +61,11 @@ def test_no_module_name_is_used_twice_in_a_package() -> None:
     names = [words(path) for path in MODULES]
 
     found = {
-        room: twice((name[-1], ".".join(name)) for name in names if name[1:2] == (room,))
-        for room in sorted({name[1] for name in names if len(name) > 1} - {"agents"})
+        package: twice((name[-1], ".".join(name)) for name in names if name[1:2] == (package,))
+        for package in sorted({name[1] for name in names if len(name) > 1} - {"agents"})
     }
 
-    assert {room: clashes for room, clashes in found.items() if clashes} == {}
+    assert {package: clashes for package, clashes in found.items() if clashes} == {}
 
 
 def test_every_package_and_module_has_its_layer() -> None:
