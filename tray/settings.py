@@ -1,4 +1,4 @@
-"""hooktray.yaml without its hooks: a typed Settings, its JSON Schema, and errors that name the place and the cure."""
+"""hooktray.yaml without its hooks: a typed Settings, and errors that name the place and the remedy."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     journal: JournalLimits = JournalLimits()
     llm: Llm | None = None
     protection: ProtectionExceptions = ProtectionExceptions()
-    sources: list[dict[str, Any]] = []  # tray/sources/external.py knows what may stand there
+    sources: list[dict[str, Any]] = []  # tray/sources/external.py checks them
 
 
 KEYS = tuple(field.name for field in msgspec.structs.fields(Settings))
@@ -161,22 +161,22 @@ def _explained(
     field = re.search(r"unknown field `(.*)`", message)
     if field:
         return unknown_key(document, (*at, *inner), field[1], _fields(kind, inner) + (() if inner else extra))
-    found = value
+    actual = value
     for step in inner:
-        found = found[step] if isinstance(found, (dict, list)) else found
+        actual = actual[step] if isinstance(actual, (dict, list)) else actual
     expected = message.split(", got ")[0].replace("Expected", "expected")
     if "Invalid enum value" in message:
         words = get_args(_type(kind, inner))
-        likely = nearest(found, words) if isinstance(found, str) else ""
+        likely = nearest(actual, words) if isinstance(actual, str) else ""
         remedy = f"did you mean `{likely}`?" if likely else "write one of these words"
         return invalid_value(
-            document, (*at, *inner), f"expected one of {', '.join(words)}, got {_shown(found)}", remedy
+            document, (*at, *inner), f"expected one of {', '.join(words)}, got {_shown(actual)}", remedy
         )
     if "missing required field" in message:
         key = message.split("`")[1]
         return invalid_value(document, (*at, *inner), f"the key `{key}` is missing", f"add `{key}:` here")
     remedy = _remedy(expected, str(inner[-1]) if inner else "")
-    return invalid_value(document, (*at, *inner), f"{_plain(expected)}, got {_shown(found)}", remedy)
+    return invalid_value(document, (*at, *inner), f"{_plain(expected)}, got {_shown(actual)}", remedy)
 
 
 STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
@@ -205,7 +205,7 @@ def _is_valid(value: Any, kind: Any) -> bool:
 
 
 def _type(kind: Any, steps: tuple[Any, ...]) -> Any:
-    """The type that stands at the end of a path, without its "or nothing"."""
+    """The type at the end of a path, without its "or nothing"."""
     for step in steps:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             names = {field.encode_name: field.name for field in msgspec.structs.fields(kind)}

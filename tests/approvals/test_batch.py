@@ -109,13 +109,13 @@ def test_one_undo_takes_all_of_it_back(house: House) -> None:
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
     said = []
-    controls = house.controls(lambda what, way, back: said.append((what, back)))
+    controls = house.controls(lambda what, way, undo: said.append((what, undo)))
     controls.approve_batch(controls.batch.digest, "tray")
-    what, back = said[0]
+    what, undo = said[0]
     assert what == "2 hooks are approved again"
-    assert back is not None
+    assert undo is not None
 
-    back()
+    undo()
 
     assert house.stores.ledger.in_order() == ()
     assert names(house) == ["guard", "second"]
@@ -126,7 +126,7 @@ def test_each_hook_of_the_batch_is_tried_like_one_that_was_approved_by_itself(ho
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
     tried = []
-    controls = house.controls(approved=lambda standing, back: tried.append((standing.hook.name, back)))
+    controls = house.controls(approved=lambda state, undo: tried.append((state.hook.name, undo)))
 
     controls.approve_batch(controls.batch.digest, "tray")
     tried[0][1]()  # its own way back leaves the other approved

@@ -29,7 +29,7 @@ def test_a_new_hook_waits_and_is_announced_once(house: House) -> None:
 
 
 def test_an_edit_is_noticed_and_an_undone_edit_is_approved_again(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0")
+    state = house.hook("guard", on="tool_before", script="exit 0")
     path = house.paths.config.parent / "guard.sh"
     original = path.read_text()
 
@@ -38,15 +38,15 @@ def test_an_edit_is_noticed_and_an_undone_edit_is_approved_again(house: House) -
     path.write_text(original)
 
     assert house.standing("guard").state is ApprovalState.APPROVED
-    assert house.standing("guard").digest == standing.digest
+    assert house.standing("guard").digest == state.digest
 
 
 def test_only_what_was_shown_can_be_approved(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     edit(house, "guard", "#!/bin/sh\nevil\n")
 
     with pytest.raises(HooktrayError, match="changed again"):
-        house.consent.approve(standing.key, standing.digest, "test")
+        house.consent.approve(state.key, state.digest, "test")
 
     assert house.stores.ledger.in_order() == ()
 
@@ -64,8 +64,8 @@ def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(hous
 
 
 def test_a_denied_hook_is_denied_until_it_changes(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    house.consent.deny(standing.key, standing.digest, "test")
+    state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    house.consent.deny(state.key, state.digest, "test")
     assert house.standing("guard").state is ApprovalState.DENIED
 
     edit(house, "guard", "#!/bin/sh\nother\n")
@@ -74,9 +74,9 @@ def test_a_denied_hook_is_denied_until_it_changes(house: House) -> None:
 
 
 def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0")
+    state = house.hook("guard", on="tool_before", script="exit 0")
 
-    house.consent.revoke(standing.key, "test")
+    house.consent.revoke(state.key, "test")
 
     assert house.standing("guard").state is ApprovalState.REVOKED
     assert house.stores.ledger.in_order() == ()
@@ -85,10 +85,10 @@ def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(hous
 
 
 def test_revoking_what_is_not_approved_says_so(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
 
     with pytest.raises(HooktrayError, match="not approved"):
-        house.consent.revoke(standing.key, "test")
+        house.consent.revoke(state.key, "test")
 
 
 def test_a_removed_entry_stays_in_force_until_a_person_accepts_it(house: House) -> None:
@@ -127,15 +127,15 @@ def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> No
 def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house: House) -> None:
     house.hook("guard", on="tool_before", script="echo before")
     edit(house, "guard", "#!/bin/sh\necho after\n")
-    standing = house.standing("guard")
+    state = house.standing("guard")
     edit(house, "guard", "#!/bin/sh\necho later\n")
 
-    text = review(standing, house.stores.copies, {"MY_TOKEN": "x"})
+    text = review(state, house.stores.copies, {"MY_TOKEN": "x"})
 
     assert "echo after" in text
     assert "-echo before" in text
     assert "echo later" not in text
-    assert standing.digest in text
+    assert state.digest in text
 
 
 def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
@@ -152,9 +152,9 @@ def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
 
 
 def test_the_review_names_variables_that_a_script_will_not_get(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script='echo "$MY_TOKEN"', approved=False)
+    state = house.hook("guard", on="tool_before", script='echo "$MY_TOKEN"', approved=False)
 
-    assert "MY_TOKEN" in review(standing, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"}).splitlines()[-1]
+    assert "MY_TOKEN" in review(state, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"}).splitlines()[-1]
 
 
 def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_place(house: House) -> None:
@@ -187,8 +187,8 @@ def test_another_path_is_no_change_of_a_hook(house: House, tmp_path: Path, monke
 
 
 def test_a_damaged_copy_is_told_and_mended_at_the_next_look(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0")
-    copy = house.stores.copies.path(standing.digest, standing.covered[0])
+    state = house.hook("guard", on="tool_before", script="exit 0")
+    copy = house.stores.copies.path(state.digest, state.covered[0])
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\necho evil\n")
 
@@ -200,7 +200,7 @@ def test_a_damaged_copy_is_told_and_mended_at_the_next_look(house: House) -> Non
     assert house.last.hooks[0]["status"] == "ok"
 
 
-def test_an_entry_that_breaks_its_own_survey_takes_no_other_down(house: House) -> None:
+def test_an_entry_that_breaks_its_own_inspection_takes_no_other_down(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     house.configure(
         {
@@ -227,18 +227,18 @@ def test_a_setting_that_loosens_a_gate_counts_only_once_confirmed(house: House) 
 
 
 def test_a_hook_can_be_found_by_name_command_or_the_start_of_its_digest(house: House) -> None:
-    standing = house.hook("guard", on="tool_before", script="exit 0")
+    state = house.hook("guard", on="tool_before", script="exit 0")
 
-    for word in ("guard", "./guard.sh", standing.digest[:8]):
-        assert [one.key for one in house.roster.find(word)] == [standing.key]
+    for word in ("guard", "./guard.sh", state.digest[:8]):
+        assert [one.key for one in house.roster.find(word)] == [state.key]
     assert house.roster.find("nobody") == []
 
 
 def test_what_cannot_be_read_is_shown_and_not_covered(house: House, tmp_path: Path) -> None:
-    standing = house.hook("guard", on="tool_before", command="./missing.sh", approved=False)
+    state = house.hook("guard", on="tool_before", command="./missing.sh", approved=False)
 
-    assert standing.covered == ()
-    assert standing.state is ApprovalState.PENDING
+    assert state.covered == ()
+    assert state.state is ApprovalState.PENDING
 
 
 def test_requests_are_put_once_and_granted_once(house: House) -> None:

@@ -64,10 +64,10 @@ def test_what_keeps_a_hook_from_working_is_named_with_its_cure(tmp_path: Path, k
     (tmp_path / "guard").chmod(0o644 if kind == "mode" else 0o755)
     one = hook(tmp_path, "./guard")
 
-    (lack,) = problems(inspect(one))
+    (problem,) = problems(inspect(one))
 
-    assert describe(lack).startswith(expected)
-    assert blocking_problem_of(one) == describe(lack)
+    assert describe(problem).startswith(expected)
+    assert blocking_problem_of(one) == describe(problem)
 
 
 def test_a_hook_that_works_has_nothing_wrong_with_it(tmp_path: Path) -> None:

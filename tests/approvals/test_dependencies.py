@@ -195,7 +195,7 @@ def test_what_a_script_loads_or_names_beside_itself_is_found(
     found = seen(tmp_path, script)
 
     assert covered(tmp_path, found) == {script, *expected}
-    assert not [lack for lack in found.problems if lack.certain]
+    assert not [problem for problem in found.problems if problem.certain]
 
 
 LACKS = {
@@ -230,10 +230,10 @@ def test_an_import_that_is_not_found_is_named_with_its_line(
 ) -> None:
     tree(tmp_path, {script: text, "there/__init__.py": "from . import *\nfrom .gone import x\n"})
 
-    (lack, *_) = seen(tmp_path, script, program="/usr/bin/python3" if script == "g.py" else "").problems
+    (problem, *_) = seen(tmp_path, script, program="/usr/bin/python3" if script == "g.py" else "").problems
 
-    assert (lack.name, lack.kind, lack.certain) == (name.format(tmp_path), what, sure)
-    assert lack.line
+    assert (problem.name, problem.kind, problem.certain) == (name.format(tmp_path), what, sure)
+    assert problem.line
 
 
 def test_a_file_that_is_tested_for_may_be_missing(tmp_path: Path) -> None:
@@ -429,9 +429,9 @@ def test_a_file_that_a_script_writes_by_its_whole_path_is_no_part_of_the_hook(ow
 def test_a_script_that_python_cannot_read_is_named_with_its_line(tmp_path: Path) -> None:
     tree(tmp_path, {"g.py": "import os\nif\n"})
 
-    (lack,) = seen(tmp_path, "g.py").problems
+    (problem,) = seen(tmp_path, "g.py").problems
 
-    assert (lack.kind, lack.line) == (ScriptProblemKind.SYNTAX, 2)
+    assert (problem.kind, problem.line) == (ScriptProblemKind.SYNTAX, 2)
 
 
 def test_reading_a_script_never_runs_it(tmp_path: Path) -> None:

@@ -162,11 +162,11 @@ def test_what_is_there_runs_as_approved_whatever_the_agents_folder_holds(tmp_pat
         (folder / "check").write_text(f"#!/bin/sh\necho {text}\n")
         (folder / "check").chmod(0o755)
     (tmp_path / "copies").mkdir()
-    kept = Copies(tmp_path / "copies")
-    unit = read_bundle(hook(ours, line))
-    kept.save(unit)
+    copies = Copies(tmp_path / "copies")
+    bundle = read_bundle(hook(ours, line))
+    copies.save(bundle)
 
-    argv = CommandResolver(kept).argv(unit.hook, unit.digest)
+    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
     done = subprocess.run(argv, cwd=project, capture_output=True, check=True)
 
     assert done.stdout == b"approved\n"
@@ -238,14 +238,14 @@ def test_what_a_line_for_a_shell_writes_is_the_users_own_file(tmp_path: Path, li
     (ours / "keep").write_text('#!/bin/sh\necho line >> "$1"\n')
     (ours / "keep").chmod(0o755)
     (ours / "audit.log").write_text("first\n")
-    kept = Copies(tmp_path / "copies")
-    unit = read_bundle(hook(ours, line.format(ours)))
-    kept.save(unit)
+    copies = Copies(tmp_path / "copies")
+    bundle = read_bundle(hook(ours, line.format(ours)))
+    copies.save(bundle)
 
-    subprocess.run(CommandResolver(kept).argv(unit.hook, unit.digest), cwd=project, input=b"line\n", check=True)
+    subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), cwd=project, input=b"line\n", check=True)
 
     assert (ours / "audit.log").read_text() == "first\nline\n"
-    assert read_bundle(unit.hook).digest == unit.digest
+    assert read_bundle(bundle.hook).digest == bundle.digest
 
 
 @pytest.mark.parametrize(
@@ -258,13 +258,13 @@ def test_a_binary_that_a_line_runs_is_bound_to_its_bytes_wherever_it_is_named(tm
     tool = ours / "tool"
     tool.write_bytes(Path("/bin/sh").read_bytes())
     tool.chmod(0o755)
-    kept = Copies(tmp_path / "copies")
-    unit = read_bundle(hook(ours, line))
-    kept.save(unit)
+    copies = Copies(tmp_path / "copies")
+    bundle = read_bundle(hook(ours, line))
+    copies.save(bundle)
 
-    subprocess.run(CommandResolver(kept).argv(unit.hook, unit.digest), cwd=project, check=True)
+    subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), cwd=project, check=True)
     tool.write_bytes(tool.read_bytes() + b"x")
 
-    assert unit.covered == ()
+    assert bundle.covered == ()
     with pytest.raises(DamagedError, match="another program"):
-        CommandResolver(kept).argv(unit.hook, unit.digest)
+        CommandResolver(copies).argv(bundle.hook, bundle.digest)

@@ -42,17 +42,17 @@ class Person:
         apply_disconnect(self.site, self.agent, plan)
         return len(plan.changes)
 
-    def adopt(self) -> tuple[str, ...]:
+    def import_hooks(self) -> tuple[str, ...]:
         """What the user is told of what moved."""
         plan = hook_import.import_hooks(self.site, self.agent, blocking_problem_of)
         apply_connect(self.site, self.agent, plan, hook_import.import_backups(self.site))
         return plan.notes
 
-    def release(self) -> None:
+    def undo_import(self) -> None:
         plan = hook_import.undo_import(self.site, self.agent)
         apply_disconnect(self.site, self.agent, plan, hook_import.import_backups(self.site))
 
-    def wires(self) -> tuple[RelayEntry, ...]:
+    def relay_entries(self) -> tuple[RelayEntry, ...]:
         return CONNECTORS[self.agent].relay_entries(self.site)
 
 

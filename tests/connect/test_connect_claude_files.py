@@ -130,7 +130,7 @@ def test_connect_and_disconnect_give_the_same_bytes(person: Person, file: Path, 
     before = tree(person.home)
 
     assert person.connect() == 1
-    assert {wire.event for wire in person.wires()} == EVENTS
+    assert {entry.event for entry in person.relay_entries()} == EVENTS
     assert file.read_bytes().startswith(BOM) == (GOOD[name].strip("\ufeff \n") != "" and GOOD[name][0] == "\ufeff")
     assert person.connect() == 0
     assert person.disconnect() == 1
@@ -340,7 +340,7 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(person: Person, file:
     person.connect()
 
     stop = json.loads(file.read_text())["hooks"]["Stop"]
-    assert [wire.event for wire in person.wires()].count("Stop") == 1
+    assert [entry.event for entry in person.relay_entries()].count("Stop") == 1
     assert RELAY[0] in stop[0]["hooks"][0]["command"]
     assert stop[1:] == [json.loads(FOREIGN)]
 
@@ -401,7 +401,7 @@ def test_two_at_once_make_one_entry_and_lose_no_notes(person: Person, file: Path
     with pytest.raises(HooktrayError, match="changed by somebody else"):
         apply_connect(person.site, "claude-code", other)
 
-    assert [wire.event for wire in person.wires()].count("Stop") == 1
+    assert [entry.event for entry in person.relay_entries()].count("Stop") == 1
     person.disconnect()
     assert file.read_text() == PLAIN
 
@@ -421,7 +421,7 @@ def test_another_place_of_the_relay_is_an_upgrade_and_the_old_bytes_come_back(pe
     person.connect()
 
     assert person.connect(("/new/hooktray-relay",)) == 1
-    assert {wire.state_folder for wire in person.wires()} == {""}
+    assert {entry.state_folder for entry in person.relay_entries()} == {""}
     person.disconnect()
 
     assert file.read_text() == PLAIN
@@ -508,11 +508,11 @@ def test_any_document_keeps_what_is_not_ours(
     text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only).replace("\n", newline)
     groups = claude_code.desired_groups(RELAY)
 
-    wired = add_groups(JsonText(text.encode(), "f"), groups)
-    sheet = JsonText(wired, "f")
-    bare = remove_handlers(sheet, {place for place, one in enumerate(handlers(sheet)) if one.relay})
+    connected = add_groups(JsonText(text.encode(), "f"), groups)
+    document = JsonText(connected, "f")
+    bare = remove_handlers(document, {place for place, one in enumerate(handlers(document)) if one.relay})
 
-    new = json.loads(wired)
+    new = json.loads(connected)
     assert {key: new[key] for key in new if key != "hooks"} == {key: value[key] for key in value if key != "hooks"}
     assert all(new["hooks"][event][-1] == groups[event][0] for event in groups)
     assert _filled(json.loads(bare)) == _filled(value)  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def script(path: Path, text: str = "echo mine", mode: int = 0o755) -> Path:
 
 def test_shelley_gets_its_four_executables_and_loses_them_again(shelley: Person) -> None:
     assert shelley.connect() == 4
-    assert {wire.event for wire in shelley.wires()} == {
+    assert {entry.event for entry in shelley.relay_entries()} == {
         "chat-message",
         "end-of-turn",
         "new-conversation",
@@ -86,7 +86,7 @@ def test_the_users_own_executables_move_and_wait_as_hooks(shelley: Person, hooks
         ("chat-message", ("shelley",), "block"),
         ("slash/deploy", ("shelley",), "block"),
     ]
-    assert {wire.event for wire in shelley.wires()} >= {"chat-message", "slash/deploy"}
+    assert {entry.event for entry in shelley.relay_entries()} >= {"chat-message", "slash/deploy"}
     assert shelley.connect() == 0
     shelley.disconnect()
     assert (tree(shelley.home), tree(shelley.site.paths.config.parent)) == before
@@ -154,7 +154,7 @@ def x_code(tmp_path: Path) -> Person:
 
 def test_x_code_gets_one_plugin_with_ten_events_and_loses_it_again(x_code: Person) -> None:
     assert x_code.connect() == 2
-    assert {wire.event for wire in x_code.wires()} == set(DIALECTS["x-code"].EVENTS)
+    assert {entry.event for entry in x_code.relay_entries()} == set(DIALECTS["x-code"].EVENTS)
     assert x_code.connect() == 0
     plugin = x_code.home / ".x-code" / "plugins" / "cache" / "local" / "hooktray" / "1.0.0"
     found = x_code_source.read(plugin, ())
@@ -273,7 +273,7 @@ def test_starchilds_hooks_come_and_go(starchild: Person, name: str, forgotten: b
     before = tree(starchild.home)
 
     assert starchild.connect() == 1
-    assert {wire.event for wire in starchild.wires()} == set(DIALECTS["starchild"].EVENTS)
+    assert {entry.event for entry in starchild.relay_entries()} == set(DIALECTS["starchild"].EVENTS)
     assert starchild.connect() == 0
     if forgotten:
         for page in (starchild.site.paths.state / "connections").iterdir():
@@ -322,11 +322,11 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
     starchild.connect(("/old/hooktray-relay",))
     starchild.connect(RELAY)
 
-    wires = starchild.wires()
+    entries = starchild.relay_entries()
 
-    assert len(wires) == 12
-    assert {wire.state_folder for wire in wires} == {"/home/you/h/state"}
-    assert all(RELAY[0] in wire.argv[2] for wire in wires)
+    assert len(entries) == 12
+    assert {entry.state_folder for entry in entries} == {"/home/you/h/state"}
+    assert all(RELAY[0] in entry.argv[2] for entry in entries)
 
 
 def test_the_lines_to_paste_are_those_in_the_file(starchild: Person) -> None:
@@ -334,7 +334,7 @@ def test_the_lines_to_paste_are_those_in_the_file(starchild: Person) -> None:
 
     starchild.connect()
     pasted = [note.split(" ", 3)[3] for note in plan.notes if note.startswith("/hooks approve")]
-    assert [shlex.split(one) for one in pasted] == [list(wire.argv) for wire in starchild.wires()]
+    assert [shlex.split(one) for one in pasted] == [list(entry.argv) for entry in starchild.relay_entries()]
     assert plan.notes[-1] == "/hooks on"
 
 
@@ -401,7 +401,7 @@ def test_our_lines_are_no_hooks_where_their_file_is_a_source(tmp_path: Path, rel
     star.connect(relay)
 
     settings = claude_source.read(claude.home / ".claude" / "settings.json", ())
-    sheet = starchild_source.read(star.home / "workspace" / "config" / "shell_hooks.yaml", (), {})
+    hooks_file = starchild_source.read(star.home / "workspace" / "config" / "shell_hooks.yaml", (), {})
 
-    assert {hook.inactive for hook in (*settings.hooks, *sheet.hooks)} == {"it is Hooktray's own relay"}
-    assert (settings.warnings, sheet.warnings) == ((), ())
+    assert {hook.inactive for hook in (*settings.hooks, *hooks_file.hooks)} == {"it is Hooktray's own relay"}
+    assert (settings.warnings, hooks_file.warnings) == ((), ())

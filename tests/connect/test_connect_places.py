@@ -60,7 +60,7 @@ def test_with_a_place_only_that_one_is(person: Person) -> None:
 def test_a_new_relay_is_written_into_all(person: Person) -> None:
     assert person.connect(("/new/hooktray-relay",)) == 2
 
-    assert {wire.required_files for wire in person.wires()} == {("/new/hooktray-relay",)}
+    assert {entry.required_files for entry in person.relay_entries()} == {("/new/hooktray-relay",)}
 
 
 def test_what_the_user_took_out_by_hand_is_not_put_in_again(person: Person) -> None:
@@ -103,7 +103,7 @@ def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path:
     advice = f"{native} is not there any more, so its lines do nothing; hooktray connect x-code mends them"
     assert of(person).advice == (advice,)
     assert person.connect(person.site.relay) == 1
-    assert {wire.required_files[0] for wire in person.wires()} == {sys.executable}
+    assert {entry.required_files[0] for entry in person.relay_entries()} == {sys.executable}
 
 
 @pytest.mark.parametrize("scope", ["project", "local"])

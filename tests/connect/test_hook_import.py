@@ -12,7 +12,7 @@ from connect.sites import Person, tree
 
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
-from tray.cli.agents import test_imported
+from tray.cli import agents
 from tray.connect import hook_import
 from tray.connect.plan import Plan, Site
 from tray.errors import HooktrayError
@@ -51,7 +51,7 @@ def file(person: Person) -> Path:
 
 
 def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -> None:
-    notes = person.adopt()
+    notes = person.import_hooks()
 
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"PreToolUse": [json.loads(ASKED)]}}
     assert hook_import.import_path(person.site, "claude-code").read_text().count(GUARD) == 1
@@ -70,7 +70,7 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
 def test_of_a_connected_agent_nothing_more_is_to_be_done(person: Person, file: Path) -> None:
     person.connect()
 
-    assert [note[:2] for note in person.adopt()] == ["1 ", "2 "]
+    assert [note[:2] for note in person.import_hooks()] == ["1 ", "2 "]
 
 
 @pytest.mark.parametrize("connected", ["before", "never"])
@@ -79,8 +79,8 @@ def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected
         person.connect()
     before = tree(person.home), tree(person.site.paths.config.parent)
 
-    person.adopt()
-    person.release()
+    person.import_hooks()
+    person.undo_import()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
     if connected == "before":
@@ -89,10 +89,10 @@ def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected
 
 
 def test_after_an_edit_each_group_comes_back_as_it_was_written(person: Person, file: Path) -> None:
-    person.adopt()
+    person.import_hooks()
     person.connect()
 
-    person.release()
+    person.undo_import()
     person.disconnect()
 
     assert file.read_text().count(GUARD) == 1
@@ -105,11 +105,11 @@ def test_a_list_of_sources_keeps_its_other_lines(person: Person, file: Path) -> 
     text = "# mine\nsources:\n  - shelley: ~/hooks   # old\n# end\n"
     person.site.paths.config.write_text(text)
 
-    person.adopt()
+    person.import_hooks()
     assert person.site.paths.config.read_text().startswith(
         "# mine\nsources:\n  - shelley: ~/hooks   # old\n  - claude-code"
     )
-    person.release()
+    person.undo_import()
 
     assert person.site.paths.config.read_text() == text
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_imported_is_refused(person: Person, file: Path, text: st
     before = tree(person.home), tree(person.site.paths.config.parent)
 
     with pytest.raises(HooktrayError, match=why):
-        person.adopt()
+        person.import_hooks()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
@@ -152,7 +152,7 @@ def test_a_hook_that_would_not_be_asked_as_it_is_now_stays_and_the_user_is_told_
 ) -> None:
     file.write_text(f'{{"hooks": {{"Stop": [{GUARD}], "{event}": [{group}]}}}}')
 
-    notes = person.adopt()
+    notes = person.import_hooks()
 
     assert json.loads(file.read_text()) == {"hooks": {event: [json.loads(group)]}}
     assert notes[0].startswith("1 of your hooks stay: ")
@@ -171,7 +171,7 @@ def test_a_hook_that_would_not_be_asked_as_it_is_now_stays_and_the_user_is_told_
 def test_a_hook_that_is_asked_as_it_is_now_moves(person: Person, file: Path, event: str, group: str) -> None:
     file.write_text(f'{{"hooks": {{"{event}": [{group}]}}}}')
 
-    assert person.adopt()[0].startswith("1 hook moved")
+    assert person.import_hooks()[0].startswith("1 hook moved")
 
 
 @pytest.mark.parametrize(
@@ -188,12 +188,12 @@ def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, 
 
 def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: Path) -> None:
     with pytest.raises(HooktrayError, match="nothing to put back"):
-        person.release()
-    person.adopt()
+        person.undo_import()
+    person.import_hooks()
     file.write_text(TEXT)
 
     with pytest.raises(HooktrayError, match="imported before"):
-        person.adopt()
+        person.import_hooks()
 
 
 def settings(file: Path, *commands: str) -> None:
@@ -227,7 +227,7 @@ def test_a_hook_that_cannot_work_stays_where_it_is_and_the_others_move(
     stays = command.format(home=person.home)
     settings(file, stays, str(script(person.home / "good.sh", "exit 0")))
 
-    notes = person.adopt()
+    notes = person.import_hooks()
 
     (left,) = json.loads(file.read_text())["hooks"]["PreToolUse"]
     assert left["hooks"][0]["command"] == stays
@@ -241,9 +241,9 @@ def test_import_and_undo_leave_every_other_file_of_the_user_as_it_is(person: Per
     script(person.home / ".claude" / "hooks" / "lib" / "words.sh", "WORD=x")
     before = tree(person.home)
 
-    person.adopt()
+    person.import_hooks()
     imported = tree(person.home)
-    person.release()
+    person.undo_import()
 
     assert {name: one for name, one in imported.items() if name != ".claude/settings.json"} == {
         name: one for name, one in before.items() if name != ".claude/settings.json"
@@ -256,16 +256,16 @@ def test_hooks_that_were_approved_before_run_once_after_import_and_a_failure_nam
     person: Person, file: Path, capsys: pytest.CaptureFixture[str], works: bool
 ) -> None:
     settings(file, str(script(person.home / "guard.sh", "exit 0" if works else "echo no such thing >&2; exit 7")))
-    person.adopt()
-    kept = open_stores(person.site.paths, migrate=True)
-    found = build_catalog(person.site.paths, kept)
-    found.refresh()
-    Consent(kept.ledger, found).approve(found.states[0].key, found.states[0].digest, "test")
-    kept.journal.close()
-    person.release()
-    person.adopt()
+    person.import_hooks()
+    stores = open_stores(person.site.paths, migrate=True)
+    catalog = build_catalog(person.site.paths, stores)
+    catalog.refresh()
+    Consent(stores.ledger, catalog).approve(catalog.states[0].key, catalog.states[0].digest, "test")
+    stores.journal.close()
+    person.undo_import()
+    person.import_hooks()
 
-    test_imported(person.site, "claude-code")
+    agents.try_imported(person.site, "claude-code")
 
     said = capsys.readouterr().out
     if works:

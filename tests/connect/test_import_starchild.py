@@ -40,7 +40,7 @@ def file(person: Person) -> Path:
 
 
 def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -> None:
-    notes = person.adopt()
+    notes = person.import_hooks()
 
     assert file.read_text() == f"# top\nhooks:\n  # the guard\n  - {BESIDE}other: 1\n"
     found = load(person.site.paths)
@@ -62,18 +62,18 @@ def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected
         person.connect()
     before = tree(person.home), tree(person.site.paths.config.parent)
 
-    person.adopt()
-    person.release()
+    person.import_hooks()
+    person.undo_import()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
 
 @pytest.mark.parametrize("there", ["hooks:\n- event: on_stop\n  command: /new\n", "hooks: []\n", "", "a: 1\n"])
 def test_after_an_edit_each_entry_comes_back_as_it_was_written(person: Person, file: Path, there: str) -> None:
-    person.adopt()
+    person.import_hooks()
     file.write_text(there)
 
-    person.release()
+    person.undo_import()
 
     back = file.read_text()
     new = load_yaml(back.encode(), "f").value["hooks"]
@@ -88,10 +88,10 @@ def test_release_finds_the_workspace_by_itself(tmp_path: Path) -> None:
     file = person.project / "elsewhere" / "config" / "shell_hooks.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(TEXT)
-    person.adopt()
+    person.import_hooks()
     person.site = replace(person.site, workspace="", cwd=tmp_path)
 
-    person.release()
+    person.undo_import()
 
     assert file.read_text() == TEXT
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_imported_is_refused(person: Person, file: Path, text: st
     before = tree(person.home), tree(person.site.paths.config.parent)
 
     with pytest.raises(HooktrayError, match=why):
-        person.adopt()
+        person.import_hooks()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
@@ -123,4 +123,4 @@ def test_hooks_that_are_switched_off_there_stay_off(person: Person, file: Path) 
     file.with_name("agent.yaml").write_text("shell_hooks: {enabled: false}\n")
 
     with pytest.raises(HooktrayError, match="runs none of its hooks"):
-        person.adopt()
+        person.import_hooks()

@@ -60,7 +60,7 @@ def test_a_plugin_of_hooks_alone_is_switched_off_and_waits_as_a_source(person: P
     folder = plugin(person, "lint")
     before = tree(folder)
 
-    notes = person.adopt()
+    notes = person.import_hooks()
 
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"lint@market": False}}
     assert tree(folder) == before
@@ -85,10 +85,10 @@ def test_release_gives_the_same_bytes_back(person: Person, settings: Path, name:
         person.site.paths.config.write_text(listed)
     before = tree(person.home), tree(person.site.paths.config.parent)
 
-    person.adopt()
+    person.import_hooks()
     assert len(load(person.site.paths).hooks) == 2
     assert (tree(person.home), tree(person.site.paths.config.parent)) != before
-    person.release()
+    person.undo_import()
 
     assert (tree(person.home), tree(person.site.paths.config.parent)) == before
 
@@ -98,10 +98,10 @@ def test_after_an_edit_the_switches_are_as_they_were(person: Person, settings: P
     plugin(person, "lint")
     text = str(SETTINGS[name]).encode()
     settings.write_bytes(text)
-    person.adopt()
+    person.import_hooks()
     settings.write_bytes(settings.read_bytes().replace(b"{", b'{"later": 1, ', 1))
 
-    person.release()
+    person.undo_import()
 
     new, old = (json.loads(one.decode("utf-8-sig")) for one in (settings.read_bytes(), text))
     assert new.pop("later") == 1
@@ -123,7 +123,7 @@ def test_a_plugin_that_would_lose_something_stays(person: Person, more: dict[str
     before = tree(person.home)
 
     with pytest.raises(HooktrayError, match="no hook of x-code can be imported") as caught:
-        person.adopt()
+        person.import_hooks()
 
     assert f"lint@market stays: {why}" in caught.value.hint
     assert tree(person.home) == before
@@ -134,7 +134,7 @@ def test_a_plugin_that_cannot_be_read_stays_and_keeps_no_other(person: Person, s
     (plugin(person, "lint") / ".x-code-plugin" / "plugin.json").write_text(text)
     plugin(person, "zest")
 
-    assert person.adopt()[0].startswith("lint@market stays: ")
+    assert person.import_hooks()[0].startswith("lint@market stays: ")
 
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"zest@market": False}}
 
@@ -143,7 +143,7 @@ def test_a_folder_of_skills_beside_its_hooks_is_enough(person: Person, settings:
     (plugin(person, "lint") / "skills").mkdir()
     plugin(person, "zest")
 
-    notes = person.adopt()
+    notes = person.import_hooks()
 
     assert notes[0] == "lint@market stays: it brings skills too, which would go with its hooks."
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"zest@market": False}}
@@ -158,7 +158,7 @@ def test_settings_that_cannot_be_edited_are_refused(person: Person, settings: Pa
     before = tree(person.home)
 
     with pytest.raises(HooktrayError, match=f"settings.json{why}"):
-        person.adopt()
+        person.import_hooks()
 
     assert tree(person.home) == before
 
@@ -166,10 +166,10 @@ def test_settings_that_cannot_be_edited_are_refused(person: Person, settings: Pa
 def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person) -> None:
     plugin(person, "lint")
     with pytest.raises(HooktrayError, match="nothing to put back"):
-        person.release()
-    person.adopt()
+        person.undo_import()
+    person.import_hooks()
 
     with pytest.raises(HooktrayError, match="no hook of x-code can be imported") as caught:
-        person.adopt()
+        person.import_hooks()
 
     assert "lint@market stays: it is switched off" in caught.value.hint

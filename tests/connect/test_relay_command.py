@@ -47,16 +47,16 @@ def run(argv: list[str]) -> tuple[int, bytes, bytes]:
 
 @pytest.mark.parametrize("case", MISSING)
 def test_without_the_relay_an_agents_shell_says_nothing(tmp_path: Path, case: str) -> None:
-    said = relay_command.shell_line((*missing(tmp_path)[case], "claude-code", "PreToolUse"))
+    line = relay_command.shell_line((*missing(tmp_path)[case], "claude-code", "PreToolUse"))
 
-    assert run(["/bin/sh", "-c", said]) == (0, b"", b"")
+    assert run(["/bin/sh", "-c", line]) == (0, b"", b"")
 
 
 @pytest.mark.parametrize("case", MISSING)
 def test_without_the_relay_an_agent_that_splits_words_hears_nothing(tmp_path: Path, case: str) -> None:
-    said = relay_command.exec_line((*missing(tmp_path)[case], "starchild", "pre_tool_call"))
+    line = relay_command.exec_line((*missing(tmp_path)[case], "starchild", "pre_tool_call"))
 
-    assert run(shlex.split(said)) == (0, b"", b"")
+    assert run(shlex.split(line)) == (0, b"", b"")
 
 
 @pytest.mark.parametrize("case", MISSING)
@@ -75,15 +75,15 @@ def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
     relay.parent.mkdir()
     relay.write_text("#!/bin/sh\nprintf '%s|' \"$@\"; exit 2\n")
     relay.chmod(0o755)
-    said = relay_command.shell_line((str(relay), "--home", "/h $x", "claude-code", "Stop"))
+    line = relay_command.shell_line((str(relay), "--home", "/h $x", "claude-code", "Stop"))
 
-    assert run(["/bin/sh", "-c", said]) == (2, b"--home|/h $x|claude-code|Stop|", b"")
+    assert run(["/bin/sh", "-c", line]) == (2, b"--home|/h $x|claude-code|Stop|", b"")
 
 
 def test_this_installations_relay_runs() -> None:
-    said = relay_command.shell_line((*relay_command.relay_argv(locate("/nonexistent")), "shelley", "system-prompt"))
+    line = relay_command.shell_line((*relay_command.relay_argv(locate("/nonexistent")), "shelley", "system-prompt"))
 
-    assert run(["/bin/sh", "-c", said]) == (0, PAYLOAD, b"")
+    assert run(["/bin/sh", "-c", line]) == (0, PAYLOAD, b"")
 
 
 @pytest.mark.parametrize(

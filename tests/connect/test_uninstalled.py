@@ -46,7 +46,7 @@ def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, 
     person = Person(tmp_path, agent)
     person.connect(tuple(word.format(tmp_path / "gone") for word in GONE[gone]))
     events = [name for name in DIALECTS[agent].EVENTS if name not in EXCLUDED_EVENTS and "<" not in name]
-    assert {wire.event for wire in person.wires()} == set(events)
+    assert {entry.event for entry in person.relay_entries()} == set(events)
 
     found = {}
     for event in events:

@@ -43,10 +43,10 @@ def started(folder: Path, hooks: Sequence[Mapping[str, Any]], scripts: Mapping[s
 def approve_all(live: Live) -> None:
     """What a person does, as nobody clicks here."""
     paths = locate(str(live.home))
-    kept = open_stores(paths, migrate=True)
-    proposals = build_catalog(paths, kept)
-    proposals.refresh()
-    consent = Consent(kept.ledger, proposals)
-    for one in proposals.states:
+    stores = open_stores(paths, migrate=True)
+    catalog = build_catalog(paths, stores)
+    catalog.refresh()
+    consent = Consent(stores.ledger, catalog)
+    for one in catalog.states:
         consent.approve(one.key, one.digest, "test")
-    kept.journal.close()
+    stores.journal.close()

@@ -54,39 +54,40 @@ def stdin(agent: str, name: str, dialect: str) -> str:
 
 
 def words(agent: str, name: str) -> dict[str, Any]:
-    """The fields of the Event that say something."""
+    """The fields of the Event that are not empty."""
     found = event(agent, name)
     return _filled(found, Event(id="", agent="", name="", kind=found.kind), FRAME) | {"kind": found.kind.value}
 
 
 def outputs(agent: str, name: str, dialect: str) -> dict[str, dict[str, Any]]:
-    """What a hook of this dialect may say of the event: for every event, and for its name as the hook hears it."""
-    heard = ROWS[agent, _family(event(agent, name).name)].hook_event_names[dialect]
+    """What a hook of this dialect may say of the event: for every event, and for its name in the hook's input."""
+    hook_event = ROWS[agent, _family(event(agent, name).name)].hook_event_names[dialect]
     table = OUTPUTS[dialect]
-    return table["*"] | table.get(_family(heard), {})
+    return table["*"] | table.get(_family(hook_event), {})
 
 
-def answered(agent: str, name: str, dialect: str, said: dict[str, Any]) -> dict[str, Any]:
+def answered(agent: str, name: str, dialect: str, output: dict[str, Any]) -> dict[str, Any]:
     """How the hook's words are read, and what the agent gets for them."""
-    asked = event(agent, name)
+    agent_event = event(agent, name)
     result = Result(
-        code=said.get("code", 0), stdout=said.get("out", "").encode(), stderr=said.get("err", "").encode()
+        code=output.get("code", 0), stdout=output.get("out", "").encode(), stderr=output.get("err", "").encode()
     )
-    reading = DIALECTS[dialect].read(asked, result)
+    hook_output = DIALECTS[dialect].read(agent_event, result)
     shared = {field.name for field in dataclasses.fields(Decision)}
     shared &= {field.name for field in dataclasses.fields(HookOutput)}
-    answer = render(asked, Decision(**{field: getattr(reading, field) for field in shared}))
-    told = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
-    return {"reading": _filled(reading, HookOutput()), "answer": {key: value for key, value in told.items() if value}}
+    answer = render(agent_event, Decision(**{field: getattr(hook_output, field) for field in shared}))
+    parts = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
+    filled = {key: value for key, value in parts.items() if value}
+    return {"output": _filled(hook_output, HookOutput()), "answer": filled}
 
 
 def _filled(value: Any, empty: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The fields that say something, as JSON holds them."""
+    """The fields that are not empty, as JSON holds them."""
     names = [field.name for field in dataclasses.fields(value) if field.compare and field.name not in without]
-    said = {name: getattr(value, name) for name in names if getattr(value, name) != getattr(empty, name)}
+    fields = {name: getattr(value, name) for name in names if getattr(value, name) != getattr(empty, name)}
     plain = {
         name: dataclasses.asdict(each) if dataclasses.is_dataclass(each) and not isinstance(each, type) else each
-        for name, each in said.items()
+        for name, each in fields.items()
     }
     filled: dict[str, Any] = json.loads(json.dumps(plain))
     return filled
@@ -104,10 +105,10 @@ def main() -> None:
         others = [dialect for dialect in DIALECTS if dialect != agent]
         _write("stdin", agent, {f"{other} {name}": stdin(agent, name, other) for name in names for other in others})
         answers = {
-            f"{dialect} {name}: {title}": answered(agent, name, dialect, said)
+            f"{dialect} {name}: {title}": answered(agent, name, dialect, output)
             for name in names
             for dialect in DIALECTS
-            for title, said in outputs(agent, name, dialect).items()
+            for title, output in outputs(agent, name, dialect).items()
         }
         _write("answers", agent, answers)
 

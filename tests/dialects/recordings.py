@@ -18,7 +18,7 @@ def wire(agent: str, name: str) -> bytes:
     return body + b"\n" if agent in ("claude-code", "x-code") else body
 
 
-def knock(agent: str, event: str, body: bytes) -> RelayRequest:
+def request_for(agent: str, event: str, body: bytes) -> RelayRequest:
     environment = {"PATH": "/usr/bin", "CLAUDE_PROJECT_DIR": "/home/dev/project"}
     return RelayRequest(
         agent=agent, event=event, id="01", body=body, cwd="/relay", environment=environment, pid=41, parent=40
@@ -26,7 +26,7 @@ def knock(agent: str, event: str, body: bytes) -> RelayRequest:
 
 
 def recorded(agent: str, name: str) -> Event:
-    return parse(knock(agent, address(agent, name), wire(agent, name)))
+    return parse(request_for(agent, address(agent, name), wire(agent, name)))
 
 
 def address(agent: str, name: str) -> str:
@@ -39,4 +39,4 @@ def address(agent: str, name: str) -> str:
 
 
 def sampled(agent: str, name: str) -> Event:
-    return parse(knock(agent, name, DIALECTS[agent].sample(name)))
+    return parse(request_for(agent, name, DIALECTS[agent].sample(name)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dialects.readings import NOTHING, allow, ask, deny, failed, ran
-from dialects.recordings import knock, recorded, sampled
+from dialects.hook_outputs import NOTHING, allow, ask, deny, failed, ran
+from dialects.recordings import recorded, request_for, sampled
 
 from tray.dialects import DIALECTS, parse
 from tray.model.decision import HookOutput, Result, Rewrite, Target
@@ -271,21 +271,21 @@ CASES: list[tuple[str, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "result", "reading"), CASES)
-def test_what_a_hook_said_is_read_as_the_agent_would(name: str, result: Result, reading: HookOutput) -> None:
-    assert DIALECTS["claude-code"].read(sampled("claude-code", name), result) == reading
+@pytest.mark.parametrize(("name", "result", "hook_output"), CASES)
+def test_what_a_hook_said_is_read_as_the_agent_would(name: str, result: Result, hook_output: HookOutput) -> None:
+    assert DIALECTS["claude-code"].read(sampled("claude-code", name), result) == hook_output
 
 
 def mcp(output: str) -> Event:
     body = '{"hook_event_name":"PostToolUse","tool_name":"mcp__db__query","tool_input":{},"tool_response":%s}'
-    return parse(knock("claude-code", "PostToolUse", (body % output).encode()))
+    return parse(request_for("claude-code", "PostToolUse", (body % output).encode()))
 
 
 @pytest.mark.parametrize("said", ['{"updatedMCPToolOutput":"x"}', inner("PostToolUse", '"updatedMCPToolOutput":"x"')])
 def test_the_output_of_an_mcp_tool_may_be_replaced_under_its_older_name(said: str) -> None:
-    reading = DIALECTS["claude-code"].read(mcp('"secret"'), ran(0, said))
+    hook_output = DIALECTS["claude-code"].read(mcp('"secret"'), ran(0, said))
 
-    assert reading == HookOutput(rewrite=new(Target.OUTPUT, "x"))
+    assert hook_output == HookOutput(rewrite=new(Target.OUTPUT, "x"))
 
 
 def test_a_hook_finds_a_tools_output_under_its_older_names_too() -> None:
@@ -299,4 +299,4 @@ def test_a_hook_finds_a_tools_output_under_its_older_names_too() -> None:
 def test_an_older_name_that_the_agent_sent_itself_is_left_alone() -> None:
     body = b'{"hook_event_name":"PostToolUse","tool_name":"T","tool_response":"a","tool_output":"b","tool_result":7}'
 
-    assert DIALECTS["claude-code"].stdin(parse(knock("claude-code", "PostToolUse", body))) == body + b"\n"
+    assert DIALECTS["claude-code"].stdin(parse(request_for("claude-code", "PostToolUse", body))) == body + b"\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dialects.recordings import knock, sampled
+from dialects.recordings import request_for, sampled
 
 from tray.dialects import parse, render
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
@@ -260,6 +260,6 @@ def test_where_only_the_exit_code_refuses_it_does(name: str, decision: Decision,
 
 
 def test_a_form_of_output_that_the_tool_does_not_have_is_never_sent() -> None:
-    event = parse(knock("claude-code", "PostToolUse", b'{"hook_event_name":"PostToolUse","tool_name":"T"}'))
+    event = parse(request_for("claude-code", "PostToolUse", b'{"hook_event_name":"PostToolUse","tool_name":"T"}'))
 
     assert b'"updatedToolOutput":"x"' in render(event, new(Target.OUTPUT, "x")).stdout

@@ -83,17 +83,17 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
     dialect: str, event: Any, stdout: bytes, stderr: bytes, code: int | None
 ) -> None:
     said = own_name(stdout, event.name)
-    reading = DIALECTS[dialect].read(event, Result(code=code, stdout=said, stderr=stderr))
+    hook_output = DIALECTS[dialect].read(event, Result(code=code, stdout=said, stderr=stderr))
 
-    answer = answered(event, reading)
+    answer = answered(event, hook_output)
 
-    if reading.problem:
-        assert reading == HookOutput(problem=reading.problem)
+    if hook_output.problem:
+        assert hook_output == HookOutput(problem=hook_output.problem)
         assert answer == neutral(event.agent, event.name, event.body)
-    if reading.verdict is Verdict.ALLOW:
+    if hook_output.verdict is Verdict.ALLOW:
         assert dialect in ("claude-code", "starchild")
         assert b"allow" in said or b"approve" in said
-    if reading.rewrite is not None and reading.rewrite.target is Target.INPUT:
-        assert isinstance(reading.rewrite.value, dict)
+    if hook_output.rewrite is not None and hook_output.rewrite.target is Target.INPUT:
+        assert isinstance(hook_output.rewrite.value, dict)
     if code in (None, -9) or (code == 127 and (dialect != "claude-code" or b"{" not in said)):
-        assert reading.problem
+        assert hook_output.problem

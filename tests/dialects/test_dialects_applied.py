@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from dialects.recordings import knock
+from dialects.recordings import request_for
 from dialects.test_dialects_hosts import JUDGES, heard
 from hosts import x_code
 from hosts.process import Exit, Report
@@ -28,7 +28,7 @@ def asked(agent: str, name: str, row: dict[str, Any]) -> Event:
     body = DIALECTS[agent].sample(name)
     if "payload" in row:
         body = json.dumps({**json.loads(body), **row["payload"]}).encode()
-    return parse(knock(agent, name, body))
+    return parse(request_for(agent, name, body))
 
 
 def said(event: str, row: dict[str, Any]) -> Exit:

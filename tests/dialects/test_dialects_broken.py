@@ -95,16 +95,16 @@ def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
 
 
 def sign_of(found: Outcome) -> str:
-    reading = found.output
+    hook_output = found.output
     if found.status in (Status.FAILED, Status.TIMED_OUT):
         return "F"
-    if reading.verdict is Verdict.DENY:
+    if hook_output.verdict is Verdict.DENY:
         return "D"
-    if reading.rewrite is not None:
+    if hook_output.rewrite is not None:
         return "R"
-    if reading.context:
+    if hook_output.context:
         return "C"
-    return "W" if reading.warning else "."
+    return "W" if hook_output.warning else "."
 
 
 @pytest.mark.parametrize("row", TOLD, ids="-".join)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from dialects.recordings import knock, sampled
+from dialects.recordings import request_for, sampled
 
 import tray.dialects
 from tray.dialects import DIALECTS, parse, spec
@@ -103,9 +103,10 @@ def test_session_and_tool_of_a_payload_are_those_of_its_event(agent: str, name: 
 
     for one in ({}, *odd):
         body = json.dumps(payload | one).encode()
-        event = parse(knock(agent, name, body))
+        event = parse(request_for(agent, name, body))
         assert DIALECTS[agent].tool(event.name, event.payload) == event.tool
-        assert event.problem or DIALECTS[agent].session(knock(agent, name, body), event.payload) == event.session
+        session = DIALECTS[agent].session(request_for(agent, name, body), event.payload)
+        assert event.problem or session == event.session
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:

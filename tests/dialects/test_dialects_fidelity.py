@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from dialects.readings import ran
+from dialects.hook_outputs import ran
 from dialects.recordings import sampled
 
 from tray.dialects import DIALECTS, fit, neutral, render

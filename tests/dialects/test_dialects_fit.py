@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from dialects.hosts import meant, taken
-from dialects.recordings import knock, sampled
+from dialects.recordings import request_for, sampled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +96,7 @@ def test_what_is_lost_becomes_stricter_and_is_remarked(
 
 
 def test_an_event_with_a_problem_carries_nothing_but_a_refusal() -> None:
-    event = parse(knock("claude-code", "PreToolUse", b""))
+    event = parse(request_for("claude-code", "PreToolUse", b""))
 
     assert fit(event, Decision(verdict=Verdict.DENY, reason="no")) == Decision(verdict=Verdict.DENY, reason="no")
     assert fit(event, Decision(verdict=Verdict.ALLOW)).verdict is Verdict.ABSTAIN
@@ -130,8 +130,8 @@ DECISIONS = st.builds(
 )
 EVENTS = st.sampled_from(
     [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
-    + [parse(knock(agent, "no-such-event", b"{}")) for agent in DIALECTS]
-    + [parse(knock("claude-code", "PreToolUse", b"[]")), parse(knock("foo", "PreToolUse", b"{}"))]
+    + [parse(request_for(agent, "no-such-event", b"{}")) for agent in DIALECTS]
+    + [parse(request_for("claude-code", "PreToolUse", b"[]")), parse(request_for("foo", "PreToolUse", b"{}"))]
 )
 
 

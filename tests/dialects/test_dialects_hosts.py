@@ -36,7 +36,7 @@ TARGETS = {
 }
 
 
-# Fields of an agent's own, as a hook's reading has let them through: with a value of the type that the agent wants.
+# Fields of an agent's own, as a hook's output has let them through: with a value of the type that the agent wants.
 EXTRAS = st.sampled_from(
     [
         ("terminalSequence", "\a"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from dialects.readings import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
+from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
 from dialects.recordings import sampled
 from dialects.test_dialects_pairs import answered
 
@@ -38,9 +38,9 @@ def said(dialect: str, refusal: bytes) -> bytes:
 def test_a_refusal_is_heard_however_it_is_written(dialect: str, way: str) -> None:
     event = EVENTS[HEARD[dialect][0]]
 
-    reading = DIALECTS[dialect].read(event, ran(0, said(dialect, REFUSALS[way])))
+    hook_output = DIALECTS[dialect].read(event, ran(0, said(dialect, REFUSALS[way])))
 
-    assert reading == deny("no")
+    assert hook_output == deny("no")
 
 
 @pytest.mark.parametrize("way", REFUSALS)
@@ -77,9 +77,9 @@ TOO_DEEP_ANSWERS = [
 
 @pytest.mark.parametrize(("dialect", "output"), TOO_DEEP_ANSWERS)
 def test_an_answer_that_is_too_deep_to_be_written_again_is_a_failure(dialect: str, output: str) -> None:
-    reading = DIALECTS[dialect].read(EVENTS[HEARD[dialect][0]], ran(0, output))
+    hook_output = DIALECTS[dialect].read(EVENTS[HEARD[dialect][0]], ran(0, output))
 
-    assert reading == failed("output is JSON nested more than 200 deep")
+    assert hook_output == failed("output is JSON nested more than 200 deep")
 
 
 def test_with_exit_2_even_what_is_too_deep_is_a_refusal_of_claudes() -> None:
@@ -87,9 +87,9 @@ def test_with_exit_2_even_what_is_too_deep_is_a_refusal_of_claudes() -> None:
 
 
 def test_an_infinite_number_is_never_written_again_as_one() -> None:
-    reading = DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, inner('"updatedInput":{"timeout":-1e999}')))
+    hook_output = DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, inner('"updatedInput":{"timeout":-1e999}')))
 
-    answer = answered(EVENTS["bash"], reading)
+    answer = answered(EVENTS["bash"], hook_output)
 
     written = json.loads(answer.stdout, parse_constant=lambda word: pytest.fail(word))
     assert written["hookSpecificOutput"]["updatedInput"] == {"timeout": -lenient.LARGEST}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from dialects.hook_outputs import ran
 from dialects.hosts import taken
-from dialects.readings import ran
 from dialects.recordings import sampled
 
 from tray.dialects import DIALECTS, neutral, render, spec
@@ -30,16 +30,16 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
     return None
 
 
-def answered(event: Event, reading: HookOutput) -> Answer:
+def answered(event: Event, hook_output: HookOutput) -> Answer:
     decision = Decision(
-        verdict=reading.verdict,
-        reason=reading.reason,
-        rewrite=reading.rewrite,
-        context=reading.context,
-        notes=reading.notes,
-        stop=reading.stop,
-        retry=reading.retry,
-        extra=reading.extra,
+        verdict=hook_output.verdict,
+        reason=hook_output.reason,
+        rewrite=hook_output.rewrite,
+        context=hook_output.context,
+        notes=hook_output.notes,
+        stop=hook_output.stop,
+        retry=hook_output.retry,
+        extra=hook_output.extra,
     )
     return render(event, decision)
 
@@ -62,23 +62,23 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Fi
 @pytest.mark.parametrize("code", [None, -9, 1, 3, 126, 127])
 def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: FidelityRow, code: int | None) -> None:
     event = sampled(row.agent, row.event)
-    reading = DIALECTS[dialect].read(event, Result(code=code, stderr=b"Traceback"))
+    hook_output = DIALECTS[dialect].read(event, Result(code=code, stderr=b"Traceback"))
 
     if row.event == "WorktreeCreate" and dialect == "claude-code" and code in (1, 3):
-        assert reading.verdict is Verdict.DENY  # any failure means that there is no worktree
+        assert hook_output.verdict is Verdict.DENY  # any failure means that there is no worktree
         return
-    assert reading.problem
-    assert answered(event, reading) == neutral(row.agent, row.event, event.body)
+    assert hook_output.problem
+    assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
 
 
 @pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
 def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
     same = event.body if row.hook_event_names[dialect] == "system-prompt" and dialect == "shelley" else b""
-    reading = DIALECTS[dialect].read(event, Result(code=0, stdout=same))
+    hook_output = DIALECTS[dialect].read(event, Result(code=0, stdout=same))
 
-    assert reading == HookOutput() or reading.problem == "printed no path"
-    assert answered(event, reading) == neutral(row.agent, row.event, event.body)
+    assert hook_output == HookOutput() or hook_output.problem == "printed no path"
+    assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "rewrite input" in row.carried], ids=lambda row: row.agent)
@@ -93,8 +93,8 @@ def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow
         "x-code": '{"decision":"modify","args":{"command":"true"}}',
     }[dialect]
 
-    reading = DIALECTS[dialect].read(event, ran(0, said))
+    hook_output = DIALECTS[dialect].read(event, ran(0, said))
 
-    assert reading.rewrite is not None
-    assert reading.rewrite.target is Target.INPUT
-    assert b'"command":"true"' in answered(event, reading).stdout
+    assert hook_output.rewrite is not None
+    assert hook_output.rewrite.target is Target.INPUT
+    assert b'"command":"true"' in answered(event, hook_output).stdout

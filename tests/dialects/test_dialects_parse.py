@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from dialects.expected import CONSTRUCTED, EXPECTED
-from dialects.recordings import FOLDER, knock, recorded, sampled, wire
+from dialects.recordings import FOLDER, recorded, request_for, sampled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,7 +76,7 @@ BAD = {
 def test_a_payload_that_cannot_be_read_is_an_event_with_a_problem(agent: str, body: bytes, problem: str) -> None:
     name = next(name for name, each in DIALECTS[agent].EVENTS.items() if not each.plain)
 
-    event = parse(knock(agent, name, body))
+    event = parse(request_for(agent, name, body))
 
     assert event.problem == problem
     assert (event.name, event.kind, event.cwd) == (name, spec(agent, name).kind, "/relay")
@@ -105,31 +105,31 @@ def test_a_large_payload_is_read_as_strictly_as_a_small_one(end: bytes, problem:
     body = LARGE + end
     assert len(body) > LARGE_PAYLOAD
 
-    event = parse(knock("claude-code", "Stop", body))
+    event = parse(request_for("claude-code", "Stop", body))
 
     assert event.problem == (problem % (body.index(b"}", len(LARGE)) + 3) if "%d" in problem else problem)
     assert event.payload == ({} if problem else json.loads(body))
 
 
 def test_a_problem_never_quotes_the_payload() -> None:
-    assert "s3cret" not in parse(knock("claude-code", "Stop", b'{"s3cret": s3cret}')).problem
+    assert "s3cret" not in parse(request_for("claude-code", "Stop", b'{"s3cret": s3cret}')).problem
 
 
 def test_an_unknown_agent_is_named_together_with_the_known_ones() -> None:
-    event = parse(knock("foo", "Stop", b"{}"))
+    event = parse(request_for("foo", "Stop", b"{}"))
 
     assert event.problem == "unknown agent 'foo'; known agents: claude-code, shelley, starchild, x-code"
     assert event.kind is EventKind.OTHER
 
 
 def test_what_the_door_found_wrong_is_the_events_problem() -> None:
-    event = parse(replace(knock("claude-code", "Stop", b'{"hook_event_'), problem="payload over 16 MiB"))
+    event = parse(replace(request_for("claude-code", "Stop", b'{"hook_event_'), problem="payload over 16 MiB"))
 
     assert (event.problem, event.kind) == ("payload over 16 MiB", EventKind.TURN_END)
 
 
 def test_an_unknown_event_is_other_and_keeps_its_name() -> None:
-    event = parse(knock("claude-code", "Stop", b'{"hook_event_name":"Brand_New","session_id":"s","cwd":"/p"}'))
+    event = parse(request_for("claude-code", "Stop", b'{"hook_event_name":"Brand_New","session_id":"s","cwd":"/p"}'))
 
     assert (event.name, event.kind, event.session, event.cwd) == ("Brand_New", EventKind.OTHER, "s", "/p")
     assert spec("claude-code", "Brand_New").can is Capability.NOTHING
@@ -138,28 +138,30 @@ def test_an_unknown_event_is_other_and_keeps_its_name() -> None:
 
 @pytest.mark.parametrize("body", [b"{}", b'{"hook_event_name":7}', b'{"hook_event_name":"%s"}' % (b"x" * 200)])
 def test_without_a_word_of_the_payloads_own_the_address_names_the_event(body: bytes) -> None:
-    assert parse(knock("claude-code", "Stop", body)).name == "Stop"
+    assert parse(request_for("claude-code", "Stop", body)).name == "Stop"
 
 
 def test_a_plain_payload_is_the_prompt_and_can_be_searched_like_any_other() -> None:
-    event = parse(knock("shelley", "system-prompt", '{"not": json}\n … text'.encode()))
+    event = parse(request_for("shelley", "system-prompt", '{"not": json}\n … text'.encode()))
 
     assert (event.problem, event.prompt) == ("", '{"not": json}\n … text')
     assert event.payload == {"prompt": event.prompt}
 
 
 def test_a_plain_payload_that_is_not_utf_8_is_a_problem() -> None:
-    assert parse(knock("shelley", "system-prompt", b"a\xff")).problem == "payload is not UTF-8: byte 1 cannot be read"
+    event = parse(request_for("shelley", "system-prompt", b"a\xff"))
+
+    assert event.problem == "payload is not UTF-8: byte 1 cannot be read"
 
 
 def test_an_agent_type_without_an_agent_id_is_no_subagent() -> None:
     body = b'{"hook_event_name":"PreToolUse","tool_name":"Bash","agent_type":"reviewer"}'
 
-    assert parse(knock("claude-code", "PreToolUse", body)).subagent == ""
+    assert parse(request_for("claude-code", "PreToolUse", body)).subagent == ""
 
 
 def test_half_a_surrogate_pair_never_reaches_a_field_that_is_written_somewhere() -> None:
-    event = parse(knock("claude-code", "Stop", rb'{"session_id":"a\ud800b","last_assistant_message":"\udfff"}'))
+    event = parse(request_for("claude-code", "Stop", rb'{"session_id":"a\ud800b","last_assistant_message":"\udfff"}'))
 
     assert (event.session, event.message) == ("a?b", "?")
 
@@ -181,7 +183,7 @@ KEYS = sorted(
 @settings(deadline=None)
 @given(st.sampled_from(sorted(DIALECTS)), st.dictionaries(st.sampled_from(KEYS), st.sampled_from(JUNK), max_size=12))
 def test_fields_of_a_wrong_type_are_as_good_as_absent(agent: str, payload: dict[str, Any]) -> None:
-    event = parse(knock(agent, next(iter(DIALECTS[agent].EVENTS)), dumps(payload)))
+    event = parse(request_for(agent, next(iter(DIALECTS[agent].EVENTS)), dumps(payload)))
 
     assert event.problem == ""
     for field in ("name", "session", "cwd", "model", "topic", "title", "prompt", "message", "url", "subagent"):
@@ -192,4 +194,4 @@ def test_fields_of_a_wrong_type_are_as_good_as_absent(agent: str, payload: dict[
 @settings(deadline=None)
 @given(st.sampled_from([*DIALECTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=80))
 def test_parse_never_raises(agent: str, name: str, body: bytes) -> None:
-    assert parse(knock(agent, name, body)).body == body
+    assert parse(request_for(agent, name, body)).body == body

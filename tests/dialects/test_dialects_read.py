@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from dialects.readings import EVENTS, IGNORED, NOTHING, Case, deny, failed, inner, new_input, ran
-from dialects.recordings import knock, sampled
+from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, Case, deny, failed, inner, new_input, ran
+from dialects.recordings import request_for, sampled
 from dialects.test_dialects_read_claude import CLAUDE
 from dialects.test_dialects_read_starchild import STARCHILD
 from hypothesis import given, settings
@@ -14,9 +14,9 @@ from tray.dialects import DIALECTS, parse
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 
 EVERYWHERE: list[Case] = [
-    (dialect, event, result, reading)
+    (dialect, event, result, hook_output)
     for dialect, event in (("claude-code", "bash"), ("shelley", "turn"), ("starchild", "child"), ("x-code", "write"))
-    for result, reading in (
+    for result, hook_output in (
         (ran(None, cause="timed out"), failed("timed out")),
         (ran(None, '{"decision":"block"}', cause="killed by signal 9"), failed("killed by signal 9")),
         (ran(0, cause="stdout over 1048576 bytes"), failed("stdout over 1048576 bytes")),
@@ -32,8 +32,8 @@ EVERYWHERE: list[Case] = [
 ]
 
 X_CODE: list[Case] = [
-    ("x-code", event, result, reading)
-    for event, result, reading in (
+    ("x-code", event, result, hook_output)
+    for event, result, hook_output in (
         ("write", ran(0, '{"decision":"deny","reason":"no"}\n'), deny("no")),
         ("write", ran(0, '{"decision":"deny","reason":7}'), deny()),
         ("write", ran(0, '{"decision":"allow"}'), NOTHING),
@@ -83,8 +83,8 @@ X_CODE: list[Case] = [
 ]
 
 SHELLEY: list[Case] = [
-    ("shelley", event, result, reading)
-    for event, result, reading in (
+    ("shelley", event, result, hook_output)
+    for event, result, hook_output in (
         ("turn", ran(0, '{"decision":"block"}'), NOTHING),
         ("turn", ran(0, b"\xff"), NOTHING),
         ("turn", ran(2, err="no"), failed("exit 2")),
@@ -103,9 +103,11 @@ SHELLEY: list[Case] = [
 CASES = [*EVERYWHERE, *SHELLEY, *X_CODE]
 
 
-@pytest.mark.parametrize(("dialect", "event", "result", "reading"), CASES)
-def test_what_a_hook_left_behind_is_read_so(dialect: str, event: str, result: Result, reading: HookOutput) -> None:
-    assert DIALECTS[dialect].read(EVENTS[event], result) == reading
+@pytest.mark.parametrize(("dialect", "event", "result", "hook_output"), CASES)
+def test_what_a_hook_left_behind_is_read_so(
+    dialect: str, event: str, result: Result, hook_output: HookOutput
+) -> None:
+    assert DIALECTS[dialect].read(EVENTS[event], result) == hook_output
 
 
 ANSWERS = st.one_of(
@@ -131,21 +133,21 @@ ANSWERS = st.one_of(
 def test_reading_never_raises_and_a_broken_hook_says_nothing(
     dialect: str, event: str, stdout: bytes, stderr: bytes, code: int | None
 ) -> None:
-    reading = DIALECTS[dialect].read(EVENTS[event], Result(code=code, stdout=stdout, stderr=stderr))
+    hook_output = DIALECTS[dialect].read(EVENTS[event], Result(code=code, stdout=stdout, stderr=stderr))
 
-    if reading.problem:
-        assert reading == HookOutput(problem=reading.problem)
+    if hook_output.problem:
+        assert hook_output == HookOutput(problem=hook_output.problem)
     if code is None or code < 0 or (code in (126, 127) and (dialect != "claude-code" or b"{" not in stdout)):
-        assert reading.problem
-    if reading.verdict is Verdict.ALLOW:
+        assert hook_output.problem
+    if hook_output.verdict is Verdict.ALLOW:
         assert dialect in ("claude-code", "starchild")
         assert b"allow" in stdout or b"approve" in stdout
-    if reading.rewrite is not None and reading.rewrite.target is Target.INPUT:
-        assert isinstance(reading.rewrite.value, dict)
+    if hook_output.rewrite is not None and hook_output.rewrite.target is Target.INPUT:
+        assert isinstance(hook_output.rewrite.value, dict)
 
 
 def test_an_event_without_a_tool_cannot_have_its_input_rewritten() -> None:
-    event = parse(knock("claude-code", "PreToolUse", b"{}"))
+    event = parse(request_for("claude-code", "PreToolUse", b"{}"))
 
     for name, answer in (
         ("claude-code", inner('"updatedInput":{"a":1}')),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from dialects.readings import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
+from dialects.hook_outputs import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
 
 from tray.dialects import DIALECTS
 from tray.model.decision import HookOutput, Result
 
 CLAUDE: list[Case] = [
-    ("claude-code", event, result, reading)
-    for event, result, reading in (
+    ("claude-code", event, result, hook_output)
+    for event, result, hook_output in (
         ("bash", ran(2, err="not here\n"), deny("not here")),
         ("bash", ran(2), deny()),
         ("bash", ran(2, err=b"\xff bytes"), deny("\ufffd bytes")),
@@ -181,8 +181,8 @@ CLAUDE: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "event", "result", "reading"), CLAUDE)
+@pytest.mark.parametrize(("dialect", "event", "result", "hook_output"), CLAUDE)
 def test_what_a_claude_hook_left_behind_is_read_so(
-    dialect: str, event: str, result: Result, reading: HookOutput
+    dialect: str, event: str, result: Result, hook_output: HookOutput
 ) -> None:
-    assert DIALECTS[dialect].read(EVENTS[event], result) == reading
+    assert DIALECTS[dialect].read(EVENTS[event], result) == hook_output

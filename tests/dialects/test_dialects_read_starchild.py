@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from dialects.readings import EVENTS, IGNORED, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
+from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
 
 from tray.dialects import DIALECTS
 from tray.model.decision import HookOutput, Result
 
 STARCHILD: list[Case] = [
-    ("starchild", event, result, reading)
-    for event, result, reading in (
+    ("starchild", event, result, hook_output)
+    for event, result, hook_output in (
         ("child", ran(0, '{"decision":"block","reason":"no"}'), deny("no")),
         ("child", ran(0, '{"decision":"block"}'), deny()),
         ("child", ran(0, "{}"), NOTHING),
@@ -91,8 +91,8 @@ STARCHILD: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "event", "result", "reading"), STARCHILD)
+@pytest.mark.parametrize(("dialect", "event", "result", "hook_output"), STARCHILD)
 def test_what_a_starchild_hook_left_behind_is_read_so(
-    dialect: str, event: str, result: Result, reading: HookOutput
+    dialect: str, event: str, result: Result, hook_output: HookOutput
 ) -> None:
-    assert DIALECTS[dialect].read(EVENTS[event], result) == reading
+    assert DIALECTS[dialect].read(EVENTS[event], result) == hook_output

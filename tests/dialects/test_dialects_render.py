@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dialects.recordings import knock, recorded, sampled
+from dialects.recordings import recorded, request_for, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -177,7 +177,7 @@ SHELLEY: list[tuple[Decision, Answer]] = [
 
 @pytest.mark.parametrize(("decision", "answer"), SHELLEY)
 def test_shelleys_system_prompt_is_echoed_rewritten_or_refused_by_failing(decision: Decision, answer: Answer) -> None:
-    assert render(parse(knock("shelley", "system-prompt", PROMPT)), decision) == answer
+    assert render(parse(request_for("shelley", "system-prompt", PROMPT)), decision) == answer
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"You are."])
@@ -185,18 +185,18 @@ def test_shelleys_system_prompt_is_never_answered_with_nothing(body: bytes) -> N
     answer = neutral("shelley", "system-prompt", body)
 
     assert (answer.stdout, answer.code) == (body or b"\n", 0)
-    assert render(parse(knock("shelley", "system-prompt", body)), Decision(verdict=Verdict.DENY)) in (
+    assert render(parse(request_for("shelley", "system-prompt", body)), Decision(verdict=Verdict.DENY)) in (
         answer,
         Answer(stderr=b"Blocked by a hook\n", code=1),
     )
 
 
 def test_an_event_with_a_problem_gets_the_neutral_answer_unless_a_hook_that_failed_shall_block() -> None:
-    broken = parse(knock("claude-code", "PreToolUse", b"[]"))
+    broken = parse(request_for("claude-code", "PreToolUse", b"[]"))
 
     assert render(broken, Decision(verdict=Verdict.ALLOW)) == Answer()
     assert b'"deny"' in render(broken, Decision(verdict=DENY)).stdout
-    assert render(parse(knock("foo", "PreToolUse", b"{}")), Decision(verdict=DENY)) == Answer()
+    assert render(parse(request_for("foo", "PreToolUse", b"{}")), Decision(verdict=DENY)) == Answer()
 
 
 def test_text_that_utf_8_cannot_hold_still_leaves_as_json() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dialects.recordings import knock
+from dialects.recordings import request_for
 
 from tray.dialects import DIALECTS, fit, neutral, parse, spec
 from tray.model.decision import NO_OUTPUT, Decision, Outcome, Status
@@ -18,7 +18,7 @@ def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> 
         body = DIALECTS[agent].sample(name)
     except KeyError:
         body = b"{}"
-    event = parse(knock(agent, name, body))
+    event = parse(request_for(agent, name, body))
 
     assert SILENCE.silent
     assert fit(event, SILENCE) is SILENCE

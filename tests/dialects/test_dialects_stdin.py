@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from dialects.recordings import knock, recorded, sampled, wire
+from dialects.recordings import recorded, request_for, sampled, wire
 
 from tray.dialects import DIALECTS, parse
 from tray.model.event import Event, EventKind
@@ -31,7 +31,7 @@ def test_a_hook_of_the_agents_own_dialect_reads_the_agents_own_bytes(agent: str,
 def test_the_newline_that_an_agent_sends_is_there_even_when_the_relay_lost_it(agent: str, end: bytes) -> None:
     body = b'{"cwd":  "/p", "odd": "\xc3\xa9"}'
 
-    assert DIALECTS[agent].stdin(parse(knock(agent, "some-event", body))) == body + end
+    assert DIALECTS[agent].stdin(parse(request_for(agent, "some-event", body))) == body + end
 
 
 def turn_end() -> Event:

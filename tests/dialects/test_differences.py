@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from dialects.readings import inner, ran
-from dialects.recordings import knock, recorded, sampled
+from dialects.hook_outputs import inner, ran
+from dialects.recordings import recorded, request_for, sampled
 from dialects.test_dialects_hosts import heard
 from hosts import claude_code, shelley
 
@@ -47,7 +47,7 @@ def source(folder: Path, agent: str, hook: dict[str, object]) -> SourceHooks:
 
 def asked(found: SourceHooks, tool: str, agent: str) -> bool:
     payload = {"tool_name": tool, "tool_input": {}} if agent != "x-code" else {"tool": {"name": tool, "args": {}}}
-    event = parse(knock(agent, PERMITS[agent][0], json.dumps(payload).encode()))
+    event = parse(request_for(agent, PERMITS[agent][0], json.dumps(payload).encode()))
     (hook,) = found.hooks
     return not hook.inactive and matches(hook.match, event, EventSearch(event))
 
@@ -92,9 +92,9 @@ def test_exit_2_and_json_beside_a_failure_mean_what_the_agent_says(
 ) -> None:
     refusal = '{"decision":"block","reason":"no"}'
     results = (ran(2), ran(2, err="no"), ran(2, "hello", "no"), ran(1, refusal))
-    readings = [DIALECTS[agent].read(sampled(agent, name), result) for result in results]
+    outputs = [DIALECTS[agent].read(sampled(agent, name), result) for result in results]
 
-    assert tuple("failed" if reading.problem else reading.verdict.word for reading in readings) == tuple(means)
+    assert tuple("failed" if output.problem else output.verdict.word for output in outputs) == tuple(means)
 
 
 # ---- 5, 6 and 7: units and matchers
@@ -180,9 +180,9 @@ PLAIN = [
 
 @pytest.mark.parametrize(("agent", "name", "becomes"), PLAIN)
 def test_plain_text_becomes_what_the_agent_makes_of_it(agent: str, name: str, becomes: str) -> None:
-    reading = DIALECTS[agent].read(sampled(agent, name), ran(0, "hello"))
+    hook_output = DIALECTS[agent].read(sampled(agent, name), ran(0, "hello"))
 
-    said = [field for field in ("context", "rewrite", "problem", "warning") if getattr(reading, field)]
+    said = [field for field in ("context", "rewrite", "problem", "warning") if getattr(hook_output, field)]
     assert said == ([becomes] if becomes else [])
 
 
@@ -192,11 +192,11 @@ def test_plain_text_becomes_what_the_agent_makes_of_it(agent: str, name: str, be
 def test_the_events_name_comes_with_the_address_where_the_payload_has_none() -> None:
     body = b'{"message":"hi","readonly":{"conversation_id":"c"}}'
 
-    assert parse(knock("shelley", "chat-message", body)).kind is EventKind.PROMPT
+    assert parse(request_for("shelley", "chat-message", body)).kind is EventKind.PROMPT
     named = [("claude-code", "hook_event_name", "Stop"), ("starchild", "event", "on_stop"),
              ("x-code", "event", "PreCompact"), ("shelley", "type", "end_of_turn")]  # fmt: skip
     for agent, key, value in named:
-        event = parse(knock(agent, "elsewhere", json.dumps({key: value}).encode()))
+        event = parse(request_for(agent, "elsewhere", json.dumps({key: value}).encode()))
         assert event.name == ("end-of-turn" if agent == "shelley" else value)
 
 
@@ -227,7 +227,7 @@ def test_a_guard_on_bash_sees_x_codes_shell_and_its_rewrite_comes_back_as_such()
 @pytest.mark.parametrize("sign", ["CURSOR_VERSION", "COPILOT_CLI", "GEMINI_SESSION_ID"])
 def test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect(sign: str) -> None:
     body = DIALECTS["claude-code"].sample("PreToolUse")
-    plain = knock("claude-code", "PreToolUse", body)
+    plain = request_for("claude-code", "PreToolUse", body)
 
     event = parse(type(plain)(agent=plain.agent, event=plain.event, id="1", body=body, environment={sign: "1"}))
 

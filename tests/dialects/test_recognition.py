@@ -217,6 +217,5 @@ def test_the_table_names_no_agent_that_is_supported() -> None:
     assert FOREIGN_AGENTS.keys().isdisjoint(DIALECTS)
     assert list(FOREIGN_AGENTS) == sorted(FOREIGN_AGENTS)
     assert set(SHAPES) == set(DISPLAY_NAMES) == set(DIALECTS)
-    assert {one.agent for one in sent()} == {
-        name for name in FOREIGN_AGENTS if name != "devin"
-    }  # known by a variable only
+    by_payload = {name for name in FOREIGN_AGENTS if name != "devin"}  # that one is known by a variable only
+    assert {one.agent for one in sent()} == by_payload

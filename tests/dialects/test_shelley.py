@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from dialects.readings import NOTHING, failed, ran
-from dialects.recordings import knock, recorded, wire
+from dialects.hook_outputs import NOTHING, failed, ran
+from dialects.recordings import recorded, request_for, wire
 
 from tray.dialects import DIALECTS, is_known_event, parse, render, spec
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
@@ -80,7 +80,7 @@ def rewritten(text: str, **more: Any) -> HookOutput:
     return HookOutput(rewrite=Rewrite(target=Target.PROMPT, value=text), **more)
 
 
-READINGS: list[tuple[str, Result, HookOutput]] = [
+HOOK_OUTPUTS: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(1, err="no"), failed("exit 1")) for name in TALKS],
     *[(name, ran(2, err="no"), failed("exit 2")) for name in TALKS],
     *[(name, ran(0), NOTHING) for name in TALKS],
@@ -125,14 +125,14 @@ READINGS: list[tuple[str, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "result", "reading"), READINGS)
-def test_what_a_hook_said_is_read_as_shelley_would(name: str, result: Result, reading: HookOutput) -> None:
-    assert SHELLEY.read(recorded("shelley", name), result) == reading
+@pytest.mark.parametrize(("name", "result", "hook_output"), HOOK_OUTPUTS)
+def test_what_a_hook_said_is_read_as_shelley_would(name: str, result: Result, hook_output: HookOutput) -> None:
+    assert SHELLEY.read(recorded("shelley", name), result) == hook_output
 
 
 @pytest.mark.parametrize("name", ["slash/files", "slash/_a", "slash/0-b"])
 def test_any_command_is_an_event_of_its_own(name: str) -> None:
-    event = parse(knock("shelley", name, SHELLEY.sample(name)))
+    event = parse(request_for("shelley", name, SHELLEY.sample(name)))
 
     assert (is_known_event("shelley", name), event.problem, event.kind) == (True, "", EventKind.SLASH_COMMAND)
     assert (event.name, event.topic) == (name, name.removeprefix("slash/"))
@@ -141,7 +141,7 @@ def test_any_command_is_an_event_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("name", ["slash", "slash/", "slash/-a", "slash/a/b", "slash/é", "slash/a b", "other/files"])
 def test_what_is_no_commands_name_is_no_event(name: str) -> None:
     assert not is_known_event("shelley", name)
-    assert parse(knock("shelley", name, b"{}")).kind is EventKind.OTHER
+    assert parse(request_for("shelley", name, b"{}")).kind is EventKind.OTHER
     assert spec("claude-code", "slash/files").kind is EventKind.OTHER
     with pytest.raises(KeyError):
         SHELLEY.sample(name)
@@ -201,7 +201,7 @@ def test_a_header_that_bears_credentials_never_reaches_a_hook(name: str) -> None
     payload = json.loads(wire("shelley", CHAT))
     payload["readonly"]["headers"].insert(0, [name, "s3cret"])
 
-    written = SHELLEY.stdin(parse(knock("shelley", CHAT, json.dumps(payload).encode())))
+    written = SHELLEY.stdin(parse(request_for("shelley", CHAT, json.dumps(payload).encode())))
 
     assert json.loads(written) == json.loads(wire("shelley", CHAT))
 
@@ -210,4 +210,4 @@ def test_a_header_that_bears_credentials_never_reaches_a_hook(name: str) -> None
 def test_headers_of_another_form_are_left_as_they_are(headers: Any) -> None:
     body = json.dumps({"message": "m", "readonly": {"headers": headers}}).encode()
 
-    assert SHELLEY.stdin(parse(knock("shelley", CHAT, body))) == body
+    assert SHELLEY.stdin(parse(request_for("shelley", CHAT, body))) == body

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from dialects.readings import NOTHING, allow, deny, failed, inner, ran
+from dialects.hook_outputs import NOTHING, allow, deny, failed, inner, ran
 from dialects.recordings import recorded, sampled
 
 from tray.dialects import DIALECTS, render
@@ -104,7 +104,7 @@ def rewritten(target: Target, value: str, **more: Any) -> HookOutput:
     return HookOutput(rewrite=Rewrite(target=target, value=value), **more)
 
 
-READINGS: list[tuple[str, Result, HookOutput]] = [
+HOOK_OUTPUTS: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(0, BLOCK), deny("no")) for name in EVENTS],
     *[(name, ran(2, err="no"), deny("no")) for name in EVENTS],
     *[(name, ran(1, BLOCK), failed("exit 1")) for name in EVENTS],
@@ -139,9 +139,9 @@ READINGS: list[tuple[str, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "result", "reading"), READINGS)
-def test_what_a_hook_said_is_read_so(name: str, result: Result, reading: HookOutput) -> None:
-    assert DIALECTS["starchild"].read(EVENTS[name], result) == reading
+@pytest.mark.parametrize(("name", "result", "hook_output"), HOOK_OUTPUTS)
+def test_what_a_hook_said_is_read_so(name: str, result: Result, hook_output: HookOutput) -> None:
+    assert DIALECTS["starchild"].read(EVENTS[name], result) == hook_output
 
 
 HEARD: list[tuple[Event, dict[str, Any]]] = [

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from dialects.readings import NOTHING, deny, failed, ran
+from dialects.hook_outputs import NOTHING, deny, failed, ran
 from dialects.recordings import recorded, sampled
 
 from tray.dialects import DIALECTS, render
@@ -66,7 +66,7 @@ def output(value: Any) -> HookOutput:
 
 IGNORED = "The hook's output modifies nothing: its output is no text; ignored."
 READ = recorded("claude-code", "PostToolUse-Read")
-READINGS: list[tuple[Event, Result, HookOutput]] = [
+HOOK_OUTPUTS: list[tuple[Event, Result, HookOutput]] = [
     *[(sampled("x-code", name), ran(0, DENIED), NOTHING) for name in SILENT],
     *[(sampled("x-code", name), ran(0, "noted"), NOTHING) for name in SILENT],
     *[(sampled("x-code", name), ran(1), failed("exit 1")) for name in SILENT],
@@ -116,16 +116,16 @@ READINGS: list[tuple[Event, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("event", "result", "reading"), READINGS)
-def test_what_a_hook_said_is_read_so(event: Event, result: Result, reading: HookOutput) -> None:
-    assert DIALECTS["x-code"].read(event, result) == reading
+@pytest.mark.parametrize(("event", "result", "hook_output"), HOOK_OUTPUTS)
+def test_what_a_hook_said_is_read_so(event: Event, result: Result, hook_output: HookOutput) -> None:
+    assert DIALECTS["x-code"].read(event, result) == hook_output
 
 
 def test_an_output_without_a_place_for_a_text_is_never_left_as_it_was_in_silence() -> None:
     event = recorded("claude-code", "PostToolUse-Edit")
-    reading = DIALECTS["x-code"].read(event, ran(0, '{"decision":"modify","output":"[redacted]"}'))
+    hook_output = DIALECTS["x-code"].read(event, ran(0, '{"decision":"modify","output":"[redacted]"}'))
 
-    said = json.loads(render(event, Decision(rewrite=reading.rewrite)).stdout)
+    said = json.loads(render(event, Decision(rewrite=hook_output.rewrite)).stdout)
 
     assert said["decision"] == "block"
     assert "not of the output's own shape" in said["reason"]
@@ -204,6 +204,6 @@ def test_a_claude_hooks_new_output_comes_back_to_x_code_as_text() -> None:
     )
     event = sampled("x-code", "PostToolUse")
 
-    reading = DIALECTS["claude-code"].read(event, ran(0, said))
+    hook_output = DIALECTS["claude-code"].read(event, ran(0, said))
 
-    assert render(event, Decision(rewrite=reading.rewrite)).stdout == b'{"decision":"modify","output":"***"}\n'
+    assert render(event, Decision(rewrite=hook_output.rewrite)).stdout == b'{"decision":"modify","output":"***"}\n'

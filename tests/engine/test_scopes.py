@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects.recordings import knock, recorded
+from dialects.recordings import recorded, request_for
 from house import PRE_TOOL_USE, House
 
 from tray.dialects import parse
@@ -161,7 +161,7 @@ INVOCATIONS = [
 
 @pytest.mark.parametrize(("agent", "name", "payload", "skill"), INVOCATIONS)
 def test_these_events_bring_a_skill_into_force(agent: str, name: str, payload: dict[str, Any], skill: str) -> None:
-    assert invoked_skill(parse(knock(agent, name, json.dumps(payload).encode()))) == skill
+    assert invoked_skill(parse(request_for(agent, name, json.dumps(payload).encode()))) == skill
 
 
 def test_the_recorded_slash_command_names_its_skill() -> None:

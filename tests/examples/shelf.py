@@ -56,8 +56,8 @@ class Shelf:
                 environment=self.environment | dict(env or {}),
             )
         )
-        standing = next(one for one in self.house.roster.states if one.hook.name == hook)
-        approved = self.house.stores.ledger.state.approved[standing.key]
+        state = next(one for one in self.house.roster.states if one.hook.name == hook)
+        approved = self.house.stores.ledger.state.approved[state.key]
         if not trial.is_matched(approved, event):
             return trial.unmatched(approved, event)
         return trial.run(self.house.engine, approved, event)

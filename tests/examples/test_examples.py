@@ -181,11 +181,11 @@ def alone(folder: Path, name: str, old: str = "\n", new: str = "\n") -> Iterator
 
 def said(tried: Trial) -> str:
     """All that a hook said, in one line."""
-    reading = tried.outcome.output
-    parts = [reading.reason, tried.outcome.cause]
-    parts += [f"note: {note}" for note in reading.notes]
-    parts += [f"context: {reading.context}"] if reading.context else []
-    parts += [json.dumps(reading.rewrite.value)] if reading.rewrite else []
+    output = tried.outcome.output
+    parts = [output.reason, tried.outcome.cause]
+    parts += [f"note: {note}" for note in output.notes]
+    parts += [f"context: {output.context}"] if output.context else []
+    parts += [json.dumps(output.rewrite.value)] if output.rewrite else []
     return " | ".join(filter(None, parts))
 
 
@@ -327,8 +327,8 @@ def test_slash_files_serves_as_a_hook_of_shelleys_own_folder(house: House, tmp_p
     script.parent.mkdir(parents=True)
     shutil.copy(EXAMPLES / "slash_files.sh", script)
     house.configure({"sources": [{"shelley": str(tmp_path / "hooks")}]})
-    (standing,) = house.roster.states
-    house.consent.approve(standing.key, standing.digest, "test")
+    (state,) = house.roster.states
+    house.consent.approve(state.key, state.digest, "test")
     (tmp_path / "a.txt").write_text("alpha")
 
     slash = json.loads(wire("shelley", "slash-command-new")) | {"args": "a.txt x", "cwd": str(tmp_path)}

@@ -84,12 +84,12 @@ BROKEN = [
     ("ask_on_desktop: {seconds: 1}", "ask_on_desktop.seconds", "1", "larger"),
     ("volume: 3", "volume", "3", "smaller"),
     ("without_tray: maybe", "1:1: without_tray", "`maybe`", "one of"),
-    ("turn_quiet_seconds: 900", "1:1: settle", "900", "smaller"),
+    ("turn_quiet_seconds: 900", "1:1: turn_quiet_seconds", "900", "smaller"),
     ("bogus: 1", "1:1: bogus", "`bogus`", "hooks"),
     ("- a", "1:1", "['a']", "`hooks:`"),
     ("hooks: [", "1:", "", ""),
     ("hooks: &a [*a]", "1:", "", ""),
-    ("turn_quiet_seconds: 1\nsettle: 2", "2:1", "turn_quiet_seconds", ""),
+    ("turn_quiet_seconds: 1\nturn_quiet_seconds: 2", "2:1", "turn_quiet_seconds", ""),
 ]
 
 
@@ -156,12 +156,8 @@ hooks:
 
     assert rule.action == Rule(verdict=Verdict.DENY, reason="no")
     assert (first.name, second.name) == ("done", "done-2")
-    assert (first.dialect, first.timeout, first.failure, first.background_seconds) == (
-        "starchild",
-        20,
-        Failure.ALLOW,
-        5,
-    )
+    assert (first.dialect, first.timeout, first.failure) == ("starchild", 20, Failure.ALLOW)
+    assert first.background_seconds == 5
     assert isinstance(first.action, Command)
     assert first.action.interpreter.endswith("python3")
 

@@ -1,4 +1,4 @@
-"""A sound that nothing would be heard of is said when the settings are read, with its place and cure."""
+"""A sound that nothing would be heard of is said when the settings are read, with its place and remedy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_can_be_heard_and_what_is_meant_to_be_silent_is_no_trouble(theme: P
 
 
 @pytest.mark.parametrize(
-    ("sound", "said", "cure"),
+    ("sound", "said", "remedy"),
     [
         ("chim", "no sound is called 'chim'", "did you mean `chime`?"),
         (
@@ -57,12 +57,12 @@ def test_what_can_be_heard_and_what_is_meant_to_be_silent_is_no_trouble(theme: P
         ("/nowhere/done.ogg", "/nowhere/done.ogg is no file", "put the sound there"),
     ],
 )
-def test_an_own_sound_that_is_not_there_is_told(sound: str, said: str, cure: str) -> None:
+def test_an_own_sound_that_is_not_there_is_told(sound: str, said: str, remedy: str) -> None:
     (warning,) = warnings(projects={"api": {"turn_end": {"sound": sound}}})
 
     assert f"projects.api.turn_end.sound: {said}" in warning
     assert warning.startswith("/h/hooktray.yaml:1:")
-    assert cure in warning
+    assert remedy in warning
 
 
 def test_a_file_that_is_put_there_later_is_waited_for() -> None:
@@ -71,13 +71,13 @@ def test_a_file_that_is_put_there_later_is_waited_for() -> None:
 
 @linux
 @pytest.mark.parametrize(
-    ("name", "cure"), [("complet", "did you mean `complete`?"), ("index", "such as message-new-instant")]
+    ("name", "remedy"), [("complet", "did you mean `complete`?"), ("index", "such as message-new-instant")]
 )
-def test_a_name_that_no_theme_has_is_told(theme: Path, name: str, cure: str) -> None:
+def test_a_name_that_no_theme_has_is_told(theme: Path, name: str, remedy: str) -> None:
     (warning,) = warnings(alerts={"turn_end": {"sound_name": name}})
 
     assert f"alerts.turn_end.sound_name: no installed sound theme has {name!r}" in warning
-    assert cure in warning
+    assert remedy in warning
 
 
 @linux

@@ -122,11 +122,11 @@ def test_a_folder_without_hooks_is_told_with_what_is_looked_for_there(
 
     (warning,) = configure(tmp_path, {"shelley": "src"}, {kind: "src"}).warnings
 
-    what, cure = warning.split("\n")
+    what, remedy = warning.split("\n")
     assert what.startswith(f"{tmp_path}/hooktray.yaml:1:")
     assert f"sources[1].{kind}: {tmp_path}/src: " in what
     assert "No such file" not in what
-    assert looked_for in cure
+    assert looked_for in remedy
 
 
 @pytest.mark.parametrize("kind", ["claude-code", "shelley", "starchild", "x-code"])

@@ -30,13 +30,13 @@ def has_moved_on(tmp_path: Path, since: int) -> bool:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Copies:
+def copies(tmp_path: Path) -> Copies:
     (tmp_path / "copies").mkdir()
     return Copies(tmp_path / "copies")
 
 
 @pytest.fixture
-def unit() -> Bundle:
+def bundle() -> Bundle:
     hook = Hook(
         name="guard",
         source=Source(kind="hooktray", path="/work/hooktray.yaml"),
@@ -100,37 +100,37 @@ GUESTS = [
 @pytest.mark.parametrize("walked", [True, False], ids=["looked around", "known by their signs"])
 @pytest.mark.parametrize("put", GUESTS)
 def test_a_file_that_was_put_in_is_noticed(
-    kept: Copies,
-    unit: Bundle,
+    copies: Copies,
+    bundle: Bundle,
     put: Callable[[Path], None],
     walked: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "SETTLED_NS", NEVER if walked else AT_ONCE)
-    name = kept.save(unit)
+    name = copies.save(bundle)
     for _ in range(3):
-        kept.check(name)
-    wait(lambda: has_moved_on(tmp_path, latest(kept.folder)), what="the clock for files has moved on")
+        copies.check(name)
+    wait(lambda: has_moved_on(tmp_path, latest(copies.folder)), what="the clock for files has moved on")
 
-    put(kept.path(name, "/work/guard.py"))
+    put(copies.path(name, "/work/guard.py"))
 
     with pytest.raises(DamagedError, match="not approved"):
-        kept.check(name)
+        copies.check(name)
 
 
 def test_once_the_folders_are_old_enough_nobody_walks_them(
-    kept: Copies, unit: Bundle, monkeypatch: pytest.MonkeyPatch
+    copies: Copies, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walks: list[str] = []
 
     class Watched(Copies):
-        def _has_foreign_file(self, kept: module.VerifiedCopy) -> bool:
-            walks.append(kept.root)
-            return super()._has_foreign_file(kept)
+        def _has_foreign_file(self, copies: module.VerifiedCopy) -> bool:
+            walks.append(copies.root)
+            return super()._has_foreign_file(copies)
 
-    watched = Watched(kept.folder)
-    name = watched.save(unit)
+    watched = Watched(copies.folder)
+    name = watched.save(bundle)
     for believed, expected in ((NEVER, 3), (AT_ONCE, 1)):
         monkeypatch.setattr(module, "SETTLED_NS", believed)
         walks.clear()
@@ -141,12 +141,12 @@ def test_once_the_folders_are_old_enough_nobody_walks_them(
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_an_altered_byte_is_noticed_whatever_its_folder_says(
-    kept: Copies, unit: Bundle, settled: bool, monkeypatch: pytest.MonkeyPatch
+    copies: Copies, bundle: Bundle, settled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SETTLED_NS", AT_ONCE if settled else NEVER)
-    name = kept.save(unit)
-    kept.check(name)
-    copy = kept.path(name, "/work/lib/names.py")
+    name = copies.save(bundle)
+    copies.check(name)
+    copy = copies.path(name, "/work/lib/names.py")
     before = copy.stat()
 
     copy.chmod(0o600)
@@ -155,4 +155,4 @@ def test_an_altered_byte_is_noticed_whatever_its_folder_says(
     os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     with pytest.raises(DamagedError, match=r"names\.py was altered"):
-        kept.check(name)
+        copies.check(name)

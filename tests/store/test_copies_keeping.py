@@ -18,17 +18,17 @@ KEEPER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tests.store.test_copies_keeping import unit
+from tests.store.test_copies_keeping import bundle
 from tray.store.copies import Copies
-kept = Copies(Path(sys.argv[1]))
+copies = Copies(Path(sys.argv[1]))
 with ThreadPoolExecutor(4) as threads:
     for line in sys.stdin:
-        names = set(threads.map(kept.keep, [unit(line.strip())] * 4))
+        names = set(threads.map(copies.save, [bundle(line.strip())] * 4))
         print(*names, flush=True)
 """
 
 
-def unit(text: str) -> Bundle:
+def bundle(text: str) -> Bundle:
     hook = Hook(
         name="guard",
         source=Source(kind="hooktray", path="/work/hooktray.yaml"),
@@ -40,7 +40,7 @@ def unit(text: str) -> Bundle:
 
 
 class Keepers:
-    """Processes that keep the same unit at the same moment, each with four threads."""
+    """Processes that save the same bundle at the same moment, each with four threads."""
 
     def __init__(self, folder: Path) -> None:
         argv = [sys.executable, "-c", KEEPER, str(folder)]
@@ -64,56 +64,58 @@ class Keepers:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Copies:
+def copies(tmp_path: Path) -> Copies:
     (tmp_path / "copies").mkdir()
     return Copies(tmp_path / "copies")
 
 
 @pytest.fixture
-def keepers(kept: Copies) -> Iterator[Keepers]:
-    keepers = Keepers(kept.folder)
+def keepers(copies: Copies) -> Iterator[Keepers]:
+    keepers = Keepers(copies.folder)
     yield keepers
     keepers.close()
 
 
-def test_all_get_one_whole_copy_and_no_draft_is_left(kept: Copies, keepers: Keepers) -> None:
-    names = {unit(f"{number}").digest for number in range(100)}
+def test_all_get_one_whole_copy_and_no_draft_is_left(copies: Copies, keepers: Keepers) -> None:
+    names = {bundle(f"{number}").digest for number in range(100)}
     for number in range(100):
         (name,) = keepers.save(f"{number}")
-        kept.check(name)
-    assert {path.name for path in kept.folder.iterdir()} == names
+        copies.check(name)
+    assert {path.name for path in copies.folder.iterdir()} == names
 
 
-def test_a_whole_copy_is_never_taken_away_by_one_who_came_late(kept: Copies, tmp_path: Path) -> None:
+def test_a_whole_copy_is_never_taken_away_by_one_who_came_late(copies: Copies, tmp_path: Path) -> None:
     """Who found no copy writes one; when there is one by then, it is this one that stays."""
-    first, late = Copies(kept.folder), Late(kept.folder)
-    late.before = lambda: first.save(unit("same"))
-    name = late.save(unit("same"))
-    assert (kept.folder / name).stat().st_ino == late.found
-    assert [path.name for path in kept.folder.iterdir()] == [name]
+    first, late = Copies(copies.folder), Late(copies.folder)
+    late.before = lambda: first.save(bundle("same"))
+    name = late.save(bundle("same"))
+    assert (copies.folder / name).stat().st_ino == late.found
+    assert [path.name for path in copies.folder.iterdir()] == [name]
 
 
-def test_who_finds_the_copy_gone_while_it_is_mended_makes_it(kept: Copies) -> None:
+def test_who_finds_the_copy_gone_while_it_is_mended_makes_it(copies: Copies) -> None:
     class Gone(Copies):
         def check(self, name: str) -> Manifest:
             found = super().check(name)
             shutil.rmtree(self.folder / name)
             return found
 
-    kept.save(unit("same"))
-    kept.check(Gone(kept.folder).save(unit("same")))
+    copies.save(bundle("same"))
+    copies.check(Gone(copies.folder).save(bundle("same")))
 
 
 @pytest.mark.parametrize("harm", ["altered", "foreign", "no manifest", "a file", "a link"])
-def test_what_is_damaged_is_mended_by_all_of_them(kept: Copies, keepers: Keepers, harm: str, tmp_path: Path) -> None:
-    name = unit("same").digest
+def test_what_is_damaged_is_mended_by_all_of_them(
+    copies: Copies, keepers: Keepers, harm: str, tmp_path: Path
+) -> None:
+    name = bundle("same").digest
     for _ in range(20):
-        kept.save(unit("same"))
-        spoil(kept.folder / name, harm, tmp_path)
+        copies.save(bundle("same"))
+        spoil(copies.folder / name, harm, tmp_path)
         assert keepers.save("same") == {name}
-        kept.save(unit("same"))  # of two who mend at once, each may have taken the other's away for a moment
-        kept.check(name)
-    assert [path.name for path in kept.folder.iterdir()] == [name]
+        copies.save(bundle("same"))  # of two who mend at once, each may have taken the other's away for a moment
+        copies.check(name)
+    assert [path.name for path in copies.folder.iterdir()] == [name]
 
 
 class Late(Copies):
@@ -122,10 +124,10 @@ class Late(Copies):
     before: Callable[[], object]
     found = 0
 
-    def _write(self, unit: Bundle, name: str) -> None:
+    def _write(self, bundle: Bundle, name: str) -> None:
         self.before()
         self.found = (self.folder / name).stat().st_ino
-        super()._write(unit, name)
+        super()._write(bundle, name)
 
 
 def spoil(copy: Path, harm: str, elsewhere: Path) -> None:

@@ -21,7 +21,7 @@ OLD_ROW = """
 INSERT INTO journal (id, at, agent, session, project, event, kind, verdict, reason, ms, hooks, rewrites, notes,
     remarks, problem, payload, digest, masked, answer, offline, alerted)
 VALUES ('old', 1.0, 'claude-code', 's1', 'p', 'PreToolUse', 'tool_before', 3, 'no', 1.0, '[{"name": "guard"}]', '[]',
-    '[]', '[]', '', '{}', 'd', 0, '{}', 0, '')
+    '[]', '["half of it fits"]', '', '{}', 'd', 0, '{}', 0, '')
 """
 
 
@@ -179,6 +179,8 @@ def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path
         for script in MIGRATIONS[:version]:
             connection.executescript(script)
         connection.execute(OLD_ROW)
+        if version >= 4:
+            connection.execute("UPDATE journal SET queued = 2, asked = 3")
         connection.execute("INSERT INTO ledger (act, key, chain) VALUES ('approve', 'k', 'c')")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.commit()
@@ -190,6 +192,8 @@ def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path
     assert record is not None
     assert (record.session, record.verdict, record.hooks[0]["name"]) == ("s1", Verdict.DENY, "guard")
     assert (record.test, record.cwd, record.ledger, record.masks) == (False, "", 0, ())
+    assert record.adjustments == ("half of it fits",)
+    assert (record.wait_ms, record.hooks_ms) == ((2, 3) if version >= 4 else (0, 0))
     with database.connect() as connection:
         assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k"
         assert tables(connection) == tables_of_a_new_one(path)

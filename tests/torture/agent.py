@@ -1,4 +1,4 @@
-"""An agent: its relay knocks, so that the tray knows it, and then it runs a command: `agent.py RELAY ARGV…`.
+"""An agent: its relay sends an event, so that the tray knows it, and then it runs a command: `agent.py RELAY ARGV…`.
 
 RELAY is its relay's command line, as a JSON list.
 """

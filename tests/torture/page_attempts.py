@@ -16,7 +16,7 @@ from web.site import FORM, found
 from torture.frame import Tally
 from torture.place import HERE, PYTHON, Place
 
-KNOCK = [*PYTHON, str(HERE / "knock_at_page.py")]
+REQUEST_PAGE = [*PYTHON, str(HERE / "request_page.py")]
 JSON = "application/json"
 DESKTOP = '#!/bin/sh\nprintf %s "$1" >"$HOME/opened.part" && mv "$HOME/opened.part" "$HOME/opened"\n'
 
@@ -68,7 +68,7 @@ def at_the_page(tally: Tally, place: Place) -> None:
 
 
 def _attack(tally: Tally, place: Place, origin: str, tries: Mapping[str, Try]) -> None:
-    argv = [*KNOCK, *(one.word(origin) for one in tries.values())]
+    argv = [*REQUEST_PAGE, *(one.word(origin) for one in tries.values())]
     below = place.plain.run(place.as_agent(argv), timeout=60).stdout.decode().split()
     for how, codes in {"below the agent": below, "let loose": _loose(place, argv)}.items():
         for what, code in zip(tries, codes, strict=True):
@@ -101,5 +101,5 @@ def _control(tally: Tally, tries: Mapping[str, Try]) -> None:
             origin = f"http://127.0.0.1:{careless.port}"
             path = one.path if one.method == "GET" else "/do"
             word = Try(one.method, path, one.headers, one.body).word(origin)
-            subprocess.run([*KNOCK, word], check=False, timeout=60, capture_output=True)
+            subprocess.run([*REQUEST_PAGE, word], check=False, timeout=60, capture_output=True)
             tally.control(f"a page that does what it is told: {what}", bool(careless.writes))

@@ -34,8 +34,8 @@ def torture(tally: Tally) -> None:
 def _house(tally: Tally, house: House, number: int) -> None:
     entries = {name: _entry(house.paths.config.parent / name, name, number) for name in MUTATIONS}
     _write(house, entries)
-    for standing in house.roster.states:
-        house.consent.approve(standing.key, standing.digest, "test")
+    for state in house.roster.states:
+        house.consent.approve(state.key, state.digest, "test")
     _expect(tally, house, entries, dict.fromkeys(entries, ApprovalState.APPROVED), attacked=False)
     force = {one.hook.name: one.digest for one in house.stores.ledger.in_order()}
     for name, (folder, entry) in entries.items():

@@ -143,11 +143,11 @@ def _flip(house: House, over: threading.Event) -> None:
     switch, count = house.stores.switch, 0
     while not over.wait(0.002):
         name = tuple(RULES)[count % 2]
-        standing = house.standing(name)
-        if standing.approved:
-            house.consent.revoke(standing.key, "torture")
+        state = house.standing(name)
+        if state.approved:
+            house.consent.revoke(state.key, "torture")
         else:
-            house.consent.approve(standing.key, keys[name].digest, "torture")
+            house.consent.approve(state.key, keys[name].digest, "torture")
         count += 1
         if count % 6 == 0:
             switch.set_enabled(False, "torture")

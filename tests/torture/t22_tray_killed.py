@@ -117,7 +117,7 @@ class Killer:
     # ---- the five points
 
     def _before_accept(self, tray: Tray, calls: list[Asked]) -> None:
-        """The tray was stopped beforehand: they knock, or have sent as much as the socket takes."""
+        """The tray was stopped beforehand: they connect, or have sent as much as the socket takes."""
         tray.kill()
 
     def _while_it_runs(self, tray: Tray, calls: list[Asked]) -> None:

@@ -110,7 +110,7 @@ def _gone(tally: Tally, house: House) -> None:
         for policy in ("allow", "block"):
             title = f"gone-{dialect}-{policy}"
             (folder / f"{title}.py").write_text("print()\n")
-            standing = house.hook(
+            state = house.hook(
                 title,
                 on="tool_before",
                 command=f"python3 ./{title}.py",
@@ -118,10 +118,10 @@ def _gone(tally: Tally, house: House) -> None:
                 failure=policy,
                 matcher=f"<{title}>",
             )
-            copy = house.stores.copies.path(standing.approved, str(folder / f"{title}.py"))
+            copy = house.stores.copies.path(state.approved, str(folder / f"{title}.py"))
             copy.parent.chmod(0o700)
             copy.unlink()
-            shutil.rmtree(house.stores.copies.folder / standing.approved / SPARE)  # else it is restored from there
+            shutil.rmtree(house.stores.copies.folder / state.approved / SPARE)  # else it is restored from there
             (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
             said = _said(house, title)
             status = house.last.hooks[0]["status"]

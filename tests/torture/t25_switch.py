@@ -26,17 +26,17 @@ from tray.model.event import RelayRequest
 from tray.threads import reduce_latency
 
 TITLE = "the master switch under load"
-AGENTS = 4  # that knock all the time
+AGENTS = 4  # that send events all the time
 CHANCES = 100  # toggles until the control must have fallen
 HOOKS = ("first", "second")
 MARK = 'read -r s </proc/$$/stat; set -- ${s##*) }; echo ${20} >>"$SAW"'  # when it started, in ticks since boot
 TOGGLER = """
 import itertools, sys
-from tray.app import stores
+from tray.app import open_stores
 from tray.paths import locate
-switch = stores(locate(sys.argv[1]), migrate=False).switch
+switch = open_stores(locate(sys.argv[1]), migrate=False).switch
 for number in itertools.count():
-    switch.turn(bool(number % 2), "test")
+    switch.set_enabled(bool(number % 2), "test")
     print(int(number % 2), flush=True)
 """
 
@@ -83,20 +83,20 @@ class Careless:
         self._switch = house.stores.switch
         self._plan = [str(house.paths.config.parent / f"{name}.sh") for name in HOOKS]
 
-    def begin(self, knock: RelayRequest) -> Callable[[object], object]:
+    def begin(self, request: RelayRequest) -> Callable[[object], object]:
         planned = self._plan if self._switch.gate(time.time()) is None else []
-        return lambda _: [subprocess.run([path], env=dict(knock.environment), check=False) for path in planned]
+        return lambda _: [subprocess.run([path], env=dict(request.environment), check=False) for path in planned]
 
 
 class Load:
-    """Agents that knock without a pause while the switch is turned; every hook writes down when it started."""
+    """Agents that send events without a pause while the switch is turned; every hook writes down when it started."""
 
     def __init__(self, house: House, started: Path, begin: Callable[[RelayRequest], object]) -> None:
         self._house, self._started, self._begin = house, started, begin
         self.longest = 0.0  # seconds that a turn of the switch took
         self._over = threading.Event()
         self._rounds = [0] * AGENTS
-        self._threads = [threading.Thread(target=self._knock, args=(number,)) for number in range(AGENTS)]
+        self._threads = [threading.Thread(target=self._send_events, args=(number,)) for number in range(AGENTS)]
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -110,7 +110,7 @@ class Load:
 
     def toggle(self) -> int:
         """Off while hooks run, and on again: how many of them started after it was off."""
-        # A turn of the switch that nobody knocked at would show nothing.
+        # A turn of the switch during which nobody sends an event would show nothing.
         wait(lambda: self._started.exists() and self._started.stat().st_size > 0, LONG, "a hook starts")
         self._turn(False)
         off = boot_ticks()
@@ -128,7 +128,7 @@ class Load:
         self._house.stores.switch.set_enabled(on, "test")
         self.longest = max(self.longest, time.monotonic() - started)
 
-    def _knock(self, agent: int) -> None:
+    def _send_events(self, agent: int) -> None:
         body = json.dumps(PRE_TOOL_USE).encode()
         environment = {"PATH": os.environ["PATH"], "SAW": str(self._started)}
         while not self._over.is_set():

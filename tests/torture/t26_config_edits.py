@@ -39,7 +39,7 @@ class Watched:
         self.paths: Paths = locate(str(folder))
         self.paths.prepare()
         database = open_db(self.paths.database, migrate=True)
-        self.roster = HookCatalog(
+        self.catalog = HookCatalog(
             lambda: configuration.load(self.paths),
             lambda: configuration.config_stamp(self.paths),
             Ledger(database),
@@ -53,7 +53,7 @@ class Watched:
         self.watch.watch([self.paths.config])
 
     def _look(self) -> None:
-        self.roster.refresh()
+        self.catalog.refresh()
         with self.seen:
             self.seen.notify_all()
 
@@ -61,7 +61,7 @@ class Watched:
         """Seconds until what is in force fits; None when it did not in ten times `limit`."""
         started = time.monotonic()
         with self.seen:
-            held = self.seen.wait_for(lambda: fits(self.roster.configuration), limit * 10)
+            held = self.seen.wait_for(lambda: fits(self.catalog.configuration), limit * 10)
         return time.monotonic() - started if held else None
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ def _edit(tally: Tally, place: Watched, name: str, write: Write, good: int, bad:
     late += took is not None and took > soon
     write(place.paths.config, bad)
     took = place.within(lambda now: bool(now.problem), soon)
-    held = took is not None and place.roster.configuration.settings.turn_quiet_seconds == good
+    held = took is not None and place.catalog.configuration.settings.turn_quiet_seconds == good
     tally.attack(f"{name}: {bad!r}", held)
     return late + (took is not None and took > soon)
 

@@ -65,9 +65,9 @@ def _made(root: Path) -> Path:
     house.hook(EVIL, on="tool_before", script=f": >{root.parent / EVIL}")
     evil = house.standing("evil")
     house.consent.revoke(evil.key, "test")  # it stood in the ledger once, and its copy lies there
-    standing = house.standing("good")
-    house.consent.revoke(standing.key, "test")
-    house.consent.approve(standing.key, house.standing("good").digest, "test")
+    state = house.standing("good")
+    house.consent.revoke(state.key, "test")
+    house.consent.approve(state.key, house.standing("good").digest, "test")
     for number in range(20):
         house.tool(f"ls {number}")
     house.close()

@@ -37,7 +37,7 @@ class ApprovalBatch:
 
 
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
-    """The hooks of the roster that wait although the same content was approved before.
+    """The hooks of the catalog that wait although the same content was approved before.
 
     A hook with any entry in the ledger in force is decided by itself, and so is one that was changed, denied or
     revoked before.
@@ -45,25 +45,25 @@ def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch
     hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.earlier))
     if not hooks:
         return ApprovalBatch()
-    named = json.dumps([(one.key, one.digest) for one in hooks])
+    content = json.dumps([(one.key, one.digest) for one in hooks])
     return ApprovalBatch(
-        hooks=hooks, digest=hashlib.sha256(named.encode()).hexdigest(), partial=catalog.earlier.partial
+        hooks=hooks, digest=hashlib.sha256(content.encode()).hexdigest(), partial=catalog.earlier.partial
     )
 
 
 def _unchanged(
-    standings: Sequence[HookState], ledger_state: LedgerState, earlier: EarlierApprovals
+    states: Sequence[HookState], ledger_state: LedgerState, earlier: EarlierApprovals
 ) -> Iterator[HookState]:
     decided = {*ledger_state.revoked, *(key for key, _ in ledger_state.denied)}
-    for one in standings:
+    for one in states:
         before = earlier.approved.get(one.key)
         if one.state is ApprovalState.PENDING and one.key not in decided and before and before.digest == one.digest:
             yield one
 
 
-def summary_lines(found: ApprovalBatch) -> tuple[str, ...]:
+def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     """What a person should know before reading the hooks, in short sentences."""
-    number = len(found.hooks)
+    number = len(batch.hooks)
     lines = [
         count(
             "{n} hook waits with exactly the content that was approved before.",
@@ -72,38 +72,38 @@ def summary_lines(found: ApprovalBatch) -> tuple[str, ...]:
         ),
         say("Nothing runs until you approve it."),
     ]
-    if found.partial:
+    if batch.partial:
         lines.append(
             say("Some of the earlier decisions could not be read: a hook that you revoked may be among these.")
         )
     return tuple(lines)
 
 
-def button_label(found: ApprovalBatch) -> str:
+def button_label(batch: ApprovalBatch) -> str:
     """The label of the row or button that approves them."""
-    return say("Approve all {n} ({digest})", n=len(found.hooks), digest=found.digest[:DIGEST_DIGITS])
+    return say("Approve all {n} ({digest})", n=len(batch.hooks), digest=batch.digest[:DIGEST_DIGITS])
 
 
-def render_batch(found: ApprovalBatch, copies: Copies, environment: Mapping[str, str]) -> str:
+def render_batch(batch: ApprovalBatch, copies: Copies, environment: Mapping[str, str]) -> str:
     """Every hook of the batch with its whole content, one after the other."""
-    number = len(found.hooks)
-    shown = (f"[{at}/{number}] {review(one, copies, environment)}" for at, one in enumerate(found.hooks, 1))
-    return f"\n{SEPARATOR}\n\n".join(shown)
+    number = len(batch.hooks)
+    reviews = (f"[{at}/{number}] {review(one, copies, environment)}" for at, one in enumerate(batch.hooks, 1))
+    return f"\n{SEPARATOR}\n\n".join(reviews)
 
 
 def write_batch(
-    found: ApprovalBatch, about: Sequence[str], copies: Copies, environment: Mapping[str, str], folder: Path
+    batch: ApprovalBatch, about: Sequence[str], copies: Copies, environment: Mapping[str, str], folder: Path
 ) -> Path:
     """The same as a file below `folder`, to be opened; `about` are lines that come first."""
     lines = [*about]
-    if found:
+    if batch:
         lines += [
             "",
-            *summary_lines(found),
-            say("To approve them: the tray's menu, Approvals, “{row}”.", row=button_label(found)),
+            *summary_lines(batch),
+            say("To approve them: the tray's menu, Approvals, “{row}”.", row=button_label(batch)),
         ]
-        lines += [SEPARATOR, "", render_batch(found, copies, environment)]
+        lines += [SEPARATOR, "", render_batch(batch, copies, environment)]
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / (f"{FILE_NAME}-{found.digest[:DIGEST_DIGITS]}.txt" if found else f"{FILE_NAME}.txt")
+    path = folder / (f"{FILE_NAME}-{batch.digest[:DIGEST_DIGITS]}.txt" if batch else f"{FILE_NAME}.txt")
     path.write_text("\n".join(lines).strip("\n") + "\n", encoding="utf-8")
     return path

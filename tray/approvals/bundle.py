@@ -55,18 +55,11 @@ class Inspection:
 
     @property
     def watched_paths(self) -> tuple[str, ...]:
-        """The files and folders whose change changes the survey, besides those of the line."""
-        swept = (
-            path
-            for path, reason in self.dependencies.files.items()
-            if reason.kind in (InclusionKind.HOOKS, InclusionKind.FOLDER)
-        )
-        folders = (os.path.dirname(path) for path in swept)  # noqa: PTH120
-        return tuple(
-            dict.fromkeys(
-                (*self.bundle.contents, *self.dependencies.files, *self.dependencies.watched_folders, *folders)
-            )
-        )
+        """The files and folders whose change changes the inspection, besides those of the line."""
+        files, watched = self.dependencies.files, self.dependencies.watched_folders
+        whole = (InclusionKind.HOOKS, InclusionKind.FOLDER)
+        folders = (os.path.dirname(path) for path, reason in files.items() if reason.kind in whole)  # noqa: PTH120
+        return tuple(dict.fromkeys((*self.bundle.contents, *files, *watched, *folders)))
 
 
 class CommandResolver:
@@ -78,15 +71,15 @@ class CommandResolver:
         self._lines: dict[str, tuple[Hook, Manifest, tuple[str, ...]]] = {}  # as long as hook and copy are the same
 
     def argv(self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS) -> tuple[str, ...]:
-        """The command line of the unit's own bytes. Raises DamagedError; never falls back to the original.
+        """The command line with the approved copies. Raises DamagedError; never falls back to the original.
 
-        `places` are the hook's placeholders for one event.
+        `placeholders` are the hook's values for one event.
         """
         if not isinstance(hook.action, Command):
             return ()
         manifest = self._intact_manifest(hook, name)
         program = program_of(hook, hook.action)
-        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old place
+        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old path
             if pinned != self._cached_sha256(path):
                 raise DamagedError(f"{path} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
@@ -115,24 +108,24 @@ class CommandResolver:
             with contextlib.suppress(DamagedError):
                 return self._copies.restore(name)
             with contextlib.suppress(HooktrayError, OSError, ValueError):
-                unit = read_bundle(hook)
-                if unit.digest == name:
-                    self._copies.save(unit)
+                bundle = read_bundle(hook)
+                if bundle.digest == name:
+                    self._copies.save(bundle)
                     return self._copies.check(name)
             raise
 
     def copy(self, name: str, original: str) -> str:
-        """Where the copy of a file or folder lies within the unit; "" for no folder."""
+        """Where the copy of a file or folder lies within the bundle; "" for no folder."""
         return str(self._copies.path(name, original)) if original else ""
 
     def _cached_sha256(self, path: str) -> str:
         """The program's SHA-256; read again only when the kernel says that the file may be another one."""
-        sign = _stamp(path)
-        if sign is None:
+        stamp = _stamp(path)
+        if stamp is None:
             return "gone"
-        if sign not in self._cached_sums:
-            self._cached_sums[sign] = _sha256(path)
-        return self._cached_sums[sign]
+        if stamp not in self._cached_sums:
+            self._cached_sums[stamp] = _sha256(path)
+        return self._cached_sums[stamp]
 
 
 def _resolve_word(
@@ -150,7 +143,7 @@ def _resolve_word(
 
 
 def _is_relative(named: str, command: Command) -> bool:
-    """Whether it is written as a place beside hooktray.yaml; other formats mean the agent's folder."""
+    """Whether it is a path relative to hooktray.yaml; other formats mean the agent's folder."""
     return not command.format and named.startswith(("./", "../"))
 
 
@@ -160,29 +153,29 @@ def read_bundle(hook: Hook) -> Bundle:
 
 
 def inspect(hook: Hook) -> Inspection:
-    """The same, with the reason for each file, what the scripts lack, and what is not covered."""
+    """The same, with the reason for each file, what the scripts are missing, and what is not covered."""
     if not isinstance(hook.action, Command):
         return Inspection(bundle=Bundle(hook=hook))
-    signs = file_stamps(hook)
+    stamps = file_stamps(hook)
     if hook.action.shell:
         shell_hooks.require_line(hook, hook.action)
     else:
         _require_present(hook, hook.action)
-    read = _Contents()
-    run_by_it = tuple(entries_of(hook, hook.action))
-    entries = tuple(entry for entry in run_by_it if entry.is_copied)
+    reader = _Contents()
+    run_files = tuple(entries_of(hook, hook.action))
+    entries = tuple(entry for entry in run_files if entry.is_copied)
     listed = tuple(path for path in _limited(hook, hook.action) if _is_user_file(path))
-    run = {entry.path for entry in run_by_it} | set(listed) | {program_of(hook, hook.action)}
+    run = {entry.path for entry in run_files} | set(listed) | {program_of(hook, hook.action)}
     named = tuple(entry_points.data_words(_word_paths(hook, hook.action), run))
-    found = scan(entries, hook.action.folder, data={path for _, path in named}, content=read.content)
+    found = scan(entries, hook.action.folder, data={path for _, path in named}, content=reader.content)
     files = {path: Inclusion(kind=InclusionKind.LISTED) for path in listed} | dict(found.files)
     if len(files) > MAX_FILES:
         raise HooktrayError(
             f"{hook.name}: more than {MAX_FILES} files", hint="move the hook into a folder of its own"
         )
-    contents = {path: read.content(path) for path in files}
+    contents = {path: reader.content(path) for path in files}
     executable = frozenset(path for path in contents if os.access(path, os.X_OK))
-    programs = (program_of(hook, hook.action), *(entry.path for entry in run_by_it if not entry.is_copied))
+    programs = (program_of(hook, hook.action), *(entry.path for entry in run_files if not entry.is_copied))
     pinned = {
         path: _sha256(path) for path in programs if path not in contents and not path.startswith(SYSTEM_FOLDERS)
     }
@@ -190,14 +183,14 @@ def inspect(hook: Hook) -> Inspection:
         bundle=Bundle(hook=hook, contents=contents, executable=executable, pinned=pinned),
         dependencies=replace(found, files=files),
         data_words=tuple(dict.fromkeys(text for text, _ in named)),
-        stamps=(*signs, *read.signs),
+        stamps=(*stamps, *reader.stamps),
     )
 
 
 def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
-    """A cheap sign that the files may have changed; the kernel's ctime cannot be set back, unlike mtime.
+    """Cheap stamps that show whether the files may have changed; the kernel's ctime cannot be set back, unlike mtime.
 
-    `also` are the places that the last survey depended on.
+    `also` are the paths that the last inspection depended on.
     """
     if not isinstance(hook.action, Command):
         return ()
@@ -206,7 +199,7 @@ def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
         paths.update(_named(hook, hook.action))
     with contextlib.suppress(HooktrayError):
         paths.update(islice(_listed(hook, hook.action), MAX_FILES))
-    return tuple(sign for path in sorted(paths) if (sign := _stamp(path)))
+    return tuple(stamp for path in sorted(paths) if (stamp := _stamp(path)))
 
 
 def entries_of(hook: Hook, command: Command) -> Iterator[EntryPoint]:
@@ -232,12 +225,12 @@ class _Contents:
     def __init__(self) -> None:
         self._left = MAX_SIZE
         self._known: dict[str, bytes] = {}
-        self.signs: list[Stamp] = []
+        self.stamps: list[Stamp] = []
 
     def content(self, path: str) -> bytes:
         if path not in self._known:
-            sign = _stamp(path)
-            self.signs += [sign] if sign else []
+            stamp = _stamp(path)
+            self.stamps += [stamp] if stamp else []
             self._known[path] = _read(path, self._left)
             self._left -= len(self._known[path])
         return self._known[path]
@@ -275,13 +268,13 @@ def _require_present(hook: Hook, command: Command) -> None:
 
 def words_of(hook: Hook, command: Command) -> Iterator[CommandWord]:
     """The words of a line that no shell reads."""
-    places = declared_values(hook, command)
+    placeholders = declared_values(hook, command)
     for index, text in enumerate(_split(command.line)):
         if index == 0:
             yield CommandWord(text, "", program_of(hook, command))
             continue
         prefix, named = re.fullmatch(r"(-{1,2}[\w-]+=)?(.*)", text, re.DOTALL).groups(default="")  # type: ignore[union-attr]
-        yield CommandWord(text, prefix, absolute(fill(named, places), command.folder) if named else "")
+        yield CommandWord(text, prefix, absolute(fill(named, placeholders), command.folder) if named else "")
 
 
 @lru_cache(maxsize=CACHED_LINES)
@@ -320,7 +313,7 @@ def _folder(root: str) -> Iterator[str]:
 
 def _plain_parts(pattern: Path) -> Iterator[str]:
     for part in pattern.parts:
-        if any(sign in part for sign in "*?["):
+        if any(char in part for char in "*?["):
             return
         yield part
 

@@ -1,4 +1,4 @@
-"""Every hook and where it stands: what the sources propose, against what the ledger approved."""
+"""Every hook and its state: what the sources propose, against what the ledger approved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tray.store.ledger import ApprovedHook, Ledger, LedgerState
 from tray.store.salvage import EarlierApprovals
 from tray.store.trial_results import TrialResults
 
-REMOVED = "removed"  # stands for a digest where an approved hook is no longer declared
+REMOVED = "removed"  # in place of a digest where an approved hook is no longer declared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,7 @@ class HookState:
     position: tuple[int, int]
     approved: str = ""  # digest in force; "" when none
     covered: tuple[str, ...] = ()
-    inspection: Inspection | None = (
-        None  # what was found by looking at what is proposed; None where that cannot be read
-    )
+    inspection: Inspection | None = None  # of what is proposed; None where that cannot be read
     health: str = ""  # what a person should know; "" when all is well
     remedy: str = ""  # what to do about that, where it keeps the hook from being approved
     missing: bool = False  # its program or script is not there
@@ -80,15 +78,15 @@ class HookCatalog:
         self._trials = trials
         self._stamp: object = None
         self._hooks: tuple[Hook, ...] = ()
-        self._fresh: dict[str, str] = {}  # hooks that newly wait, with what is proposed
+        self._new: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
         self.states: tuple[HookState, ...] = ()
 
     def refresh(self) -> None:
         """Read the sources again."""
         with self._lock:
-            look = self._current_stamp()
-            if look == self._stamp:
+            stamp = self._current_stamp()
+            if stamp == self._stamp:
                 return
             tried = self._trials.stamp
             before = {(one.key, one.digest) for one in self.states if one.waiting}
@@ -98,7 +96,7 @@ class HookCatalog:
             files = self._read_stamps()
             self._ledger.set_positions({one.key: one.position for one in self.states})
             self._stamp = (*declared, files, self._ledger.state.version, tried)
-            self._fresh |= {
+            self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
 
@@ -109,22 +107,22 @@ class HookCatalog:
             self._stamp = None
 
     def take_new(self) -> tuple[HookState, ...]:
-        """The hooks that newly wait for the user, whoever's refresh found them; each is told once."""
+        """The hooks that newly wait for the user, whoever's refresh found them; each is returned once."""
         with self._lock:
-            fresh, self._fresh = self._fresh, {}
-            return tuple(one for one in self.states if one.waiting and fresh.get(one.key) == one.digest)
+            new, self._new = self._new, {}
+            return tuple(one for one in self.states if one.waiting and new.get(one.key) == one.digest)
 
     def _current_stamp(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
         return (*self._declared_stamp(), self._file_stamps(), self._ledger.state.version, self._trials.stamp)
 
     def _read(self) -> tuple[object, ...]:
-        """Load what is declared; returns its sign from before, so that an edit meanwhile is seen the next time."""
+        """Load what is declared; returns its stamp from before, so that an edit meanwhile is seen the next time."""
         before = self._declared_stamp()
         self.configuration = self._load()
         if len(self._declared_stamp()[1]) == len(before[1]):
             return before
-        before = self._declared_stamp()  # it names other sources than the last time, whose signs were not known
+        before = self._declared_stamp()  # it names other sources than the last time, whose stamps were not known
         self.configuration = self._load()
         return before
 
@@ -143,7 +141,7 @@ class HookCatalog:
         )
 
     def _watched_paths(self, hook: Hook) -> tuple[str, ...]:
-        """What its last survey depended on, besides the files of its line."""
+        """What its last inspection depended on, besides the files of its line."""
         known = self._inspections.get(hook.key)
         return known[2].watched_paths if known and isinstance(known[2], Inspection) else ()
 
@@ -172,41 +170,41 @@ class HookCatalog:
         return confirmations.exceptions(self.configuration.settings, self._ledger.state)
 
     def _build_states(self, ledger_state: LedgerState) -> tuple[HookState, ...]:
-        standings = [self._hook_state(hook, place, ledger_state) for hook, place in _with_positions(self._hooks)]
-        declared = {one.key for one in standings}
-        gone = [
+        states = [self._hook_state(hook, position, ledger_state) for hook, position in _with_positions(self._hooks)]
+        declared = {one.key for one in states}
+        removed = [
             _removed_state(key, one, ledger_state, f"no longer in {one.hook.source.path}")
             for key, one in ledger_state.approved.items()
             if key not in declared
         ]
-        return (*standings, *gone)
+        return (*states, *removed)
 
     def _hook_state(self, hook: Hook, position: tuple[int, int], ledger_state: LedgerState) -> HookState:
         approved = ledger_state.approved.get(hook.key)
         in_force = approved.digest if approved else ""
         if hook.inactive:
             return _inactive_state(hook, position, approved, ledger_state)
-        found = self._inspect(hook)
-        if isinstance(found, HooktrayError):
+        inspection = self._inspect(hook)
+        if isinstance(inspection, HooktrayError):
             state = ApprovalState.CHANGED if approved else ApprovalState.PENDING
             return HookState(
                 key=hook.key, hook=hook, state=state, digest="", position=position, approved=in_force,
-                health=found.message, remedy=found.hint, missing=isinstance(found, MissingError),
+                health=inspection.message, remedy=inspection.hint, missing=isinstance(inspection, MissingError),
             )  # fmt: skip
-        unit = found.bundle
+        bundle = inspection.bundle
         return HookState(
             key=hook.key,
             hook=hook,
-            state=_state(hook.key, unit.digest, in_force, ledger_state),
-            digest=unit.digest,
+            state=_state(hook.key, bundle.digest, in_force, ledger_state),
+            digest=bundle.digest,
             position=position,
             approved=in_force,
-            covered=unit.covered,
-            inspection=found,
+            covered=bundle.covered,
+            inspection=inspection,
             health=self._damage(in_force)
-            or _health(hook, unit, in_force, ledger_state)
+            or _health(hook, bundle, in_force, ledger_state)
             or self._trial_failure(hook, in_force)
-            or _first_problem(found),
+            or _first_problem(inspection),
         )
 
     def prune(self) -> None:
@@ -233,36 +231,38 @@ class HookCatalog:
         if known and known[:2] == (hook.definition, before):
             return known[2]
         try:
-            found: Inspection | HooktrayError = inspect(hook)
-            if isinstance(found, Inspection):
-                self._copies.save(found.bundle)
+            inspection: Inspection | HooktrayError = inspect(hook)
+            if isinstance(inspection, Inspection):
+                self._copies.save(inspection.bundle)
         except HooktrayError as error:
-            found = error
+            inspection = error
         except (OSError, ValueError) as error:
-            found = HooktrayError(f"{hook.name}: {error}")
-        self._inspections[hook.key] = (hook.definition, _merged_stamps(hook, found, before), found)
-        return found
+            inspection = HooktrayError(f"{hook.name}: {error}")
+        self._inspections[hook.key] = (hook.definition, _merged_stamps(hook, inspection, before), inspection)
+        return inspection
 
 
-def _merged_stamps(hook: Hook, found: Inspection | HooktrayError, before: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-    """The signs of all that a survey depends on, those of the files from before they were read."""
-    if isinstance(found, HooktrayError):
+def _merged_stamps(
+    hook: Hook, inspection: Inspection | HooktrayError, before: tuple[Stamp, ...]
+) -> tuple[Stamp, ...]:
+    """The stamps of all that an inspection depends on, those of the files from before they were read."""
+    if isinstance(inspection, HooktrayError):
         return before
-    earlier = {sign[0]: sign for sign in (*before, *found.stamps)}
-    return tuple(earlier.get(sign[0], sign) for sign in file_stamps(hook, found.watched_paths))
+    earlier = {stamp[0]: stamp for stamp in (*before, *inspection.stamps)}
+    return tuple(earlier.get(stamp[0], stamp) for stamp in file_stamps(hook, inspection.watched_paths))
 
 
 def _with_positions(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
-    """With the place of each hook's source, and its own within that: who is taken out moves nobody in other files."""
+    """Each hook with its source's position and its own within that: a removed hook moves none in other files."""
     counts: dict[str, int] = {}
     for hook in hooks:
         counts[hook.source.path] = counts.get(hook.source.path, -1) + 1
         yield hook, (list(counts).index(hook.source.path), counts[hook.source.path])
 
 
-def _first_problem(found: Inspection) -> str:
+def _first_problem(inspection: Inspection) -> str:
     """The first thing that its scripts need and that is missing; "" for none."""
-    return next((describe(lack) for lack in found.dependencies.problems if lack.certain), "")
+    return next((describe(problem) for problem in inspection.dependencies.problems if problem.certain), "")
 
 
 def _state(key: str, digest: str, in_force: str, ledger_state: LedgerState) -> ApprovalState:
@@ -286,11 +286,11 @@ def _inactive_state(
 
 
 def _removed_state(key: str, one: ApprovedHook, ledger_state: LedgerState, why: str) -> HookState:
-    kept = (key, REMOVED) in ledger_state.denied
+    is_denied = (key, REMOVED) in ledger_state.denied
     return HookState(
         key=key,
         hook=one.hook,
-        state=ApprovalState.APPROVED if kept else ApprovalState.CHANGED,
+        state=ApprovalState.APPROVED if is_denied else ApprovalState.CHANGED,
         digest=REMOVED,
         position=one.position,
         approved=one.digest,
@@ -298,14 +298,11 @@ def _removed_state(key: str, one: ApprovedHook, ledger_state: LedgerState, why: 
     )
 
 
-def _health(hook: Hook, unit: Bundle, in_force: str, ledger_state: LedgerState) -> str:
-    if in_force and in_force != unit.digest:
-        denied = (hook.key, unit.digest) in ledger_state.denied
-        return (
-            "your change was denied; the approved copy runs"
-            if denied
-            else "changed since approval; the approved copy runs"
-        )
+def _health(hook: Hook, bundle: Bundle, in_force: str, ledger_state: LedgerState) -> str:
+    if in_force and in_force != bundle.digest:
+        denied = (hook.key, bundle.digest) in ledger_state.denied
+        why = "your change was denied" if denied else "changed since approval"
+        return f"{why}; the approved copy runs"
     return ""
 
 

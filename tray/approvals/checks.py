@@ -1,4 +1,4 @@
-"""What a static look finds wrong with a hook before it is approved; nothing of the hook runs for that.
+"""What a static analysis finds wrong with a hook before it is approved; nothing of the hook runs for that.
 
 The only programs that it starts are shells with `-n`, which read a script and do not execute it.
 """
@@ -55,7 +55,7 @@ REMEDIES = {
 
 
 def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
-    """What the hook lacks, as far as files show."""
+    """What is missing or wrong, as far as files show."""
     hook = inspection.bundle.hook
     if not isinstance(hook.action, Command):
         return ()
@@ -64,11 +64,11 @@ def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
 
 def blocking_problem(inspection: Inspection) -> str:
     """Why a hook cannot work, and what to do; "" when nothing shows that it cannot."""
-    return next((describe(lack) for lack in problems(inspection) if lack.certain), "")
+    return next((describe(problem) for problem in problems(inspection) if problem.certain), "")
 
 
 def blocking_problem_of(hook: Hook) -> str:
-    """The same for a hook that was not surveyed yet; also why it could not be approved."""
+    """The same for a hook that was not inspected yet; also why it could not be approved."""
     try:
         return blocking_problem(inspect(hook))
     except HooktrayError as error:
@@ -78,14 +78,14 @@ def blocking_problem_of(hook: Hook) -> str:
 
 
 def describe(problem: ScriptProblem) -> str:
-    """One finding with its cure, in one line."""
+    """One problem with its remedy, in one line."""
     return f"{message(problem)}: {remedy(problem)}"
 
 
 def message(problem: ScriptProblem) -> str:
     """What is wrong, and where."""
-    place = f"{problem.script}:{problem.line}" if problem.line else problem.script
-    return say(MESSAGES[problem.kind], name=problem.name, script=place)
+    location = f"{problem.script}:{problem.line}" if problem.line else problem.script
+    return say(MESSAGES[problem.kind], name=problem.name, script=location)
 
 
 def remedy(problem: ScriptProblem) -> str:
@@ -108,14 +108,14 @@ def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
             program = shebang(inspection.bundle.contents[entry.path][:HEAD])
             if program and not (Path(program).exists() if "/" in program else shutil.which(program)):
                 # The agent may bring another PATH than ours.
-                sure = "/" in program
+                certain = "/" in program
                 yield ScriptProblem(
-                    kind=ScriptProblemKind.INTERPRETER, name=program, script=entry.path, line=1, certain=sure
+                    kind=ScriptProblemKind.INTERPRETER, name=program, script=entry.path, line=1, certain=certain
                 )
 
 
 def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
-    """The syntax errors that the shells of its scripts report; the survey found those of Python."""
+    """The syntax errors that the shells of its scripts report; the inspection found those of Python."""
     hook = inspection.bundle.hook
     assert isinstance(hook.action, Command)
     with contextlib.suppress(ValueError):
@@ -130,7 +130,7 @@ def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
 
 def _syntax_error(shell: str, content: bytes) -> str:
     """The first error that a shell reports of a script; it reads the bytes on stdin and executes none of them."""
-    program = next((f"{place}/{shell}" for place in SHELL_FOLDERS if os.access(f"{place}/{shell}", os.X_OK)), "")
+    program = next((f"{folder}/{shell}" for folder in SHELL_FOLDERS if os.access(f"{folder}/{shell}", os.X_OK)), "")
     if not program:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The settings that loosen a gate: each counts only once a person confirmed it as it stands (decision 32)."""
+"""The settings that loosen a gate: each counts only once a person confirmed exactly its text (decision 32)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Setting:
 
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[Setting, ...]:
-    """Those that the file sets, and where they stand."""
+    """Those that the file sets, and the state of each."""
     model = msgspec.json.encode(settings.llm).decode()
-    ended = [agent for agent in _recorded_agents(ledger_state) if agent not in settings.ask_on_desktop.agents]
+    removed = [agent for agent in _recorded_agents(ledger_state) if agent not in settings.ask_on_desktop.agents]
     texts = (
         *_setting_texts(settings),
-        *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}") for agent in ended),
+        *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}") for agent in removed),
     )
     return tuple(_setting(key, text, model if key == "llm" else "", ledger_state) for key, text in texts)
 

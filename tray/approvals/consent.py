@@ -1,4 +1,4 @@
-"""The user's word: approve, revoke, deny, and the requests of those who may only ask."""
+"""The user's decisions: approve, revoke, deny, and the requests of those who may only ask."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Consent:
 
     def approve(self, key: str, digest: str, channel: str) -> HookState:
         """Approve exactly what was shown under this digest; refused when it is no longer what is proposed."""
-        standing = self._current(key, digest)
-        act = LedgerAction.REVOKE if digest == REMOVED else LedgerAction.APPROVE
-        self._write(act, standing, channel)
-        return standing
+        state = self._current(key, digest)
+        action = LedgerAction.REVOKE if digest == REMOVED else LedgerAction.APPROVE
+        self._write(action, state, channel)
+        return state
 
     @property
     def batch(self) -> ApprovalBatch:
@@ -73,20 +73,20 @@ class Consent:
 
     def deny(self, key: str, digest: str, channel: str) -> HookState:
         """Turn a proposal down. What was approved before stays in force."""
-        standing = self._current(key, digest)
-        self._write(LedgerAction.DENY, standing, channel)
-        return standing
+        state = self._current(key, digest)
+        self._write(LedgerAction.DENY, state, channel)
+        return state
 
     def revoke(self, key: str, channel: str) -> HookState:
         """Take the approval back: nothing of this hook runs from here on."""
-        standing = next((one for one in self._catalog.states if one.key == key and one.approved), None)
-        if standing is None:
+        state = next((one for one in self._catalog.states if one.key == key and one.approved), None)
+        if state is None:
             raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
         self._ledger.append(
-            LedgerAction.REVOKE, key, standing.approved, definition="", position=standing.position, channel=channel
+            LedgerAction.REVOKE, key, state.approved, definition="", position=state.position, channel=channel
         )  # fmt: skip
         self._catalog.refresh()
-        return standing
+        return state
 
     def confirm(self, key: str, digest: str, channel: str, *, accept: bool) -> None:
         """Confirm or turn down a setting that loosens a gate."""
@@ -94,25 +94,25 @@ class Consent:
         action = LedgerAction.APPROVE if accept else LedgerAction.DENY
         self._ledger.append(action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel)
 
-    def add_request(self, what: str, requester: str, grant: Callable[[], None]) -> ApprovalRequest:
+    def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> ApprovalRequest:
         """Put a request before the user; the same words asked twice are one request."""
         with self._lock:
-            known = next((one for one in self.requests if one.summary == what and not one.is_undo), None)
+            known = next((one for one in self.requests if one.summary == summary and not one.is_undo), None)
             if known:
                 return known
-            request = ApprovalRequest(id=str(next(self._numbers)), summary=what, requester=requester, grant=grant)
+            request = ApprovalRequest(id=str(next(self._numbers)), summary=summary, requester=requester, grant=grant)
             asked = [one for one in self.requests if not one.is_undo]
             self.requests = (*asked[1 - MAX_REQUESTS :], request, *(one for one in self.requests if one.is_undo))
             return request
 
-    def add_undo(self, what: str, requester: str, undo: Callable[[], None]) -> str:
+    def add_undo(self, summary: str, requester: str, undo: Callable[[], None]) -> str:
         """Put before the user what was done elsewhere, so that it can be taken back; returns the request's id."""
         with self._lock:
             request = ApprovalRequest(
-                id=str(next(self._numbers)), summary=what, requester=requester, grant=undo, is_undo=True
+                id=str(next(self._numbers)), summary=summary, requester=requester, grant=undo, is_undo=True
             )
             others = tuple(one for one in self.requests if not one.is_undo)
-            earlier = [one for one in self.requests if one.is_undo and one.summary != what]
+            earlier = [one for one in self.requests if one.is_undo and one.summary != summary]
             self.requests = (*others, *earlier[1 - MAX_UNDOS :], request)
         return request.id
 
@@ -138,20 +138,20 @@ class Consent:
 
     def _current(self, key: str, digest: str) -> HookState:
         self._catalog.refresh()
-        standing = next((one for one in self._catalog.states if one.key == key), None)
-        if standing is None or require_readable(standing).digest != digest:
+        state = next((one for one in self._catalog.states if one.key == key), None)
+        if state is None or require_readable(state).digest != digest:
             raise HooktrayError(
                 say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")
             )
-        return standing
+        return state
 
-    def _write(self, act: LedgerAction, state: HookState, channel: str) -> None:
-        self._append(act, state, channel)
+    def _write(self, action: LedgerAction, state: HookState, channel: str) -> None:
+        self._append(action, state, channel)
         self._catalog.refresh()
 
-    def _append(self, act: LedgerAction, state: HookState, channel: str) -> int:
-        book = self._ledger.append(
-            act, state.key, state.digest,
+    def _append(self, action: LedgerAction, state: HookState, channel: str) -> int:
+        ledger_state = self._ledger.append(
+            action, state.key, state.digest,
             definition=state.hook.definition, position=state.position, channel=channel,
         )  # fmt: skip
-        return book.version
+        return ledger_state.version

@@ -1,4 +1,4 @@
-"""What a person can do: switch, pause, mute, approve, deny, revoke, grant. The menu and the door both end here."""
+"""What a person can do: switch, pause, mute, approve, deny, revoke, grant. Menu, page and commands call it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tray.language import count, say
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 
-TERMINAL = "terminal (weak)"  # the way of what was typed at a terminal; a tray's click is the strong one
+TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a click in the tray is the strong one
 UNDO = "undo"
 
 Undo = Callable[[], None]  # takes back what was done; raises HooktrayError when it has been decided anew
 
 
 class Controls:
-    """Does what was decided, then says so: `switched` raises the alert, `changed` redraws the tray.
+    """Does what was decided, then announces it: `announce` raises the alert, `redraw` redraws the tray.
 
     `approved` gets each hook that was approved, as it was before, with what takes the approval back.
 
-    What loosens or takes something away comes with its way back.
+    What loosens a gate or takes something away comes with its undo.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Controls:
         catalog: HookCatalog,
         announce: Callable[[str, str, Undo | None], None],
         redraw: Callable[[], None],
-        approved: Callable[[HookState, Undo], None] = lambda standing, back: None,
+        approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
     ) -> None:
         self._switch = switch
         self._consent = consent
@@ -59,9 +59,9 @@ class Controls:
     def set_enabled(self, on: bool, channel: str) -> None:
         before = self._switch.state()
         self._switch.set_enabled(on, channel)
-        said = say("Hooks are on") if on else say("Hooks are off")
+        text = say("Hooks are on") if on else say("Hooks are off")
         tightens = on and channel != TERMINAL
-        self._announce(said, channel, None if tightens else lambda: self._switch.restore(before, UNDO))
+        self._announce(text, channel, None if tightens else lambda: self._switch.restore(before, UNDO))
 
     def toggle(self, channel: str) -> None:
         self.set_enabled(not self._switch.state().enabled, channel)
@@ -73,10 +73,10 @@ class Controls:
         self._switch.pause(until, agent=agent, session=session, channel=channel)
         clock = time.strftime("%H:%M", time.localtime(until))
         if whom := " ".join(filter(None, (agent, sanitise(session, 60)))):
-            said = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
+            text = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
         else:
-            said = say("Hooks are paused until {time}", time=clock)
-        self._announce(said, channel, lambda: self._switch.restore(before, UNDO))
+            text = say("Hooks are paused until {time}", time=clock)
+        self._announce(text, channel, lambda: self._switch.restore(before, UNDO))
         return until
 
     def resume(self, channel: str) -> None:
@@ -106,19 +106,19 @@ class Controls:
         """Approve a hook's exact bytes, or confirm a setting."""
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, channel, accept=True)
-            said = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
-            self._announce(said, channel, self._undo_last())
+            text = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
+            self._announce(text, channel, self._undo_last())
             return
-        standing = self._consent.approve(key, digest, channel)
-        name = standing.hook.name
+        state = self._consent.approve(key, digest, channel)
+        name = state.hook.name
         if digest == REMOVED:
-            said = say("{name} is revoked", name=name)
+            text = say("{name} is revoked", name=name)
         else:
-            said = say("{name} is approved ({digest})", name=name, digest=digest[:8])
+            text = say("{name} is approved ({digest})", name=name, digest=digest[:8])
         undo = self._undo_last()
-        self._announce(said, channel, undo)
+        self._announce(text, channel, undo)
         if digest != REMOVED:
-            self._approved(standing, self._tracked_undo(said, "", undo))
+            self._approved(state, self._tracked_undo(text, "", undo))
 
     @property
     def batch(self) -> ApprovalBatch:
@@ -129,9 +129,9 @@ class Controls:
         approved = self._consent.approve_batch(digest, channel)
         done = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
         self._announce(done, channel, lambda: self._undo_all([version for _, version in approved]))
-        for standing, version in approved:
-            one = say("{name} is approved ({digest})", name=standing.hook.name, digest=standing.digest[:8])
-            self._approved(standing, self._tracked_undo(one, "", partial(self._consent.undo, version, UNDO)))
+        for state, version in approved:
+            text = say("{name} is approved ({digest})", name=state.hook.name, digest=state.digest[:8])
+            self._approved(state, self._tracked_undo(text, "", partial(self._consent.undo, version, UNDO)))
 
     def deny(self, key: str, digest: str, channel: str) -> None:
         if key.startswith("setting:"):
@@ -142,11 +142,11 @@ class Controls:
         self._announce(say("{name} is denied", name=name), channel, self._undo_last())
 
     def revoke(self, key: str, channel: str) -> None:
-        standing = self._consent.revoke(key, channel)
-        self._announce(say("{name} is revoked", name=standing.hook.name), channel, self._undo_last())
+        state = self._consent.revoke(key, channel)
+        self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo_last())
 
-    def add_request(self, what: str, requester: str, grant: Callable[[], None]) -> None:
-        self._consent.add_request(what, requester, grant)
+    def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> None:
+        self._consent.add_request(summary, requester, grant)
         self._redraw()
 
     def resolve(self, request: str, *, accept: bool) -> None:
@@ -182,20 +182,20 @@ class Controls:
         if refused is not None and not done:
             raise refused
 
-    def _announce(self, what: str, channel: str, undo: Undo | None = None) -> None:
-        self._announce_change(what, channel, self._tracked_undo(what, channel, undo) if undo else None)
+    def _announce(self, text: str, channel: str, undo: Undo | None = None) -> None:
+        self._announce_change(text, channel, self._tracked_undo(text, channel, undo) if undo else None)
         self._redraw()
 
-    def _tracked_undo(self, what: str, channel: str, undo: Undo) -> Undo:
-        """Said once it was gone. What was typed at a terminal stands in the menu, too, and is taken back once."""
+    def _tracked_undo(self, text: str, channel: str, undo: Undo) -> Undo:
+        """The undo, announced once done. After a command at a terminal it is in the menu, too, and works once."""
 
-        def back() -> None:
+        def undo_and_announce() -> None:
             undo()
-            self._announce(say("Taken back: {what}", what=what), "")
+            self._announce(say("Taken back: {what}", what=text), "")
 
         if channel != TERMINAL:
-            return back
-        request = self._consent.add_undo(what, say("a terminal"), back)
+            return undo_and_announce
+        request = self._consent.add_undo(text, say("a terminal"), undo_and_announce)
         return lambda: self._undo_request(request)
 
     def _undo_request(self, request: str) -> None:

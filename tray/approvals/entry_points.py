@@ -21,27 +21,27 @@ DEVICES = "/dev/"
 
 def in_argv(argv: Sequence[str], command: Command) -> Iterator[EntryPoint]:
     """The scripts among the words of a line that no shell reads; its first word is the program's path."""
-    for place, is_script in program_positions(argv, 0):
-        word = argv[place]
-        if is_script or place == 0 or "/" in word or "\\" in word:
-            by_name = place == 0 and bool(command.interpreter)
-            program = _interpreter(argv, place) if is_script else ""
+    for position, is_script in program_positions(argv, 0):
+        word = argv[position]
+        if is_script or position == 0 or "/" in word or "\\" in word:
+            by_name = position == 0 and bool(command.interpreter)
+            program = _interpreter(argv, position) if is_script else ""
             yield from _entry_point(absolute(word, command.folder), program, by_name=by_name)
 
 
 def in_shell(hook: Hook, command: Command) -> Iterator[EntryPoint]:
     """The same for a line for a shell. Raises ValueError when a quote is not closed."""
-    found = split.words(command.line, declared_values(hook, command))
-    for group in split.commands(found):
+    words = split.words(command.line, declared_values(hook, command))
+    for group in split.commands(words):
         argv = [word.text for word in group]
-        for place, is_script in program_positions(argv, 0):
-            word = group[place]
+        for position, is_script in program_positions(argv, 0):
+            word = group[position]
             if word.is_literal and (is_script or "/" in word.text):
-                program = _interpreter(argv, place) if is_script else ""
+                program = _interpreter(argv, position) if is_script else ""
                 yield from _entry_point(absolute(word.text, command.folder), program)
         plain = [word.text for word in group if not word.redirect]
         if plain and takes_code_from_stdin(plain):
-            yield from _stdin_programs(group, found, command.folder)
+            yield from _stdin_programs(group, words, command.folder)
 
 
 def _entry_point(path: str, program: str, *, by_name: bool = False) -> Iterator[EntryPoint]:
@@ -78,21 +78,21 @@ def data_words(words: Sequence[tuple[str, str]], run: set[str]) -> Iterator[tupl
 
 
 def _stdin_programs(
-    group: Sequence[split.ShellWord], found: Sequence[split.ShellWord], folder: str
+    group: Sequence[split.ShellWord], words: Sequence[split.ShellWord], folder: str
 ) -> Iterator[EntryPoint]:
     """What an interpreter reads as its program: the files behind `<`, or those that the rest of the line gives it."""
-    others = (word for word in found if word.command != group[0].command)
+    others = (word for word in words if word.command != group[0].command)
     for word in (*others, *(word for word in group if word.redirect == "<")):
         if word.is_literal and not word.is_output and (word.redirect or "/" in word.text) and "://" not in word.text:
             yield from _entry_point(absolute(word.text, folder), group[0].text)
 
 
-def _interpreter(argv: Sequence[str], place: int) -> str:
+def _interpreter(argv: Sequence[str], position: int) -> str:
     """The interpreter that runs the script at this place, where a word names it."""
-    for start in range(place):
+    for start in range(position):
         if any(at == start for at, _ in program_positions(argv, 0)):
             found = parse_invocation(argv[start:])
-            if found is not None and found.source is ProgramSource.SCRIPT and start + found.place == place:
+            if found is not None and found.source is ProgramSource.SCRIPT and start + found.place == position:
                 word = _program_name(argv[start:])
                 return word if "/" in word else shutil.which(word) or word
     return PurePath(argv[0]).name

@@ -48,13 +48,13 @@ class MissingError(HooktrayError):
 def require_present(argv: Sequence[str], folder: str, known: Callable[[str], bool] = bool, depth: int = 0) -> None:
     """Raise HooktrayError for what this command would run and is no file. `known` words have no unknown variables.
 
-    With a `depth` it stands inside a text, where no word can be replaced by its approved copy.
+    With a `depth` it is inside a text, where no word can be replaced by its approved copy.
     """
-    for place, is_script in program_positions(argv, 0):
-        word = argv[place]
+    for position, is_script in program_positions(argv, 0):
+        word = argv[position]
         if not known(word):
             continue
-        _require_safe_imports(argv[place:])
+        _require_safe_imports(argv[position:])
         if not (is_script or "/" in word or "\\" in word):
             continue
         path = absolute(word, folder)
@@ -103,37 +103,37 @@ def absolute(word: str, folder: str) -> str:
 
 
 def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]]:
-    """The places of the words that name what is run, as far as words tell; True for a file that another one runs."""
+    """The positions of the words that name what is run, as far as known; True for a file that another one runs."""
     if at >= len(argv):
         return
     yield at, False
     name, found = PurePath(argv[at]).name, parse_invocation(argv[at:])
     if name in WRAPPERS | WRAPPERS_WITH_ARGUMENT:
-        for place in _wrapped_positions(argv, at + 1, skip=name in WRAPPERS_WITH_ARGUMENT):
-            yield from program_positions(argv, place)
+        for position in _wrapped_positions(argv, at + 1, skip=name in WRAPPERS_WITH_ARGUMENT):
+            yield from program_positions(argv, position)
     elif name == "find":
-        for place in (place for place, word in enumerate(argv) if place > at and word in FIND_ACTIONS):
-            yield from program_positions(argv, place + 1)
+        for position in (position for position, word in enumerate(argv) if position > at and word in FIND_ACTIONS):
+            yield from program_positions(argv, position + 1)
     elif argv[at] in SOURCE_COMMANDS:
-        yield from ((place, True) for place in range(at + 1, min(at + 2, len(argv))))
+        yield from ((position, True) for position in range(at + 1, min(at + 2, len(argv))))
     elif found is not None:
         yield from ((at + found.place, True),) if found.source is ProgramSource.SCRIPT else ()
     elif name in FILE_OPTION_PROGRAMS:
-        files = (place + 1 for place in range(at + 1, len(argv) - 1) if argv[place] in ("-f", "--file"))
-        yield from ((place, True) for place in files)
+        files = (position + 1 for position in range(at + 1, len(argv) - 1) if argv[position] in ("-f", "--file"))
+        yield from ((position, True) for position in files)
     elif name not in NON_EXECUTING:
-        yield from ((place, True) for place in range(at + 1, len(argv)) if SCRIPT.fullmatch(argv[place]))
+        yield from ((position, True) for position in range(at + 1, len(argv)) if SCRIPT.fullmatch(argv[position]))
 
 
 def _wrapped_positions(argv: Sequence[str], at: int, *, skip: bool) -> Iterator[int]:
     """Where the command of a runner may begin: behind options, which may have a value, numbers and assignments."""
     after_option = False
-    for place in range(at, len(argv)):
-        word = argv[place]
+    for position in range(at, len(argv)):
+        word = argv[position]
         if word.startswith("-"):
             after_option = word != "--"
         elif not (ASSIGNMENT.match(word) or NUMBER.fullmatch(word)):
-            yield place
+            yield position
             if not after_option and not skip:
                 return
             skip, after_option = False, False
@@ -158,9 +158,9 @@ def interprets_python(program: str) -> bool:
 
 def _shell_code(argv: Sequence[str]) -> Iterator[str]:
     """Lines for a shell among the words: of `sh -c`, `eval`, `trap`."""
-    for place, _ in program_positions(argv, 0):
-        name, found = PurePath(argv[place]).name, parse_invocation(argv[place:])
+    for position, _ in program_positions(argv, 0):
+        name, found = PurePath(argv[position]).name, parse_invocation(argv[position:])
         if name in EVALUATORS:
-            yield " ".join(argv[place + 1 : place + 2] if name == "trap" else argv[place + 1 :])
+            yield " ".join(argv[position + 1 : position + 2] if name == "trap" else argv[position + 1 :])
         elif found and found.source is ProgramSource.CODE and INTERPRETERS.get(VERSION.sub("", name)) is SHELL:
-            yield argv[place + found.place]
+            yield argv[position + found.place]

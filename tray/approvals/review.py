@@ -59,10 +59,10 @@ def describe_action(action: Action) -> str:
 
 def format_definition(definition: str) -> list[str]:
     """The definition in words: a rule's verdict is kept as a number, which says nothing to a reader."""
-    found = json.loads(definition)
-    if found.get("kind") == Rule.__name__:
-        found["action"]["verdict"] = Verdict(found["action"]["verdict"]).word
-    return json.dumps(found, indent=2, ensure_ascii=False).splitlines()
+    document = json.loads(definition)
+    if document.get("kind") == Rule.__name__:
+        document["action"]["verdict"] = Verdict(document["action"]["verdict"]).word
+    return json.dumps(document, indent=2, ensure_ascii=False).splitlines()
 
 
 def _lines(state: HookState, copies: Copies) -> Iterator[str]:
@@ -102,22 +102,22 @@ def _files(state: HookState, copies: Copies) -> Iterator[str]:
 
 
 def _findings(state: HookState, copies: Copies) -> Iterator[str]:
-    """What a look at the files found, before anything of the hook has run."""
-    survey = state.inspection
-    if survey is None:
+    """What the inspection of the files found, before anything of the hook has run."""
+    inspection = state.inspection
+    if inspection is None:
         return
-    wrong = problems(survey)
-    if wrong:
+    found = problems(inspection)
+    if found:
         yield say("Found wrong, before anything of it has run:")
-        yield from (f"  {describe(lack)}" for lack in wrong)
+        yield from (f"  {describe(problem)}" for problem in found)
         yield ""
-    if survey.dependencies.files:
+    if inspection.dependencies.files:
         yield say("Covered, and run as it is now:")
         yield from (
-            f"  {path}: {_inclusion_text(reason)}" for path, reason in sorted(survey.dependencies.files.items())
+            f"  {path}: {_inclusion_text(reason)}" for path, reason in sorted(inspection.dependencies.files.items())
         )
         yield ""
-    for title, names in _uncovered_data(survey, copies.written_files(state.approved) if state.approved else ()):
+    for title, names in _uncovered_data(inspection, copies.written_files(state.approved) if state.approved else ()):
         yield title
         yield from (f"  {name}" for name in names)
         yield ""
@@ -143,8 +143,8 @@ def _uncovered_data(inspection: Inspection, beside: tuple[str, ...]) -> Iterator
 
 
 def _inclusion_text(reason: Inclusion) -> str:
-    place = f"{reason.script}:{reason.line}" if reason.line else reason.script
-    return say(INCLUSION_TEXTS[reason.kind], script=place)
+    location = f"{reason.script}:{reason.line}" if reason.line else reason.script
+    return say(INCLUSION_TEXTS[reason.kind], script=location)
 
 
 def _trial_text(hook: Hook) -> str:
@@ -191,16 +191,16 @@ def _approved_definition(state: HookState, copies: Copies) -> list[str]:
 
 
 def _withheld(state: HookState, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:
-    """The variables that the scripts speak of and will not get, so that nobody has to find out the hard way."""
+    """The variables that the scripts mention and will not get."""
     if state.digest == REMOVED:
         return
     names = clean(environment, wanted=state.hook.env, extra={}).withheld
     texts = b"\n".join(_bytes(copies.path(state.digest, path)) for path in state.covered)
-    spoken = mentioned_in(texts, names)
-    if spoken:
+    mentioned = mentioned_in(texts, names)
+    if mentioned:
         yield say(
             "Withheld, although a script speaks of them: {names}. `env:` in the hook lets one through.",
-            names=", ".join(spoken),
+            names=", ".join(mentioned),
         )
 
 

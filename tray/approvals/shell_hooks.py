@@ -47,7 +47,7 @@ def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
 
 
 def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str]) -> str:
-    """The line with the copy's place wherever a word names a file that has one, and with the whole path of data."""
+    """The line with the copy's path wherever a word names a file that has one, and with the whole path of data."""
 
     def copy(word: split.ShellWord) -> str | None:
         path = _path(word, command)
@@ -62,9 +62,9 @@ def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str]) -> str
 
 def require_line(hook: Hook, command: Command) -> None:
     """What the line runs has to be here to be read. Raises HooktrayError."""
-    places = declared_values(hook, command)
+    placeholders = declared_values(hook, command)
     try:
-        found, texts = split.parse(command.line, places)
+        found, texts = split.parse(command.line, placeholders)
         inside = [
             one
             for part in (*(word.raw for word in found if has_substitution(word)), *_expandable(texts))
@@ -75,8 +75,8 @@ def require_line(hook: Hook, command: Command) -> None:
     for group in split.commands(found):
         known = {word.text for word in group if word.is_literal}
         require_present([word.text for word in group], command.folder, known.__contains__)
-        for place, _ in program_positions([word.text for word in group], 0):
-            _reject_project_program(group[place])
+        for position, _ in program_positions([word.text for word in group], 0):
+            _reject_project_program(group[position])
         given = [text.text for text in texts if text.command == group[0].command]
         _check_stdin_program(
             group, [word for word in found if word.command != group[0].command], given, command.folder

@@ -112,7 +112,7 @@ def import_hooks(
         return
     plan = hook_import.import_hooks(site, name, blocking_problem_of)
     if _apply(name, plan, "imported", partial(apply_connect, site, name, plan, backups), dry_run, yes):
-        test_imported(site, name)
+        try_imported(site, name)
 
 
 @app.command(name="agents")
@@ -197,7 +197,7 @@ def _refuse_agents(name: str) -> None:
         )
 
 
-def test_imported(site: Site, agent: str) -> None:
+def try_imported(site: Site, agent: str) -> None:
     """Run each imported hook that is approved already once on a test event; the others run when they are approved."""
     from tray.app import build_catalog, open_stores
     from tray.app.trials import imported_from, run_trial

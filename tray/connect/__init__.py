@@ -1,4 +1,4 @@
-"""Wiring an agent to Hooktray and taking the wires out again: one agent, one file; CONNECTORS lists them."""
+"""Connects agents to Hooktray and disconnects them: one agent, one file; CONNECTORS lists them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tray.edit.file_changes import apply, read_state, remove_folders
 from tray.errors import HooktrayError
 from tray.paths import unwritable_error
 
-LOCK_TIMEOUT = 20.0  # seconds for somebody else's writing to end
+LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
 
 
 class Connector(Protocol):
-    """What each agent's module offers. Nothing is written by any of it: plans are carried out by `write`.
+    """What each agent's module offers. None of it writes: `apply_connect` and `apply_disconnect` carry out plans.
 
-    `wires` are our entries as they stand in the agent's settings. `trust` is what the agent's own files say of their
-    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing. `probe` is
-    the payload with which this agent would tell of an event that no hook is for.
+    `relay_entries` are our entries in the agent's settings. `trust` is what the agent's own files say of their
+    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing.
+    `probe_payload` is this agent's payload for an event that no hook is for.
     """
 
     NAME: str  # as people call it
@@ -43,18 +43,18 @@ CONNECTORS: dict[str, Connector] = {
 
 
 def apply_connect(site: Site, agent: str, plan: Plan, backups: Backups | None = None) -> None:
-    """Carry out a plan to connect: what stood there is in our book before anything is touched."""
+    """Carry out a plan to connect: the old contents are in our backups before anything is touched."""
     backups = backups or site.backups
     with _lock(site):
         if all(read_state(change.path) == change.after for change in plan.changes):
-            return  # somebody was quicker, with the same in mind
-        pages = [(change.path, backups.get(change.path)) for change in plan.changes]
+            return  # another process made the same changes first
+        earlier = [(change.path, backups.get(change.path)) for change in plan.changes]
         backups.record(agent, plan.changes, ())
         try:
             folders = apply(plan.changes)
         except BaseException:
-            for path, page in pages:
-                backups.save(page) if page else backups.delete(path)
+            for path, backup in earlier:
+                backups.save(backup) if backup else backups.delete(path)
             raise
         backups.record(agent, plan.changes, folders)
 
@@ -65,7 +65,7 @@ def apply_disconnect(site: Site, agent: str, plan: Plan, backups: Backups | None
     with _lock(site):
         if all(read_state(change.path) == change.after for change in plan.changes):
             return
-        folders = [folder for kept in backups.of_agent(agent) for folder in kept.folders]
+        folders = [folder for backup in backups.of_agent(agent) for folder in backup.folders]
         apply(plan.changes)
         with contextlib.suppress(OSError):
             for change in plan.changes:
@@ -75,15 +75,15 @@ def apply_disconnect(site: Site, agent: str, plan: Plan, backups: Backups | None
 
 @contextlib.contextmanager
 def _lock(site: Site) -> Iterator[None]:
-    """One at a time, so that nobody's notes of what stood there are lost to another command or the menu."""
+    """One at a time, so that another command or the menu cannot overwrite a backup."""
     from filelock import FileLock, Timeout  # not needed to look
 
     try:
-        held = FileLock(site.paths.state / "connections.lock", timeout=LOCK_TIMEOUT).acquire()
+        lock = FileLock(site.paths.state / "connections.lock", timeout=LOCK_TIMEOUT).acquire()
     except Timeout as error:
-        said = "another `hooktray connect` or `disconnect` is at work"
-        raise HooktrayError(said, hint="wait for its end and try again; nothing was written") from error
+        message = "another `hooktray connect` or `disconnect` is at work"
+        raise HooktrayError(message, hint="wait for its end and try again; nothing was written") from error
     except OSError as error:
         raise unwritable_error(site.paths.state, error) from error
-    with held:
+    with lock:
         yield

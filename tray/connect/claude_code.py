@@ -47,7 +47,7 @@ def settings_path(site: Site) -> Path:
 
 
 def _settings_paths(site: Site) -> tuple[Path, ...]:
-    """The file of this scope; without a scope the user's, and whichever others we wrote."""
+    """The file of this scope; without a scope the user's, and all others that we wrote."""
     own = settings_path(site)
     others = () if site.scope else other_files(site, AGENT, own)
     return (own, *(path for path in others if any(_relay_entries(path, {}))))
@@ -60,8 +60,8 @@ def is_installed(site: Site) -> bool:
 def connect(site: Site) -> Plan:
     paths, groups = _settings_paths(site), desired_groups(site.relay)
     changes = [_edited(site, path, groups) for path in paths]
-    mute = tuple(filter(None, map(_comment_problem, paths)))
-    return Plan(changes=tuple(filter(None, changes)), notes=mute or (TRUST_HINT,))
+    problems = tuple(filter(None, map(_comment_problem, paths)))
+    return Plan(changes=tuple(filter(None, changes)), notes=problems or (TRUST_HINT,))
 
 
 def _edited(site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
@@ -75,44 +75,47 @@ def _edited(site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | N
 
 
 def disconnect(site: Site) -> Plan:
-    found = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in _settings_paths(site)]
-    return Plan(changes=tuple(filter(None, found)))
+    paths = _settings_paths(site)
+    changes = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in paths]
+    return Plan(changes=tuple(filter(None, changes)))
 
 
 def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
     today = desired_groups(site.relay) if site.relay else {}
-    return tuple(wire for path in _settings_paths(site) for wire in _relay_entries(path, today))
+    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, today))
 
 
 def _relay_entries(path: Path, today: Mapping[str, Any]) -> Iterator[RelayEntry]:
     text = read_or_empty(path)
-    for one in handlers(JsonText(text, str(path))) if not is_blank(text) else ():
-        event = one.event.key
-        if said := one.relay:
+    for handler in handlers(JsonText(text, str(path))) if not is_blank(text) else ():
+        event = handler.event.key
+        if command := handler.relay:
             yield RelayEntry(
                 event=event,
-                argv=_argv(one.value),
+                argv=_argv(handler.value),
                 path=str(path),
-                state_folder=said.state_folder,
-                required_files=said.required_files,
-                up_to_date=event in today and one.value == today[event][0]["hooks"][0],
+                state_folder=command.state_folder,
+                required_files=command.required_files,
+                up_to_date=event in today and handler.value == today[event][0]["hooks"][0],
             )
 
 
 def trust(site: Site) -> str:
-    """What stands in the way of our lines, or that nothing does, as far as the agent's files say.
+    """What keeps the agent from running our entries, or that nothing does, as far as its files say.
 
     Its sessions at a terminal hold all hooks back until the folder is trusted; `claude -p` asks nobody.
     """
-    if mute := _comment_problem(settings_path(site)):
-        return f"off: {mute}"
+    if problem := _comment_problem(settings_path(site)):
+        return f"off: {problem}"
     for scope in SCOPES:
         path = settings_path(replace(site, scope=scope))
         if _read(path).get("disableAllHooks") is True:
             return f"off: Claude Code runs no hook: take `disableAllHooks` out of {path}"
-    found = _read(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json").get("projects")
-    known = {folder: one for folder, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
-    if any(known.get(str(one), {}).get("hasTrustDialogAccepted") is True for one in (site.cwd, *site.cwd.parents)):
+    projects = _read(site.folder("CLAUDE_CONFIG_DIR") / ".claude.json").get("projects")
+    every = projects if isinstance(projects, dict) else {}
+    known = {folder: project for folder, project in every.items() if isinstance(project, dict)}
+    folders = map(str, (site.cwd, *site.cwd.parents))
+    if any(known.get(folder, {}).get("hasTrustDialogAccepted") is True for folder in folders):
         return "trusted here"
     if str(site.cwd) in known and site.cwd != site.home:  # from home, the menu looks at all folders alike
         return f"asks: start `claude` in {site.cwd} and say that you trust it: until then no hook runs"
@@ -132,8 +135,8 @@ def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
 def _comment_problem(path: Path) -> str:
     """Claude Code takes a file with comments for none at all."""
     text = read_or_empty(path)
-    at = JsonText(text, str(path)).first_comment_line if not is_blank(text) else 0
-    return f"Claude Code reads no settings with comments: remove the one in {path}:{at}" if at else ""
+    line = JsonText(text, str(path)).first_comment_line if not is_blank(text) else 0
+    return f"Claude Code reads no settings with comments: remove the one in {path}:{line}" if line else ""
 
 
 def desired_groups(relay: tuple[str, ...]) -> dict[str, Any]:
@@ -149,37 +152,37 @@ def desired_groups(relay: tuple[str, ...]) -> dict[str, Any]:
 
 def _add(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
     """The text with our groups for the events that have none of ours yet."""
-    sheet = JsonText(text, path)
-    there = {one.event.key for one in handlers(sheet) if one.relay}
-    missing = {event: group for event, group in groups.items() if event not in there}
-    return add_groups(sheet, missing) if missing else text
+    document = JsonText(text, path)
+    connected = {handler.event.key for handler in handlers(document) if handler.relay}
+    missing = {event: group for event, group in groups.items() if event not in connected}
+    return add_groups(document, missing) if missing else text
 
 
 def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
-    """Our entries as they are written today, in their place; what is there twice or no longer wanted goes."""
-    sheet, seen, gone = JsonText(text, path), set[str](), set[int]()
+    """Our entries as they are written today, in their place; duplicates and outdated ones are removed."""
+    document, seen, removed = JsonText(text, path), set[str](), set[int]()
     edits: list[TextEdit] = []
-    for place, one in enumerate(handlers(sheet)):
-        event = one.event.key
-        if not one.relay:
+    for index, handler in enumerate(handlers(document)):
+        event = handler.event.key
+        if not handler.relay:
             continue
         if event in seen or event not in groups:
-            gone.add(place)
+            removed.add(index)
             continue
         seen.add(event)
         today = groups[event][0]["hooks"][0]
-        edits += [] if one.value == today else [sheet.replace(one.handler, today)]
-    return remove_handlers(JsonText(sheet.apply(edits), path), gone) if edits or gone else text
+        edits += [] if handler.value == today else [document.replace(handler.handler, today)]
+    return remove_handlers(JsonText(document.apply(edits), path), removed) if edits or removed else text
 
 
 def _strip(text: bytes, path: str) -> bytes:
     """The text without any entry of ours."""
-    sheet = JsonText(text, path)
-    return remove_handlers(sheet, {place for place, one in enumerate(handlers(sheet)) if one.relay})
+    document = JsonText(text, path)
+    return remove_handlers(document, {index for index, handler in enumerate(handlers(document)) if handler.relay})
 
 
 def _handler(words: tuple[str, ...]) -> dict[str, Any]:
-    if sys.platform == "win32":  # its own shell there is whichever it finds
+    if sys.platform == "win32":  # there it runs whichever shell it finds
         program, *rest = relay_command.cmd_argv(words)
         return {"command": program, "args": rest}
     return {"command": relay_command.shell_line(words)}

@@ -1,7 +1,7 @@
-"""How each agent stands: installed, connected, trusted, firing, last heard of, and what to do about it; pure data.
+"""The state of each agent: installed, connected, trusted, firing, last event, and what to do about it; pure data.
 
 In that order: each word says something of its own, and `firing` takes all before it (docs/connect.md). `doctor` and
-the menu ask here; `try_out` sends a real event through the agent's own configured line.
+the menu ask here; `send_test_event` sends a real event through the agent's own configured command.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tray.errors import HooktrayError
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE
 from tray.text import sanitise
 
-COMMAND_TIMEOUT = 10.0  # seconds for the line to end
+COMMAND_TIMEOUT = 10.0  # seconds for the command to end
 JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was answered
 POLL_INTERVAL = 0.05
-OFF, ASKS = "off: ", "asks: "  # how a connector says that the agent does not run our lines, or asks its user first
+OFF, ASKS = "off: ", "asks: "  # how a connector says that the agent does not run our entries, or asks its user first
 
 StaleReason = tuple[str, str]  # what is not as it should be, and what connecting again does about it
 OUTDATED: StaleReason = ("its lines are not those of this version", "brings them up to date")
-LastEvent = Callable[[str], float | None]  # when an agent was last heard of, our own events aside
+LastEvent = Callable[[str], float | None]  # the time of an agent's last event, our own events left out
 IsRecorded = Callable[[str], bool]  # whether the journal knows this session
 
 
@@ -36,7 +36,7 @@ IsRecorded = Callable[[str], bool]  # whether the journal knows this session
 class Connection:
     """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say.
 
-    `stale`: our lines are not those that connecting would write now.
+    `stale`: our entries are not those that connecting would write now.
     """
 
     agent: str
@@ -57,19 +57,19 @@ class Connection:
 
     @property
     def trusted(self) -> bool | None:
-        """Whether the agent runs our lines, as far as its own files tell; None = they do not, or it will ask."""
+        """Whether the agent runs our entries, as far as its own files say; None = they do not, or it will ask."""
         return None if not self.trust or self.trust.startswith(ASKS) else not self.trust.startswith(OFF)
 
 
 def connections(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[Connection]:
-    """All agents; with `seen` each connected one is tried out."""
+    """All agents; with `is_recorded`, each connected one gets a test event."""
     return [connection(site, agent, last_event, is_recorded) for agent in CONNECTORS]
 
 
 def connection(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> Connection:
-    one = CONNECTORS[agent]
+    connector = CONNECTORS[agent]
     try:
-        wires, trust = one.relay_entries(site), one.trust(site)
+        entries, trust = connector.relay_entries(site), connector.trust(site)
     except HooktrayError as error:
         return Connection(
             agent=agent,
@@ -78,71 +78,71 @@ def connection(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRec
             problem=error.message,
             advice=tuple(filter(None, (error.hint,))),
         )
-    events = tuple(dict.fromkeys(wire.event for wire in wires))
-    astray = _wrong_target(site, wires)
+    events = tuple(dict.fromkeys(entry.event for entry in entries))
+    wrong_target = _wrong_target(site, entries)
     failure = ""
-    if wires and is_recorded:
-        failure = (
-            f"{wires[0].path}: nothing can arrive" if astray else send_test_event(site, agent, wires, is_recorded)
-        )
+    if entries and is_recorded and wrong_target:
+        failure = f"{entries[0].path}: nothing can arrive"
+    elif entries and is_recorded:
+        failure = send_test_event(site, agent, entries, is_recorded)
     last = last_event(agent)
-    found = Connection(
+    result = Connection(
         agent=agent,
-        installed=bool(wires) or one.is_installed(site),
+        installed=bool(entries) or connector.is_installed(site),
         events=events,
-        missing=tuple(event for event in _expected(agent) if event not in events) if wires else (),
-        files=tuple(dict.fromkeys(wire.path for wire in wires)),
-        trust=trust if wires else "",
-        firing=None if is_recorded is None or not wires else not failure and not trust.startswith(OFF),
+        missing=tuple(event for event in _expected(agent) if event not in events) if entries else (),
+        files=tuple(dict.fromkeys(entry.path for entry in entries)),
+        trust=trust if entries else "",
+        firing=None if is_recorded is None or not entries else not failure and not trust.startswith(OFF),
         last_event=last,
         problem=failure,
     )
-    is_old = bool(found.missing) or not all(wire.up_to_date for wire in wires)
-    stale = astray or (OUTDATED if is_old else None)
-    return replace(found, stale=bool(stale), advice=tuple(_advice(site, found, stale)))
+    is_old = bool(result.missing) or not all(entry.up_to_date for entry in entries)
+    stale = wrong_target or (OUTDATED if is_old else None)
+    return replace(result, stale=bool(stale), advice=tuple(_advice(site, result, stale)))
 
 
 def _expected(agent: str) -> list[str]:
     return [event for event in DIALECTS[agent].EVENTS if event not in EXCLUDED_EVENTS and "<" not in event]
 
 
-def _wrong_target(site: Site, wires: tuple[RelayEntry, ...]) -> StaleReason | None:
-    """Why events of these lines cannot come here; None when they can."""
-    needed = dict.fromkeys(path for wire in wires for path in wire.required_files if Path(path).is_absolute())
-    gone = next((path for path in needed if not Path(path).exists()), "")
-    if gone:
-        return f"{gone} is not there any more, so its lines do nothing", "mends them"
-    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older lines do not name the usual folder
-    if not {wire.state_folder for wire in wires} <= here:
+def _wrong_target(site: Site, entries: tuple[RelayEntry, ...]) -> StaleReason | None:
+    """Why the events of these entries cannot come here; None when they can."""
+    needed = dict.fromkeys(path for entry in entries for path in entry.required_files if Path(path).is_absolute())
+    missing = next((path for path in needed if not Path(path).exists()), "")
+    if missing:
+        return f"{missing} is not there any more, so its lines do nothing", "mends them"
+    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older entries do not name the usual folder
+    if not {entry.state_folder for entry in entries} <= here:
         return "its lines lead to another Hooktray", "leads them here"
     return None
 
 
-def _advice(site: Site, one: Connection, stale: StaleReason | None) -> list[str]:
-    """What to do first stands first."""
-    if not one.connected:
-        return [f"`{_reconnect_command(site, one)}` connects it"] if one.installed else []
-    said = [f"{stale[0]}; {_reconnect_command(site, one)} {stale[1]}"] if stale else []
-    if not one.trusted and one.trust:
-        said.append(one.trust.partition(": ")[2])
-    if one.problem and not stale:
-        said.append(
-            f"start the tray (`hooktray run`) and try again; if that does not help, {_reconnect_command(site, one)}"
-        )
-    if one.last_event is None and not one.trust.startswith((OFF, ASKS)) and not one.problem:
-        more = "" if one.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
-        said.append(f"never heard of: begin a session{more}")
-    return said
+def _advice(site: Site, status: Connection, stale: StaleReason | None) -> list[str]:
+    """What to do, the first step first."""
+    if not status.connected:
+        return [f"`{_reconnect_command(site, status)}` connects it"] if status.installed else []
+    advice = [f"{stale[0]}; {_reconnect_command(site, status)} {stale[1]}"] if stale else []
+    if not status.trusted and status.trust:
+        advice.append(status.trust.partition(": ")[2])
+    if status.problem and not stale:
+        reconnect = _reconnect_command(site, status)
+        advice.append(f"start the tray (`hooktray run`) and try again; if that does not help, {reconnect}")
+    if status.last_event is None and not status.trust.startswith((OFF, ASKS)) and not status.problem:
+        more = "" if status.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
+        advice.append(f"never heard of: begin a session{more}")
+    return advice
 
 
-def _reconnect_command(site: Site, one: Connection) -> str:
-    """The command that writes these lines anew, and no others."""
-    plain = f"hooktray connect {one.agent}"
-    if one.agent != "claude-code" or not one.files or str(settings_path(replace(site, scope="user"))) in one.files:
-        return plain
-    path = Path(one.files[0])
+def _reconnect_command(site: Site, status: Connection) -> str:
+    """The command that writes these entries again, and no others."""
+    command = f"hooktray connect {status.agent}"
+    user_settings = str(settings_path(replace(site, scope="user")))
+    if status.agent != "claude-code" or not status.files or user_settings in status.files:
+        return command
+    path = Path(status.files[0])
     scope = "local" if path.name == SCOPES["local"] else "project"
-    return f"{plain} --scope {scope} in {path.parents[1]}"
+    return f"{command} --scope {scope} in {path.parents[1]}"
 
 
 def send_test_event(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
@@ -151,11 +151,11 @@ def send_test_event(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_
     Three agents say in the payload which event it is: ours is one that no hook is for. Shelley does not: hooks for
     its new conversations run.
     """
-    wire = next((wire for wire in entries if wire.event == "new-conversation"), entries[0])
+    entry = next((entry for entry in entries if entry.event == "new-conversation"), entries[0])
     session = f"{PROBE_PREFIX}{time.time_ns():x}"
     try:
         done = subprocess.run(
-            wire.argv,
+            entry.argv,
             input=json.dumps(CONNECTORS[agent].probe_payload(session, str(site.cwd))).encode(),
             capture_output=True,
             cwd=site.cwd,
@@ -164,13 +164,13 @@ def send_test_event(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{wire.path}: {wire.event}: {sanitise(str(error), 200)}"
+        return f"{entry.path}: {entry.event}: {sanitise(str(error), 200)}"
     if done.returncode:
         why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
-        return f"{wire.path}: {wire.event}: ended with {done.returncode}: {why}"
+        return f"{entry.path}: {entry.event}: ended with {done.returncode}: {why}"
     until = time.monotonic() + JOURNAL_TIMEOUT
     while not is_recorded(session):
         if time.monotonic() > until:
-            return f"{wire.path}: {wire.event}: ran, and nothing arrived"
+            return f"{entry.path}: {entry.event}: ran, and nothing arrived"
         time.sleep(POLL_INTERVAL)
     return ""

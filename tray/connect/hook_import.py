@@ -26,8 +26,8 @@ SHELLEY_HINT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookImporter:
-    """How one agent's hooks are moved. `extract` gives what stays, what goes and how many go, and for each that stays
-    why; it writes nothing."""
+    """How one agent's hooks are moved. `extract` returns what stays, what goes, how many go, and why each other
+    stays; it writes nothing."""
 
     settings: Callable[[Site], Path]
     relay_entries: Callable[[Site], Sequence[RelayEntry]]
@@ -66,62 +66,65 @@ def import_path(site: Site, agent: str) -> Path:
 
 
 def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
-    """Move what can run below us; the rest stays where it is, and is told."""
+    """Move what can run below us; the rest stays where it is, and the notes say why."""
     if agent == import_x_code.AGENT:
         return import_x_code.import_hooks(site, problem)
-    one, aside = _importer(site, agent), import_path(site, agent)
-    shown = one.settings(site)
-    path = resolve_links(shown)
-    now, kept = read_state(path), read_state(aside)
-    if kept is not None:
+    importer, destination = _importer(site, agent), import_path(site, agent)
+    display_path = importer.settings(site)
+    path = resolve_links(display_path)
+    settings, earlier = read_state(path), read_state(destination)
+    if earlier is not None:
         hint = f"`hooktray import-hooks {agent} --undo` puts them back first"
-        raise HooktrayError(f"{aside}: holds hooks that were imported before", hint=hint)
-    text = now.text if isinstance(now, File) else b""
+        raise HooktrayError(f"{destination}: holds hooks that were imported before", hint=hint)
+    text = settings.text if isinstance(settings, File) else b""
     nothing: Extracted = b"", b"", 0, []
-    stays, goes, moved, why = nothing if is_blank(text) else one.extract(site, text, path, aside, problem)
-    if not isinstance(now, File) or not (moved or why):
+    extracted = nothing if is_blank(text) else importer.extract(site, text, path, destination, problem)
+    stays, goes, moved, reasons = extracted
+    if not isinstance(settings, File) or not (moved or reasons):
         raise HooktrayError(f"{path}: no hook of yours is in it", hint="there is nothing to import")
     if not moved:
-        raise HooktrayError(f"{path}: no hook in it can be imported", hint="; ".join(dict.fromkeys(why)))
-    after = File(text=stays, mode=now.mode)
+        raise HooktrayError(f"{path}: no hook in it can be imported", hint="; ".join(dict.fromkeys(reasons)))
+    after = File(text=stays, mode=settings.mode)
     changes = [
-        FileChange(path=aside, before=None, after=File(text=goes)),
-        FileChange(path=path, before=now, after=after, origin=now, display_path=shown),
+        FileChange(path=destination, before=None, after=File(text=goes)),
+        FileChange(path=path, before=settings, after=after, origin=settings, display_path=display_path),
         source_change(site, _entry(site, agent), present=True),
     ]
-    said = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(why).items()]
+    notes = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(reasons).items()]
     hooks = "hook" if moved == 1 else "hooks"
-    said.append(
+    notes.append(
         f"{moved} {hooks} moved; none runs until you have approved it in the tray's menu. Each then runs once on a "
         f"test event; `hooktray import-hooks {agent} --undo` puts all of them back."
     )
-    if not one.relay_entries(site):
-        said.append(f"Until `hooktray connect {agent}` no event reaches them.")
-    return Plan(changes=tuple(filter(None, changes)), notes=tuple(said))
+    if not importer.relay_entries(site):
+        notes.append(f"Until `hooktray connect {agent}` no event reaches them.")
+    return Plan(changes=tuple(filter(None, changes)), notes=tuple(notes))
 
 
 def undo_import(site: Site, agent: str) -> Plan:
     """Put them back: the old bytes if nobody edited since, else each hook behind what is there now."""
     if agent == import_x_code.AGENT:
         return import_x_code.undo_import(site, import_backups(site))
-    one, aside = _importer(site, agent), import_path(site, agent)
-    book = import_backups(site)
-    away = next((kept for kept in book.of_agent(agent) if kept.path != aside), None)  # it may be of another folder
-    shown = away.path if away else one.settings(site)
-    path, own = resolve_links(shown), read_state(aside)
-    now, moved = read_state(path), book.get(aside)
-    if not isinstance(own, File):
+    importer, source = _importer(site, agent), import_path(site, agent)
+    backups = import_backups(site)
+    # The settings may be those of another folder.
+    backup = next((each for each in backups.of_agent(agent) if each.path != source), None)
+    display_path = backup.path if backup else importer.settings(site)
+    path, imported = resolve_links(display_path), read_state(source)
+    settings, import_backup = read_state(path), backups.get(source)
+    if not isinstance(imported, File):
         raise HooktrayError(
-            f"{aside}: there is nothing to put back", hint=f"`hooktray import-hooks {agent}` comes first"
+            f"{source}: there is nothing to put back", hint=f"`hooktray import-hooks {agent}` comes first"
         )
-    if away and away.after == now and moved and moved.after == own:
-        after = away.before
+    if backup and backup.after == settings and import_backup and import_backup.after == imported:
+        after = backup.before
     else:
-        there = now if isinstance(now, File) and not is_blank(now.text) else File(text=one.empty)
-        after = replace(there, text=one.restore(there.text, path, own.text, aside))
+        has_text = isinstance(settings, File) and not is_blank(settings.text)
+        current = settings if isinstance(settings, File) and has_text else File(text=importer.empty)
+        after = replace(current, text=importer.restore(current.text, path, imported.text, source))
     changes = [
-        FileChange(path=path, before=now, after=after, display_path=shown),
-        FileChange(path=aside, before=own, after=None),
+        FileChange(path=path, before=settings, after=after, display_path=display_path),
+        FileChange(path=source, before=imported, after=None),
         source_change(site, _entry(site, agent), present=False),
     ]
     return Plan(changes=tuple(filter(None, changes)))
@@ -129,8 +132,8 @@ def undo_import(site: Site, agent: str) -> Plan:
 
 def import_reminder(site: Site, agent: str) -> str:
     """What somebody who disconnects should know of imported hooks; "" when there are none."""
-    there = agent == import_x_code.AGENT and import_x_code.imported_plugins(site)
-    if there or (agent in IMPORTERS and import_path(site, agent).exists()):
+    has_plugins = agent == import_x_code.AGENT and import_x_code.imported_plugins(site)
+    if has_plugins or (agent in IMPORTERS and import_path(site, agent).exists()):
         return f"Your imported hooks hear nothing then; `hooktray import-hooks {agent} --undo` puts them back."
     return ""
 

@@ -20,52 +20,53 @@ UNSUPPORTED = "Hooktray cannot run them there"
 
 
 def extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
-    """What stays, what goes, how many handlers go, and for each that stays why."""
-    sheet = JsonText(text, str(path))
-    if sheet.first_comment_line or sheet.value.get("disableAllHooks") is True:
+    """What stays, what goes, how many handlers go, and why each other stays."""
+    document = JsonText(text, str(path))
+    if document.first_comment_line or document.value.get("disableAllHooks") is True:
         hint = "`hooktray agents` says why"
         raise HooktrayError(f"{path}: Claude Code runs none of its hooks as it stands", hint=hint)
-    groups, gone, why = _sorted(sheet, import_path, problem)
-    return remove_handlers(sheet, gone), add_groups(JsonText(b"{\n}\n", str(import_path)), groups), len(gone), why
+    groups, removed, reasons = _movable(document, import_path, problem)
+    goes = add_groups(JsonText(b"{\n}\n", str(import_path)), groups)
+    return remove_handlers(document, removed), goes, len(removed), reasons
 
 
 def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
-    """The settings with every group that was put aside behind what is there."""
-    sheet = JsonText(imported, str(import_path))
-    groups = {(one.event.key, one.group): RawJson(sheet.source(one.group)) for one in handlers(sheet)}
+    """The settings with every imported group behind what is there."""
+    document = JsonText(imported, str(import_path))
+    groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for each in handlers(document)}
     return add_groups(JsonText(text, str(path)), _by_event(groups))
 
 
-def _sorted(
-    sheet: JsonText, aside: Path, problem: FindProblem
+def _movable(
+    document: JsonText, import_path: Path, problem: FindProblem
 ) -> tuple[dict[str, list[RawJson]], set[int], list[str]]:
-    """Groups that move as a whole, their handlers' numbers, and for each handler that stays why."""
-    found = [(place, one) for place, one in enumerate(handlers(sheet)) if not one.relay]
-    mixed = {one.group for one in handlers(sheet) if one.relay}
-    groups = {(one.event.key, one.group): RawJson(sheet.source(one.group)) for _, one in found}
-    why = {
-        group: UNSUPPORTED if group[1] in mixed else _stay_reason(group[0], raw, aside, problem)
+    """Groups that move as a whole, their handlers' numbers, and why each other handler stays."""
+    own = [(index, handler) for index, handler in enumerate(handlers(document)) if not handler.relay]
+    mixed = {handler.group for handler in handlers(document) if handler.relay}
+    groups = {(handler.event.key, handler.group): RawJson(document.source(handler.group)) for _, handler in own}
+    reasons = {
+        group: UNSUPPORTED if group[1] in mixed else _stay_reason(group[0], raw, import_path, problem)
         for group, raw in groups.items()
     }
-    gone = {place for place, one in found if not why[one.event.key, one.group]}
-    stay = [why[one.event.key, one.group] for place, one in found if place not in gone]
-    return _by_event({group: raw for group, raw in groups.items() if not why[group]}), gone, stay
+    removed = {index for index, handler in own if not reasons[handler.event.key, handler.group]}
+    staying = [reasons[handler.event.key, handler.group] for index, handler in own if index not in removed]
+    return _by_event({group: raw for group, raw in groups.items() if not reasons[group]}), removed, staying
 
 
-def _stay_reason(event: str, group: RawJson, aside: Path, problem: FindProblem) -> str:
+def _stay_reason(event: str, group: RawJson, import_path: Path, problem: FindProblem) -> str:
     """Why a group stays; "" when all of its hooks would do below us what they do now, without a word of warning."""
     if event in EXCLUDED_EVENTS:
         return f"{event} takes the agent's place, so `connect` writes no line of ours there"
     text = f"{{{json.dumps(event)}: [{group.text}]}}"
-    found = parse(f'{{"hooks": {text}}}'.encode(), aside)
-    if found.warnings or any(hook.inactive for hook in found.hooks):
+    source = parse(f'{{"hooks": {text}}}'.encode(), import_path)
+    if source.warnings or any(hook.inactive for hook in source.hooks):
         return UNSUPPORTED
-    if event == "FileChanged" and any(hook.match.tool for hook in found.hooks):
+    if event == "FileChanged" and any(hook.match.tool for hook in source.hooks):
         return "from their matcher Claude Code knows which files to watch"
-    patience = EVENTS[event].timeout
-    if any(_outlasts(hook, event) for hook in found.hooks):
-        return f"their `timeout` is longer than the {patience:g} s that our line has on {event}"
-    return next(filter(None, map(problem, found.hooks)), "")
+    timeout = EVENTS[event].timeout
+    if any(_outlasts(hook, event) for hook in source.hooks):
+        return f"their `timeout` is longer than the {timeout:g} s that our line has on {event}"
+    return next(filter(None, map(problem, source.hooks)), "")
 
 
 def _outlasts(hook: Hook, event: str) -> bool:

@@ -18,37 +18,38 @@ UNSUPPORTED = "Hooktray cannot run them there, unless their files are written wi
 
 
 def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
-    """What stays, what goes, how many entries go, and for each that stays why."""
+    """What stays, what goes, how many entries go, and why each other stays."""
     if hooks_enabled(site) is False:
         hint = "`/hooks on` there switches them on"
         raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
-    found = [entry for entry in items(text, str(path), "hooks") if not parse_entry(entry)]
-    why = [_stay_reason(entry, workspace(site), import_path, problem) for entry in found]
-    moved = [entry for entry, reason in zip(found, why, strict=True) if not reason]
+    entries = [entry for entry in items(text, str(path), "hooks") if not parse_entry(entry)]
+    reasons = [_stay_reason(entry, workspace(site), import_path, problem) for entry in entries]
+    moved = [entry for entry, reason in zip(entries, reasons, strict=True) if not reason]
     stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
-    kept = verbatim_items(text, "hooks", lambda entry: entry in moved)
-    return stays, append(b"", str(import_path), "hooks", kept), len(moved), [reason for reason in why if reason]
+    imported = verbatim_items(text, "hooks", lambda entry: entry in moved)
+    goes = append(b"", str(import_path), "hooks", imported)
+    return stays, goes, len(moved), [reason for reason in reasons if reason]
 
 
 def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
-    """The settings with every entry that was put aside behind those that are there."""
+    """The settings with every imported entry behind those that are there."""
     items(imported, str(import_path), "hooks")  # says where it cannot be read
     return append(text, str(path), "hooks", verbatim_items(imported, "hooks", lambda entry: True))
 
 
-def _stay_reason(entry: Any, folder: Path, aside: Path, problem: FindProblem) -> str:
+def _stay_reason(entry: Any, folder: Path, import_path: Path, problem: FindProblem) -> str:
     """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
-    found = parse(json.dumps({"hooks": [entry]}).encode(), aside)
-    if found.warnings or len(found.hooks) != 1:
+    source = parse(json.dumps({"hooks": [entry]}).encode(), import_path)
+    if source.warnings or len(source.hooks) != 1:
         return UNSUPPORTED
-    action = found.hooks[0].action
+    action = source.hooks[0].action
     if isinstance(action, Command) and any(_relative(word, folder) for word in shlex.split(action.line)):
         return UNSUPPORTED
-    return problem(found.hooks[0])
+    return problem(source.hooks[0])
 
 
 def _relative(word: str, folder: Path) -> bool:
-    """Whether it names a file of the workspace by where that stands."""
+    """Whether it names a file of the workspace by a relative path."""
     if PurePath(word).is_absolute() or not word:
         return False
     return word.startswith(("./", "../")) or (folder / word).exists()

@@ -31,38 +31,42 @@ OTHER_PARTS = {
 
 
 def import_hooks(site: Site, problem: FindProblem) -> Plan:
-    """Switch off what can run below us, and name it as a source; the rest stays as it is, and is told."""
-    found = [(name, folder, _stay_reason(site, name, folder, problem)) for name, folder in x_code.other_plugins(site)]
-    moved = {name: folder for name, folder, why in found if not why}
-    stays = tuple(f"{name} stays: {why}." for name, _, why in found if why)
+    """Switch off what can run below us, and name it as a source; the rest stays as it is, and the notes say why."""
+    others = x_code.other_plugins(site)
+    plugins = [(name, folder, _stay_reason(site, name, folder, problem)) for name, folder in others]
+    moved = {name: folder for name, folder, why in plugins if not why}
+    stays = tuple(f"{name} stays: {why}." for name, _, why in plugins if why)
     if not moved:
         why = "; ".join(stays).rstrip(".") or f"no plugin is named in {x_code.registry_path(site)}"
         raise HooktrayError("no hook of x-code can be imported", hint=why)
-    shown, text = x_code.settings_path(site), _sources(site)
-    path = resolve_links(shown)
-    now = read_state(path)
-    after = File(text=_off(now, path, sorted(moved)), mode=now.mode if isinstance(now, File) else 0o600)
-    named = append(text, str(site.paths.config), "sources", [_entry(folder) for folder in moved.values()])
-    said = f"{', '.join(moved)}: none of its hooks runs until you have approved it in the tray's menu."
-    notes = [*stays, said, x_code.RESTART_HINT]
+    display_path, text = x_code.settings_path(site), _sources(site)
+    path = resolve_links(display_path)
+    settings = read_state(path)
+    mode = settings.mode if isinstance(settings, File) else 0o600
+    after = File(text=_off(settings, path, sorted(moved)), mode=mode)
+    sources = append(text, str(site.paths.config), "sources", [_entry(folder) for folder in moved.values()])
+    approval = f"{', '.join(moved)}: none of its hooks runs until you have approved it in the tray's menu."
+    notes = [*stays, approval, x_code.RESTART_HINT]
     if not x_code.relay_entries(site):
         notes.append(f"Until `hooktray connect {AGENT}` no event reaches them.")
-    change = FileChange(path=path, before=now, after=after, origin=now, display_path=shown)
-    return Plan(changes=(change, _sources_change(site, named)), notes=tuple(notes))
+    change = FileChange(path=path, before=settings, after=after, origin=settings, display_path=display_path)
+    return Plan(changes=(change, _sources_change(site, sources)), notes=tuple(notes))
 
 
 def undo_import(site: Site, backups: Backups) -> Plan:
     """Switch them on again: the old bytes if nobody edited since, else just what we wrote."""
-    there = imported_plugins(site)
-    if not there:
+    plugins = imported_plugins(site)
+    if not plugins:
         raise HooktrayError("there is nothing to put back", hint=f"`hooktray import-hooks {AGENT}` comes first")
-    shown = x_code.settings_path(site)
-    path = resolve_links(shown)
-    now, kept = read_state(path), backups.get(path)
-    after = kept.before if kept and kept.after == now else _on(now, path, list(there), kept.before if kept else None)
-    ours = [_entry(folder) for folder in there.values()]
-    text = remove(_sources(site), str(site.paths.config), "sources", lambda entry: entry in ours)
-    changes = [] if after == now else [FileChange(path=path, before=now, after=after, display_path=shown)]
+    display_path = x_code.settings_path(site)
+    path = resolve_links(display_path)
+    settings, backup = read_state(path), backups.get(path)
+    before = backup.before if backup else None
+    after = before if backup and backup.after == settings else _on(settings, path, list(plugins), before)
+    entries = [_entry(folder) for folder in plugins.values()]
+    text = remove(_sources(site), str(site.paths.config), "sources", lambda entry: entry in entries)
+    change = FileChange(path=path, before=settings, after=after, display_path=display_path)
+    changes = [] if after == settings else [change]
     return Plan(changes=(*changes, _sources_change(site, text)), notes=(x_code.RESTART_HINT,))
 
 
@@ -86,58 +90,61 @@ def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> s
     if _switches(site).get(name) is False:
         return "it is switched off"
     try:
-        said = JsonText(manifest.read_bytes(), str(manifest)).value
-        more = [
+        declared = JsonText(manifest.read_bytes(), str(manifest)).value
+        other_parts = [
             key
             for key, usual in OTHER_PARTS.items()
-            if said.get(key) or any((folder / one).exists() for one in usual)
+            if declared.get(key) or any((folder / one).exists() for one in usual)
         ]
-        if more:
-            return f"it brings {', '.join(more)} too, which would go with its hooks"
-        found = read(folder, ())
+        if other_parts:
+            return f"it brings {', '.join(other_parts)} too, which would go with its hooks"
+        source = read(folder, ())
     except FileNotFoundError:
         return "it has no hooks"
     except (OSError, HooktrayError, AttributeError):
         return "what it declares cannot be read"
-    if found.warnings or any(hook.inactive for hook in found.hooks):
+    if source.warnings or any(hook.inactive for hook in source.hooks):
         return "Hooktray cannot run all of its hooks"
-    return next(filter(None, map(problem, found.hooks)), "") if found.hooks else "it has no hooks"
+    return next(filter(None, map(problem, source.hooks)), "") if source.hooks else "it has no hooks"
 
 
 def _switches(site: Site) -> Mapping[str, Any]:
     path = resolve_links(x_code.settings_path(site))
-    now = read_state(path)
-    value = JsonText(now.text, str(path)).value if isinstance(now, File) and not is_blank(now.text) else {}
-    found = value.get(KEY) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    settings = read_state(path)
+    has_text = isinstance(settings, File) and not is_blank(settings.text)
+    value = JsonText(settings.text, str(path)).value if isinstance(settings, File) and has_text else {}
+    switches = value.get(KEY) if isinstance(value, dict) else None
+    return switches if isinstance(switches, dict) else {}
 
 
-def _off(now: FileState, path: Path, names: Sequence[str]) -> bytes:
+def _off(settings: FileState, path: Path, names: Sequence[str]) -> bytes:
     """The settings with these plugins switched off."""
-    if not isinstance(now, File) or is_blank(now.text):
+    if not isinstance(settings, File) or is_blank(settings.text):
         return new_document({KEY: dict.fromkeys(names, False)})
-    sheet = JsonText(now.text, str(path))
-    switches = _object(sheet)
+    document = JsonText(settings.text, str(path))
+    switches = _object(document)
     if switches is None:
-        return sheet.apply(sheet.add(sheet.root, [(KEY, dict.fromkeys(names, False))]))
-    spans = {name: sheet.member(switches, name) for name in names}
-    edits = [sheet.replace(span, False) for span in spans.values() if span]
-    return sheet.apply(edits + sheet.add(switches, [(name, False) for name, span in spans.items() if span is None]))
+        return document.apply(document.add(document.root, [(KEY, dict.fromkeys(names, False))]))
+    spans = {name: document.member(switches, name) for name in names}
+    edits = [document.replace(span, False) for span in spans.values() if span]
+    added = document.add(switches, [(name, False) for name, span in spans.items() if span is None])
+    return document.apply(edits + added)
 
 
-def _on(now: FileState, path: Path, names: Sequence[str], before: FileState) -> FileState:
+def _on(settings: FileState, path: Path, names: Sequence[str], before: FileState) -> FileState:
     """The settings as they are now, in which these plugins are on as they were before: by name, or by silence."""
-    if not isinstance(now, File) or is_blank(now.text):
-        return now
-    sheet = JsonText(now.text, str(path))
-    switches = _object(sheet)
+    if not isinstance(settings, File) or is_blank(settings.text):
+        return settings
+    document = JsonText(settings.text, str(path))
+    switches = _object(document)
     if switches is None:
-        return now
-    spoken = dict(_explicit(before, path))
-    spans = [(name, span) for name in names if (span := sheet.member(switches, name))]
-    gone = [span for name, span in spans if name not in spoken]
-    edits = [sheet.replace(span, spoken[name]) for name, span in spans if name in spoken]
-    return File(text=sheet.apply(edits + (sheet.remove(switches, gone) if gone else [])), mode=now.mode)
+        return settings
+    explicit = dict(_explicit(before, path))
+    spans = [(name, span) for name in names if (span := document.member(switches, name))]
+    removed = [span for name, span in spans if name not in explicit]
+    edits = [document.replace(span, explicit[name]) for name, span in spans if name in explicit]
+    edits += document.remove(switches, removed) if removed else []
+    return File(text=document.apply(edits), mode=settings.mode)
 
 
 def _explicit(before: FileState, path: Path) -> Iterator[tuple[str, Any]]:
@@ -145,27 +152,27 @@ def _explicit(before: FileState, path: Path) -> Iterator[tuple[str, Any]]:
     yield from value.get(KEY, {}).items()
 
 
-def _object(sheet: JsonText) -> int | None:
+def _object(document: JsonText) -> int | None:
     """Where the switches begin; None when there are none yet."""
-    if not sheet.is_at(sheet.root, "{"):
-        raise sheet.error(sheet.root, "expected an object of settings", "nothing was written")
-    found = sheet.member(sheet.root, KEY)
-    if found and not sheet.is_at(found.value, "{"):
-        raise sheet.error(found.value, f'"{KEY}" is not an object', "mend it; nothing was written")
-    return found.value if found else None
+    if not document.is_at(document.root, "{"):
+        raise document.error(document.root, "expected an object of settings", "nothing was written")
+    member = document.member(document.root, KEY)
+    if member and not document.is_at(member.value, "{"):
+        raise document.error(member.value, f'"{KEY}" is not an object', "mend it; nothing was written")
+    return member.value if member else None
 
 
 def _sources(site: Site) -> bytes:
-    found = read_state(resolve_links(site.paths.config))
-    return found.text if isinstance(found, File) else b""
+    config = read_state(resolve_links(site.paths.config))
+    return config.text if isinstance(config, File) else b""
 
 
 def _sources_change(site: Site, text: bytes) -> FileChange:
     """The change that gives hooktray.yaml its new list of sources."""
     path = resolve_links(site.paths.config)
-    now = read_state(path)
-    after = File(text=text, mode=now.mode if isinstance(now, File) else 0o600) if text.strip() else None
-    return FileChange(path=path, before=now, after=after, display_path=site.paths.config, backed_up=False)
+    current = read_state(path)
+    after = File(text=text, mode=current.mode if isinstance(current, File) else 0o600) if text.strip() else None
+    return FileChange(path=path, before=current, after=after, display_path=site.paths.config, backed_up=False)
 
 
 def _entry(folder: Path) -> Mapping[str, str]:

@@ -30,7 +30,7 @@ class Site:
     home: Path
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
-    scope: str = "user"  # of Claude Code; "" = wherever our lines are
+    scope: str = "user"  # of Claude Code; "" = wherever our entries are
     workspace: str = ""  # of Starchild
     now: str = ""  # ISO 8601
 
@@ -61,65 +61,66 @@ class RelayEntry:
     path: str
     state_folder: str = ""  # the folder that it leads to
     required_files: tuple[str, ...] = ()  # the files that it cannot do without
-    up_to_date: bool = True  # it stands there as it is written today
+    up_to_date: bool = True  # `connect` would write the same today
 
 
 def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
     """The files that we wrote for this agent in other folders, as far as they are still there."""
-    kept = [one.path for one in site.backups.of_agent(agent)]
-    return tuple(path for path in kept if path != resolve_links(own) and path.is_file())
+    backups = [one.path for one in site.backups.of_agent(agent)]
+    return tuple(path for path in backups if path != resolve_links(own) and path.is_file())
 
 
 def connect_change(
     site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
 ) -> FileChange | None:
-    """The change that `add` makes to a settings file; None when it says already what it shall."""
+    """The change that `add` makes to a settings file; None when the file needs none."""
     real = resolve_links(path)
-    now = bare = read_state(real)
-    if isinstance(now, File) and not is_blank(now.text):
-        text, mode, without = add(now.text), now.mode, strip(now.text)
-        bare = now if without == now.text else File(text=without, mode=mode)
+    current = stripped = read_state(real)
+    if isinstance(current, File) and not is_blank(current.text):
+        text, mode, rest = add(current.text), current.mode, strip(current.text)
+        stripped = current if rest == current.text else File(text=rest, mode=mode)
     else:
-        text, mode = create(), now.mode if isinstance(now, File) else 0o600
+        text, mode = create(), current.mode if isinstance(current, File) else 0o600
     after = File(text=text, mode=mode)
-    origin = site.backups.original(real, now, bare)
-    return None if after == now else FileChange(path=real, before=now, after=after, origin=origin, display_path=path)
+    origin = site.backups.original(real, current, stripped)
+    if after == current:
+        return None
+    return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
 
 
 def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> FileChange | None:
     """The change that takes ours out again: the old bytes if nobody edited since, else without our entries."""
     real = resolve_links(path)
-    now, kept = read_state(real), site.backups.get(real)
-    if kept and kept.agent == agent and kept.after == now:
-        back: FileState = kept.before
-    elif isinstance(now, File) and not is_blank(now.text):
-        back = File(text=strip(now.text), mode=now.mode)
+    current, backup = read_state(real), site.backups.get(real)
+    if backup and backup.agent == agent and backup.after == current:
+        after: FileState = backup.before
+    elif isinstance(current, File) and not is_blank(current.text):
+        after = File(text=strip(current.text), mode=current.mode)
     else:
         return None
-    return None if back == now else FileChange(path=real, before=now, after=back, display_path=path)
+    return None if after == current else FileChange(path=real, before=current, after=after, display_path=path)
 
 
 def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> FileChange | None:
     """The change that names a source in hooktray.yaml, or takes its name out; None when nothing is to be done."""
     path = resolve_links(site.paths.config)
-    now = read_state(path)
-    text = now.text if isinstance(now, File) else b""
+    current = read_state(path)
+    text = current.text if isinstance(current, File) else b""
     is_there = entry in items(text, str(path), "sources")
     if is_there == present:
         return None
-    new = (
-        append(text, str(path), "sources", [entry])
-        if present
-        else remove(text, str(path), "sources", lambda one: one == entry)
-    )
-    after = File(text=new, mode=now.mode if isinstance(now, File) else 0o600) if new.strip() else None
-    return FileChange(path=path, before=now, after=after, display_path=site.paths.config, backed_up=False)
+    if present:
+        new = append(text, str(path), "sources", [entry])
+    else:
+        new = remove(text, str(path), "sources", lambda item: item == entry)
+    after = File(text=new, mode=current.mode if isinstance(current, File) else 0o600) if new.strip() else None
+    return FileChange(path=path, before=current, after=after, display_path=site.paths.config, backed_up=False)
 
 
 def read_or_empty(path: Path) -> bytes:
     """The text of a file; empty when there is none. Raises HooktrayError when it cannot be read."""
     try:
-        found = read_state(resolve_links(path))
+        state = read_state(resolve_links(path))
     except HooktrayError:
         return b""
-    return found.text if isinstance(found, File) else b""
+    return state.text if isinstance(state, File) else b""

@@ -1,4 +1,4 @@
-"""The line that an agent runs for each event: safe when Hooktray is gone, and recognised when it is read again."""
+"""The command that an agent runs for each event: safe without Hooktray, and recognised when it is read again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CMD_UNSAFE = re.compile(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayCommand:
-    """What one of our lines says; `required_files` are the files that it cannot do without."""
+    """One of our commands, parsed; `required_files` are the files that it cannot do without."""
 
     agent: str
     event: str = ""
@@ -36,24 +36,24 @@ def relay_argv(paths: Paths) -> tuple[str, ...]:
 
 
 def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> str:
-    """For an agent that has a shell read it. Gone without a trace: the input is read to its end, nothing is said.
+    """For an agent that gives it to a shell. Without Hooktray it reads its input to the end and prints nothing.
 
     CPython exits 2 for a script that is not there, which agents take for a refusal: so it is looked for first.
     """
     if sys.platform == "win32":
         return cmd_line(words)
     program, *scripts = required_files(words)
-    there = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
-    return f"{' && '.join(there)} && exec {shlex.join(words)} || {otherwise}"
+    conditions = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
+    return f"{' && '.join(conditions)} && exec {shlex.join(words)} || {otherwise}"
 
 
 def exec_line(words: Sequence[str]) -> str:
-    """For an agent that splits the line into words, as a POSIX shell does, and starts the first one."""
+    """For an agent that splits the command into words, as a POSIX shell does, and starts the first one."""
     return shlex.join(cmd_argv(words) if sys.platform == "win32" else ("/bin/sh", "-c", shell_line(words)))
 
 
 def cmd_line(words: Sequence[str]) -> str:
-    """For cmd.exe, which reads it as it stands; `more` reads the input to its end."""
+    """For cmd.exe, which reads it unchanged; `more` reads the input to its end."""
     return " ".join(
         word if CMD_SAFE.fullmatch(word) or word in CMD_OPERATORS else f'"{word}"' for word in _guarded(words)
     )
@@ -68,11 +68,11 @@ def cmd_argv(words: Sequence[str]) -> list[str]:
 
 
 def _guarded(words: Sequence[str]) -> list[str]:
-    found = next((word for word in words if CMD_UNSAFE.search(word)), None)
-    if found is not None:
-        raise HooktrayError(f"{found}: cmd.exe cannot be given this path", hint="install Hooktray in another folder")
-    there = [word for needed in required_files(words) for word in ("if", "exist", needed)]
-    return [*there, "(", *words, ")", "else", "(", "more", ">nul", ")"]
+    unsafe = next((word for word in words if CMD_UNSAFE.search(word)), None)
+    if unsafe is not None:
+        raise HooktrayError(f"{unsafe}: cmd.exe cannot be given this path", hint="install Hooktray in another folder")
+    conditions = [word for needed in required_files(words) for word in ("if", "exist", needed)]
+    return [*conditions, "(", *words, ")", "else", "(", "more", ">nul", ")"]
 
 
 def required_files(words: Sequence[str]) -> tuple[str, ...]:
@@ -81,13 +81,13 @@ def required_files(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def shim(words: Sequence[str], *, otherwise: str) -> bytes:
-    """An executable of its own, for an agent that knows files and no lines."""
-    said = shell_line(words, otherwise=otherwise)
-    return f"#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n{said}\n".encode()
+    """An executable of its own, for an agent whose hooks are files."""
+    command = shell_line(words, otherwise=otherwise)
+    return f"#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n{command}\n".encode()
 
 
 def parse(line: str | Sequence[str]) -> RelayCommand | None:
-    """What a line of ours says; None for anybody else's, whatever it mentions."""
+    """A command of ours; None for any other, whatever it mentions."""
     try:
         words = shlex.split(line, comments=True) if isinstance(line, str) else list(line)
     except ValueError:
@@ -95,8 +95,8 @@ def parse(line: str | Sequence[str]) -> RelayCommand | None:
     if len(words) == 3 and PurePath(words[0]).name in {"sh", "bash", "dash"} and words[1] == "-c":
         return parse(words[2])
     for part in _parts(words):
-        if found := _parsed(part[1:] if part[:1] == ["exec"] else part):
-            return found
+        if command := _parsed(part[1:] if part[:1] == ["exec"] else part):
+            return command
     return None
 
 
@@ -124,18 +124,19 @@ def _parsed(words: Sequence[str]) -> RelayCommand | None:
         rest = rest[1:]
     elif program != "hooktray-relay":
         return None
-    found, rest = _state(rest)
+    relay_state, rest = _state(rest)
     if not 1 <= len(rest) <= 2 or rest[0] not in DIALECTS:
         return None
     event = rest[1] if len(rest) > 1 else ""
-    return RelayCommand(agent=rest[0], event=event, state_folder=found or state, required_files=required_files(words))
+    folder = relay_state or state
+    return RelayCommand(agent=rest[0], event=event, state_folder=folder, required_files=required_files(words))
 
 
 def _state(words: list[str]) -> tuple[str, list[str]]:
     """The folder that the option before them names, and the words behind it."""
-    option, is_joined, named = words[0].partition("=") if words else ("", "", "")
+    option, is_joined, folder = words[0].partition("=") if words else ("", "", "")
     if option not in {"--home", "--state"}:
         return "", words
     rest = words[1:] if is_joined else words[2:]
-    named = named if is_joined else "".join(words[1:2])
-    return (str(Path(named, "state")) if option == "--home" and named else named), rest
+    folder = folder if is_joined else "".join(words[1:2])
+    return (str(Path(folder, "state")) if option == "--home" and folder else folder), rest

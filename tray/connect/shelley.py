@@ -1,4 +1,4 @@
-"""Shelley: a small executable of ours for each hook name; what stood there moves below us and is chained as a hook.
+"""Shelley: a small executable of ours for each hook name; what was there moves below us and is chained as a hook.
 
 ~/.config/shelley/hooks/chat-message is ours; the user's own is <config>/shelley-hooks/chat-message, a source of
 hooktray.yaml that waits for approval like any other. `disconnect` puts it back.
@@ -31,7 +31,7 @@ def hooks_folder(site: Site) -> Path:
 
 
 def moved_folder(site: Site) -> Path:
-    """Where the user's own executables are meanwhile."""
+    """Where the user's own executables are while connected."""
     return site.paths.config.parent / "shelley-hooks"
 
 
@@ -56,23 +56,24 @@ def disconnect(site: Site) -> Plan:
     changes: list[FileChange] = []
     notes: list[str] = []
     for name in dict.fromkeys((*_files(site), *_moved_files(site))):
-        path, own = hooks_folder(site) / name, moved_folder(site) / name
-        now, theirs = read_state(path), read_state(own)
-        if _is_ours(now) or (now is None and theirs is not None):
-            changes += [FileChange(path=own, before=theirs, after=None)] if theirs else []
-            changes += _put_back(site, path, own)
-        elif theirs is not None:
-            notes.append(f"{own} stays: {path} is somebody else's by now.")
+        path, moved = hooks_folder(site) / name, moved_folder(site) / name
+        current, moved_state = read_state(path), read_state(moved)
+        if _is_ours(current) or (current is None and moved_state is not None):
+            changes += [FileChange(path=moved, before=moved_state, after=None)] if moved_state else []
+            changes += _put_back(site, path, moved)
+        elif moved_state is not None:
+            notes.append(f"{moved} stays: {path} is somebody else's by now.")
     source = None if notes else source_change(site, _entry(site), present=False)
     return Plan(changes=tuple(filter(None, (*changes, source))), notes=tuple(notes))
 
 
-def _put_back(site: Site, path: Path, own: Path) -> list[FileChange]:
-    """What stood there before us, or what the user has made of it since."""
-    now, theirs, kept, moved = read_state(path), read_state(own), site.backups.get(path), site.backups.get(own)
-    is_edited = theirs is not None and not (moved and moved.after == theirs)
-    after = theirs if is_edited else kept.before if kept else None
-    return [] if after == now else [FileChange(path=path, before=now, after=after)]
+def _put_back(site: Site, path: Path, moved: Path) -> list[FileChange]:
+    """What was there before us, or what the user has made of it since."""
+    current, backup = read_state(path), site.backups.get(path)
+    moved_state, moved_backup = read_state(moved), site.backups.get(moved)
+    is_edited = moved_state is not None and not (moved_backup and moved_backup.after == moved_state)
+    after = moved_state if is_edited else backup.before if backup else None
+    return [] if after == current else [FileChange(path=path, before=current, after=after)]
 
 
 def _entry(site: Site) -> Mapping[str, str]:
@@ -86,21 +87,21 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
 def _relay_entries(site: Site) -> Iterator[RelayEntry]:
     for name in _files(site):
         path = hooks_folder(site) / name
-        there = read_state(path)
-        if said := _relay_command(there):
-            current = bool(site.relay) and there == _shim(site, name)
+        state = read_state(path)
+        if command := _relay_command(state):
+            up_to_date = bool(site.relay) and state == _shim(site, name)
             yield RelayEntry(
                 event=name,
                 argv=(str(path),),
                 path=str(path),
-                state_folder=said.state_folder,
-                required_files=said.required_files,
-                up_to_date=current,
+                state_folder=command.state_folder,
+                required_files=command.required_files,
+                up_to_date=up_to_date,
             )
 
 
 def trust(site: Site) -> str:
-    return "trusted"  # it runs whatever stands there
+    return "trusted"  # it runs whatever is there
 
 
 def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
@@ -128,22 +129,22 @@ def _moved_files(site: Site) -> Iterator[str]:
 
 def _plan_event(site: Site, name: str, changes: list[FileChange], notes: list[str]) -> bool:
     """Our executable in the place of one name; whether the user's own had to move for it."""
-    path, own = hooks_folder(site) / name, moved_folder(site) / name
+    path, destination = hooks_folder(site) / name, moved_folder(site) / name
     shim = _shim(site, name)
     if (path.exists() or path.is_symlink()) and not _runs(path):
         notes.append(f"{path} is no executable, so Shelley does not run it; it was left as it is, and so was {name}.")
         return False
-    now = read_state(path)
-    if now is None or _is_ours(now):
-        if now != shim:
-            origin = site.backups.original(path, now, None)
-            changes.append(FileChange(path=path, before=now, after=shim, origin=origin))
+    current = read_state(path)
+    if current is None or _is_ours(current):
+        if current != shim:
+            origin = site.backups.original(path, current, None)
+            changes.append(FileChange(path=path, before=current, after=shim, origin=origin))
         return False
-    if read_state(own) is not None:
-        raise HooktrayError(f"{own}: stands in the way of your own {name}", hint="move one of the two away")
-    moved = Link(str(path.resolve())) if isinstance(now, Link) else now
-    changes.append(FileChange(path=own, before=None, after=moved))
-    changes.append(FileChange(path=path, before=now, after=shim, origin=now))
+    if read_state(destination) is not None:
+        raise HooktrayError(f"{destination}: stands in the way of your own {name}", hint="move one of the two away")
+    moved = Link(str(path.resolve())) if isinstance(current, Link) else current
+    changes.append(FileChange(path=destination, before=None, after=moved))
+    changes.append(FileChange(path=path, before=current, after=shim, origin=current))
     return True
 
 
@@ -156,13 +157,13 @@ def _runs(path: Path) -> bool:
     return path.is_file() and bool(path.stat().st_mode & 0o111)
 
 
-def _is_ours(there: FileState) -> bool:
-    return _relay_command(there) is not None
+def _is_ours(state: FileState) -> bool:
+    return _relay_command(state) is not None
 
 
-def _relay_command(there: FileState) -> relay_command.RelayCommand | None:
-    """What one of our executables says; None for anybody else's."""
-    if not isinstance(there, File) or len(there.text) > 4096 or not there.text.startswith(b"#!/bin/sh\n"):
+def _relay_command(state: FileState) -> relay_command.RelayCommand | None:
+    """The relay command of our executable; None for any other."""
+    if not isinstance(state, File) or len(state.text) > 4096 or not state.text.startswith(b"#!/bin/sh\n"):
         return None
-    found = relay_command.parse(there.text.decode("utf-8", "replace").strip().splitlines()[-1])
-    return found if found and found.agent == AGENT else None
+    command = relay_command.parse(state.text.decode("utf-8", "replace").strip().splitlines()[-1])
+    return command if command and command.agent == AGENT else None

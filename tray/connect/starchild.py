@@ -68,41 +68,42 @@ def _edited(site: Site, path: Path, entries: list[dict[str, Any]]) -> FileChange
 
 
 def disconnect(site: Site) -> Plan:
-    found = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in _settings_paths(site)]
-    return Plan(changes=tuple(filter(None, found)))
+    paths = _settings_paths(site)
+    changes = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in paths]
+    return Plan(changes=tuple(filter(None, changes)))
 
 
 def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
     today = desired_entries(site.relay) if site.relay else []
-    return tuple(wire for path in _settings_paths(site) for wire in _relay_entries(path, today))
+    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, today))
 
 
 def _relay_entries(path: Path, today: Sequence[Any]) -> Iterator[RelayEntry]:
     for entry in items(read_or_empty(path), str(path), "hooks"):
-        if found := parse_entry(entry):
-            words, said = found
+        if parsed := parse_entry(entry):
+            line, command = parsed
             yield RelayEntry(
                 event=str(entry["event"]),
-                argv=tuple(shlex.split(words)),
+                argv=tuple(shlex.split(line)),
                 path=str(path),
-                state_folder=said.state_folder,
-                required_files=said.required_files,
+                state_folder=command.state_folder,
+                required_files=command.required_files,
                 up_to_date=entry in today,
             )
 
 
 def _settings_paths(site: Site) -> tuple[Path, ...]:
-    """The workspace's; unless one was named, whichever others we wrote too."""
+    """The workspace's; unless one was named, all others that we wrote too."""
     own = settings_path(site)
     others = () if site.workspace or site.scope else other_files(site, AGENT, own)
     return (own, *(path for path in others if any(_relay_entries(path, ()))))
 
 
 def trust(site: Site) -> str:
-    """The host's own switch; which lines its user approved is not to be read from outside."""
+    """The host's own switch; which entries its user approved cannot be read from outside."""
     if hooks_enabled(site) is not True:
-        there = workspace(site) / "config" / SWITCH_FILE
-        return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {there} is not true"
+        path = workspace(site) / "config" / SWITCH_FILE
+        return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {path} is not true"
     return ""
 
 
@@ -114,13 +115,13 @@ def hooks_enabled(site: Site) -> bool | None:
     """The host's own switch; None where it says nothing."""
     text = read_or_empty(workspace(site) / "config" / SWITCH_FILE)
     value = load_yaml(text, SWITCH_FILE).value if text.strip() else {}
-    found = value.get("shell_hooks") if isinstance(value, dict) else None
-    enabled = found.get("enabled") if isinstance(found, dict) else None
+    section = value.get("shell_hooks") if isinstance(value, dict) else None
+    enabled = section.get("enabled") if isinstance(section, dict) else None
     return enabled if isinstance(enabled, bool) else None
 
 
 def desired_entries(relay: tuple[str, ...]) -> list[dict[str, Any]]:
-    """No shell reads the line there: it starts one itself, since exit 2 without a script would be a refusal."""
+    """No shell reads the command there: it starts one itself, since exit 2 without a script would be a refusal."""
     return [
         {"event": event, "command": relay_command.exec_line((*relay, AGENT, event)), "timeout": int(spec.timeout)}
         for event, spec in DIALECTS[AGENT].EVENTS.items()
@@ -128,8 +129,8 @@ def desired_entries(relay: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _add(text: bytes, path: str, entries: list[dict[str, Any]]) -> bytes:
-    there = [entry for entry in items(text, path, "hooks") if parse_entry(entry)]
-    return text if there == entries else append(_strip(text, path), path, "hooks", entries)
+    connected = [entry for entry in items(text, path, "hooks") if parse_entry(entry)]
+    return text if connected == entries else append(_strip(text, path), path, "hooks", entries)
 
 
 def _strip(text: bytes, path: str) -> bytes:
@@ -137,7 +138,7 @@ def _strip(text: bytes, path: str) -> bytes:
 
 
 def parse_entry(entry: Any) -> tuple[str, relay_command.RelayCommand] | None:
-    """The line and what it says, when the entry is ours."""
+    """The command line and the relay command in it, when the entry is ours."""
     command = entry.get("command") if isinstance(entry, dict) else None
-    said = relay_command.parse(command) if isinstance(command, str) else None
-    return (str(command), said) if said and said.agent == AGENT else None
+    relay = relay_command.parse(command) if isinstance(command, str) else None
+    return (str(command), relay) if relay and relay.agent == AGENT else None

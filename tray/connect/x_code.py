@@ -84,15 +84,15 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
     return tuple(
         RelayEntry(
             event=event,
-            argv=_argv(one["command"]),
+            argv=_argv(handler["command"]),
             path=str(manifest_path(site)),
-            state_folder=said.state_folder,
-            required_files=said.required_files,
-            up_to_date=one in today.get(event, ()),
+            state_folder=command.state_folder,
+            required_files=command.required_files,
+            up_to_date=handler in today.get(event, ()),
         )
         for event, group in hooks.items()
-        for one in group
-        if (said := relay_command.parse(one["command"]))
+        for handler in group
+        if (command := relay_command.parse(handler["command"]))
     )
 
 
@@ -118,12 +118,12 @@ def other_plugins(site: Site) -> list[tuple[str, Path]]:
     """The name and the folder of every other plugin that is installed here."""
     text = read_or_empty(registry_path(site))
     records = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
-    found = []
-    for one in records if isinstance(records, list) else []:
-        if isinstance(one, dict) and one.get("id") != ID:
-            parts = [str(one.get(key) or "") for key in ("marketplace", "name", "version")]
-            found.append((str(one.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
-    return found
+    plugins = []
+    for record in records if isinstance(records, list) else []:
+        if isinstance(record, dict) and record.get("id") != ID:
+            parts = [str(record.get(key) or "") for key in ("marketplace", "name", "version")]
+            plugins.append((str(record.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
+    return plugins
 
 
 def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:
@@ -144,10 +144,10 @@ def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:
 
 
 def file_change(site: Site, path: Path, text: bytes, mode: int = 0o600) -> FileChange | None:
-    """The change that makes a file of our own; None when it stands there."""
+    """The change that makes a file of our own; None when it is there already."""
     real = resolve_links(path)
-    now, after = read_state(real), File(text=text, mode=mode)
-    return None if now == after else FileChange(path=real, before=now, after=after, display_path=path)
+    current, after = read_state(real), File(text=text, mode=mode)
+    return None if current == after else FileChange(path=real, before=current, after=after, display_path=path)
 
 
 def _home(site: Site) -> Path:
@@ -161,24 +161,24 @@ def _is_registered(site: Site) -> bool:
 
 
 def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
-    sheet = JsonText(text, path)
-    if not isinstance(sheet.value, dict) or not isinstance(sheet.value.get("plugins", []), list):
+    document = JsonText(text, path)
+    if not isinstance(document.value, dict) or not isinstance(document.value.get("plugins", []), list):
         raise HooktrayError(f"{path}:1:1: is no list of plugins as X-Code keeps it", hint="nothing was written")
-    plugins = sheet.member(sheet.root, "plugins")
+    plugins = document.member(document.root, "plugins")
     if plugins is None:
-        return sheet.apply(sheet.add(sheet.root, [("plugins", [record])]))
-    for span, one in zip(sheet.children(plugins.value), sheet.value["plugins"], strict=True):
-        if isinstance(one, dict) and one.get("id") == ID:
-            same = {**one, "installedAt": ""} == {**record, "installedAt": ""}
-            return text if same else sheet.apply([sheet.replace(span, record)])
-    return sheet.apply(sheet.add(plugins.value, [(None, record)]))
+        return document.apply(document.add(document.root, [("plugins", [record])]))
+    for span, plugin in zip(document.children(plugins.value), document.value["plugins"], strict=True):
+        if isinstance(plugin, dict) and plugin.get("id") == ID:
+            same = {**plugin, "installedAt": ""} == {**record, "installedAt": ""}
+            return text if same else document.apply([document.replace(span, record)])
+    return document.apply(document.add(plugins.value, [(None, record)]))
 
 
 def _strip(text: bytes, path: str) -> bytes:
-    sheet = JsonText(text, path)
-    plugins = sheet.member(sheet.root, "plugins") if isinstance(sheet.value, dict) else None
-    if plugins is None or not sheet.is_at(plugins.value, "["):
+    document = JsonText(text, path)
+    plugins = document.member(document.root, "plugins") if isinstance(document.value, dict) else None
+    if plugins is None or not document.is_at(plugins.value, "["):
         return text
-    both = zip(sheet.children(plugins.value), sheet.value["plugins"], strict=True)
-    gone = [span for span, one in both if isinstance(one, dict) and one.get("id") == ID]
-    return sheet.apply(sheet.remove(plugins.value, gone)) if gone else text
+    both = zip(document.children(plugins.value), document.value["plugins"], strict=True)
+    removed = [span for span, plugin in both if isinstance(plugin, dict) and plugin.get("id") == ID]
+    return document.apply(document.remove(plugins.value, removed)) if removed else text

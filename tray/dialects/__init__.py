@@ -1,4 +1,4 @@
-"""The agents' wire formats: bytes <-> words, pure. DIALECTS lists them; fit() makes an answer that can be carried."""
+"""The agents' wire formats: bytes to values and back, pure; fit() makes an answer that can be carried."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ Payload = Mapping[str, Any]
 class Dialect(Protocol):
     """What each module of this package offers.
 
-    Towards the agent: `title` says which event a payload is (the agent's own word, "" when it has none), `session` of
-    which session, `tool` which call of a tool it is about, if any; `parse` reads a knock, `render` writes a fitted
-    decision, `neutral` is the answer when nobody had an opinion or we failed, `carries` says why a rewrite of a kind
-    that the event takes cannot be carried all the same ("" when it can).
-    Towards a hook written in this dialect, for any agent's event: `told` is the name under which it hears of it,
-    `stdin` and `environment` are what it is given, `read` is for what its process left behind; `UNHEARD` is all that
-    it can say of an event that its own agent does not have. `sample` is a synthetic payload; KeyError for an event
-    without one.
+    Towards the agent: `event_name` is the agent's own name of a payload's event ("" when the payload has none),
+    `session` its session, `tool` the tool call that it is about, if any; `parse` reads a request, `render` writes a
+    fitted decision, `neutral` is the answer when nobody had an opinion or we failed, `rewrite_problem` says why a
+    rewrite of a kind that the event takes cannot be carried all the same ("" when it can).
+    Towards a hook written in this dialect, for any agent's event: `hook_event_name` is the event's name for the hook,
+    `stdin` and `environment` are its input, `read` reads what its process left behind; `DEFAULT_CAN` is all that the
+    hook can answer to an event that its own agent does not have. `sample` is a synthetic payload; KeyError for an
+    event without one.
     """
 
     EVENTS: Mapping[str, EventSpec]
     DEFAULT_CAN: Capability
 
     def event_name(self, payload: Mapping[str, Any]) -> str: ...
-    def session(self, knock: RelayRequest, payload: Mapping[str, Any]) -> str: ...
+    def session(self, request: RelayRequest, payload: Mapping[str, Any]) -> str: ...
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None: ...
-    def parse(self, knock: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event: ...
+    def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event: ...
     def render(self, event: Event, decision: Decision) -> Answer: ...
     def neutral(self, name: str, body: bytes) -> Answer: ...
     def rewrite_problem(self, event: Event, decision: Decision) -> str: ...
@@ -55,9 +55,9 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None) -> Event:
-    """The event of a knock. Never raises: what is wrong with the input is the event's `problem`.
+    """The event of a request. Never raises: what is wrong with the input is the event's `problem`.
 
-    `payload` is what `payload_of` made of it, where that was done already.
+    `payload` is what `parse_payload` made of it, where that was done already.
     """
     event = _parsed(request, payload)
     if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
@@ -79,9 +79,9 @@ def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
 
 
 def parse_payload(request: RelayRequest) -> Payload:
-    """The fields of a knock's payload. Raises ValueError.
+    """The fields of a request's payload. Raises ValueError.
 
-    A plain event's text stands under `prompt`, so that matchers find it like any other.
+    A plain event's text is under `prompt`, so that matchers find it like any other.
     """
     if spec(request.agent, request.event).plain:
         return {"prompt": _plain(request.body)}
@@ -141,13 +141,17 @@ def fit(event: Event, decision: Decision) -> Decision:
     dialect = DIALECTS.get(event.agent)
     if dialect is None:
         return Fit(f"{event.name or 'an event'} of {event.agent}", Capability.NOTHING)(decision)
-    found = spec(event.agent, event.name)
+    event_spec = spec(event.agent, event.name)
     # Of an event that we could not read, nothing but a refusal can be said.
-    can, extras = (found.can & Capability.DENY, ()) if event.problem else (found.can, found.extras)
-    who = f"{event.name} of {event.agent}"
-    return Fit(
-        who, can, dialect.rewrite_problem(event, decision), after_the_fact=found.after_the_fact, extras=extras
-    )(decision)
+    can, extras = (event_spec.can & Capability.DENY, ()) if event.problem else (event_spec.can, event_spec.extras)
+    fit_event = Fit(
+        subject=f"{event.name} of {event.agent}",
+        can=can,
+        rewrite_problem=dialect.rewrite_problem(event, decision),
+        after_the_fact=event_spec.after_the_fact,
+        extras=extras,
+    )
+    return fit_event(decision)
 
 
 def render(event: Event, decision: Decision) -> Answer:

@@ -34,7 +34,7 @@ TOP: Types = {
     "systemMessage": (str,),
     "terminalSequence": (str,),
 }
-# Said at the top by older hooks. The agent has no such keys there, so what is wrong with one makes nothing invalid.
+# Older hooks write these at the top. The agent has no such keys there, so a wrong one makes nothing invalid.
 LEGACY_KEYS = (
     "additionalContext",
     "permissionDecision",
@@ -46,7 +46,7 @@ CONTEXT: Types = {"additionalContext": (str,)}
 PERMIT: Types = {"permissionDecision": (str,), "permissionDecisionReason": (str,)}
 FORM: Types = {"action": (str,), "content": (dict,)}
 WATCH: Types = {"watchPaths": (list,)}
-# What an event has inside hookSpecificOutput; whatever else stands there is an unknown key.
+# The fields of hookSpecificOutput by event; any other key there is unknown.
 INNER: Mapping[str, Types] = {
     "CwdChanged": WATCH,
     "Elicitation": FORM,
@@ -83,47 +83,47 @@ KNOWN_KEYS = frozenset(
 
 
 def read(event: Event, result: Result, hook_event: str) -> HookOutput:
-    """`told` is the event's name as the hook heard it: `hookEventName` has to repeat it."""
+    """`hook_event` is the event's name in the hook's input: `hookEventName` has to repeat it."""
     if problem := wire.exit_problem(result):
         return HookOutput(problem=problem)
-    unstarted = wire.start_problem(result)  # a JSON answer counts whatever the exit code
+    start_problem = wire.start_problem(result)  # a JSON answer counts whatever the exit code
     if hook_event == "WorktreeCreate" and result.code != 0:  # whatever the exit, it is a refusal
-        return HookOutput(problem=unstarted) if unstarted else _blocked(result, hook_event)
-    said = lenient.text(result.stdout)
+        return HookOutput(problem=start_problem) if start_problem else _blocked(result, hook_event)
+    output = lenient.text(result.stdout)
     note, answer = "", None
     try:
-        answer = lenient.mapping(said, KNOWN_KEYS) if said.startswith("{") else None
+        answer = lenient.mapping(output, KNOWN_KEYS) if output.startswith("{") else None
     except lenient.TooDeepError as error:
         return _invalid(result, hook_event, f"is {error}")
     except ValueError as error:
         note = "" if hook_event in TEXT_CONTEXT_EVENTS else f"The hook's output is {error}; taken as plain text."
     if answer is None:
-        return HookOutput(problem=unstarted) if unstarted else _plain(result, hook_event, said, note)
-    if fault := _problem(answer, hook_event):
-        return _invalid(result, hook_event, fault)
-    reading = _reading(event, answer, hook_event)
-    return _exited_2(result, hook_event, reading) if result.code == 2 and hook_event != REQUEST else reading
+        return HookOutput(problem=start_problem) if start_problem else _plain(result, hook_event, output, note)
+    if problem := _problem(answer, hook_event):
+        return _invalid(result, hook_event, problem)
+    hook_output = _hook_output(event, answer, hook_event)
+    return _exited_2(result, hook_event, hook_output) if result.code == 2 and hook_event != REQUEST else hook_output
 
 
-def _invalid(result: Result, hook_event: str, fault: str) -> HookOutput:
-    return _blocked(result, hook_event) if result.code == 2 else HookOutput(problem=f"output {fault}")
+def _invalid(result: Result, hook_event: str, problem: str) -> HookOutput:
+    return _blocked(result, hook_event) if result.code == 2 else HookOutput(problem=f"output {problem}")
 
 
-def _exited_2(result: Result, hook_event: str, reading: HookOutput) -> HookOutput:
+def _exited_2(result: Result, hook_event: str, hook_output: HookOutput) -> HookOutput:
     """A refusal, whatever else was said; the reason is that of the answer when it refuses too."""
-    own = reading.reason if reading.verdict is Verdict.DENY else ""
-    kept = reading.rewrite if hook_event in EVENTS and EVENTS[hook_event].after_the_fact else None
-    return replace(reading, verdict=Verdict.DENY, reason=own or wire.stderr(result), rewrite=kept)
+    own_reason = hook_output.reason if hook_output.verdict is Verdict.DENY else ""
+    rewrite = hook_output.rewrite if hook_event in EVENTS and EVENTS[hook_event].after_the_fact else None
+    return replace(hook_output, verdict=Verdict.DENY, reason=own_reason or wire.stderr(result), rewrite=rewrite)
 
 
-def _plain(result: Result, hook_event: str, said: str, warning: str) -> HookOutput:
+def _plain(result: Result, hook_event: str, output: str, warning: str) -> HookOutput:
     if result.code == 2:
         return _blocked(result, hook_event)
     if result.code != 0:
         return HookOutput(problem=f"exit {result.code}")
     if hook_event == "WorktreeCreate":
-        return _path(said)
-    return HookOutput(context=said if hook_event in TEXT_CONTEXT_EVENTS else "", warning=warning)
+        return _path(output)
+    return HookOutput(context=output if hook_event in TEXT_CONTEXT_EVENTS else "", warning=warning)
 
 
 def _blocked(result: Result, hook_event: str) -> HookOutput:
@@ -132,9 +132,9 @@ def _blocked(result: Result, hook_event: str) -> HookOutput:
     return HookOutput(verdict=Verdict.DENY, reason=wire.stderr(result))
 
 
-def _path(said: str) -> HookOutput:
+def _path(output: str) -> HookOutput:
     """The last line that says something is the path of the worktree that the hook made."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     if not lines:
         return HookOutput(problem="printed no path")
     return HookOutput(rewrite=Rewrite(target=Target.ANSWER, value=lines[-1]), plain=True)
@@ -143,14 +143,14 @@ def _path(said: str) -> HookOutput:
 def _problem(answer: Mapping[str, Any], hook_event: str) -> str:
     """What makes the whole answer invalid, as the agent itself judges; unknown keys do not."""
     specific = wire.nested(answer, "hookSpecificOutput")
-    asked = wire.nested(specific, "decision") if hook_event == REQUEST else {}
+    request = wire.nested(specific, "decision") if hook_event == REQUEST else {}
     inner = INNER.get(hook_event, {})
-    behavior = asked.get("behavior", "deny")
+    behavior = request.get("behavior", "deny")
     if not isinstance(behavior, str) or behavior not in BEHAVIORS:
         return "has a behavior that is none of allow, deny"
-    for fields, types in ((answer, TOP), (specific, inner), (asked, REQUEST_KEYS[behavior])):
-        if fault := _type_problem(fields, types):
-            return fault
+    for fields, types in ((answer, TOP), (specific, inner), (request, REQUEST_KEYS[behavior])):
+        if problem := _type_problem(fields, types):
+            return problem
     if answer.get("decision", "block") not in DECISIONS:
         return "has a decision that is none of approve, block, continue, stop"
     if "permissionDecision" in inner and specific.get("permissionDecision", "ask") not in PERMISSIONS:
@@ -169,14 +169,15 @@ def _type_problem(fields: Mapping[str, Any], types: Types) -> str:
     return ""
 
 
-def _reading(event: Event, answer: Mapping[str, Any], hook_event: str) -> HookOutput:
+def _hook_output(event: Event, answer: Mapping[str, Any], hook_event: str) -> HookOutput:
     specific = wire.nested(answer, "hookSpecificOutput")
     if hook_event == "WorktreeCreate":
         return _path(wire.text(specific, "worktreePath"))
-    asked = wire.nested(specific, "decision") if hook_event == REQUEST else {}
-    verdict, reason = (
-        _request_verdict(asked) if hook_event == REQUEST else strictest_verdict(answer, specific, hook_event)
-    )
+    request = wire.nested(specific, "decision") if hook_event == REQUEST else {}
+    if hook_event == REQUEST:
+        verdict, reason = _request_verdict(request)
+    else:
+        verdict, reason = strictest_verdict(answer, specific, hook_event)
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
     if hook_event in STOP_EVENTS and context:  # context at a stop makes the agent go on
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
@@ -186,9 +187,9 @@ def _reading(event: Event, answer: Mapping[str, Any], hook_event: str) -> HookOu
         rewrite=claude_rewrites.rewrite(event, answer, specific, hook_event),
         context=context,
         notes=tuple(wire.non_empty(note=wire.text(answer, "systemMessage")).values()),
-        stop=_stop(answer, asked, hook_event),
+        stop=_stop(answer, request, hook_event),
         retry=specific.get("retry") is True,
-        extra=_extra((answer, specific, asked), hook_event),
+        extra=_extra((answer, specific, request), hook_event),
     )
 
 
@@ -199,15 +200,15 @@ def _request_verdict(decision: Mapping[str, Any]) -> tuple[Verdict, str]:
 
 def strictest_verdict(answer: Mapping[str, Any], specific: Mapping[str, Any], hook_event: str) -> tuple[Verdict, str]:
     """The strictest verdict among all the places where an answer may say one, with its reason."""
-    found = [(_decision(answer, hook_event), wire.text(answer, "reason"))]
+    answers = [(_decision(answer, hook_event), wire.text(answer, "reason"))]
     if hook_event in PERMISSION_EVENTS:
         for fields in (specific, answer):
             word = PERMISSIONS.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN)
-            found.append((word, wire.text(fields, "permissionDecisionReason") or wire.text(answer, "reason")))
+            answers.append((word, wire.text(fields, "permissionDecisionReason") or wire.text(answer, "reason")))
     if wire.text(specific, "action") == "decline" and hook_event in claude_rewrites.FORM_EVENTS:
-        found.append((Verdict.DENY, ""))
-    verdict = max(each for each, _ in found)
-    reasons = (reason for each, reason in found if each is verdict and reason)
+        answers.append((Verdict.DENY, ""))
+    verdict = max(each for each, _ in answers)
+    reasons = (reason for each, reason in answers if each is verdict and reason)
     return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
 
 
@@ -233,5 +234,5 @@ def _stop(answer: Mapping[str, Any], decision: Mapping[str, Any], hook_event: st
 def _extra(parts: Iterable[Mapping[str, Any]], hook_event: str) -> tuple[tuple[str, Any], ...]:
     """An unknown key may bear such a name, too: one of another type would make our own answer invalid."""
     types = TOP | INNER.get(hook_event, {}) | REQUEST_KEYS["allow"] | REQUEST_KEYS["deny"]
-    said = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}
-    return tuple((name, said[name]) for name in EXTRAS.get(hook_event, ()) if said.get(name) not in (None, ""))
+    fields = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}
+    return tuple((name, fields[name]) for name in EXTRAS.get(hook_event, ()) if fields.get(name) not in (None, ""))

@@ -52,11 +52,11 @@ def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
 
 
 def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
-    said = wire.texts(payload, TEXTS)
-    get = said.get
+    texts = wire.texts(payload, TEXTS)
+    get = texts.get
     kind = EVENTS[name].kind if name in EVENTS else wire.UNKNOWN_EVENT.kind
     # With `--agent` a whole session has an agent_type; only an agent_id means a subagent.
-    inside = "agent_id" in said or name in SUBAGENT_EVENTS
+    inside = "agent_id" in texts or name in SUBAGENT_EVENTS
     return Event(
         id=request.id,
         agent=request.agent,
@@ -70,22 +70,22 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         cwd=get("cwd") or request.cwd,
         model=get("model") or get("to_model", ""),
         topic=get(TOPICS[name], "") if name in TOPICS else "",
-        title=_first(said, TITLES[name]) if name in TITLES else get("title") or get("session_title", ""),
-        tool=tool(name, payload) if "tool_name" in said else None,
+        title=_first(texts, TITLES[name]) if name in TITLES else get("title") or get("session_title", ""),
+        tool=tool(name, payload) if "tool_name" in texts else None,
         prompt=get("prompt") or get("custom_instructions", ""),
-        message=_first(said, MESSAGES.get(name, ("last_assistant_message", "message"))),
+        message=_first(texts, MESSAGES.get(name, ("last_assistant_message", "message"))),
         url=get("url", ""),
-        path=_first(said, PATHS),
+        path=_first(texts, PATHS),
         subagent=get("agent_type" if inside else "teammate_name", ""),
         repeated=payload.get("stop_hook_active") is True,
         tools=tuple(wire.text(call, "tool_name") for call in _calls(payload)) if "tool_calls" in payload else (),
     )
 
 
-def _first(said: Mapping[str, str], keys: Iterable[str]) -> str:
+def _first(texts: Mapping[str, str], keys: Iterable[str]) -> str:
     for key in keys:
-        if key in said:
-            return said[key]
+        if key in texts:
+            return texts[key]
     return ""
 
 
@@ -105,9 +105,9 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     if rewrite.target is Target.ANSWER:
         return _answer_problem(event, rewrite.value)
     if rewrite.target is Target.OUTPUT:
-        now = event.tool.output if event.tool else None
-        same = outputs.same_shape(now, rewrite.value)
-        return wire.json_problem(rewrite.value) if same else "is not of the output's own shape"
+        output = event.tool.output if event.tool else None
+        is_same = outputs.same_shape(output, rewrite.value)
+        return wire.json_problem(rewrite.value) if is_same else "is not of the output's own shape"
     if rewrite.target is not Target.INPUT:
         return wire.text_problem(rewrite.value)
     if not isinstance(rewrite.value, Mapping):
@@ -119,8 +119,8 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
 
 def _answer_problem(event: Event, value: Any) -> str:
     if event.name == "WorktreeCreate":
-        fault = wire.text_problem(value, blank=False)
-        return fault or ("is more than one line" if len(value.splitlines()) > 1 else "")
+        problem = wire.text_problem(value, blank=False)
+        return problem or ("is more than one line" if len(value.splitlines()) > 1 else "")
     if not isinstance(value, Mapping) or value.get("action") not in claude_answers.ACTIONS:
         return "is no form's answer"
     return wire.json_problem(value)
@@ -136,8 +136,8 @@ def render(event: Event, decision: Decision) -> Answer:
         answer |= {"continue": False} | wire.non_empty(stopReason=decision.stop)
     if denied and event.name in BLOCK_EVENTS and not (halted and event.name in CONTINUE_ON_DENY):
         answer |= {"decision": "block", "reason": decision.reason or wire.DEFAULT_REASON}
-    if said := _specific(event, decision):
-        answer["hookSpecificOutput"] = {"hookEventName": event.name} | said
+    if specific := _specific(event, decision):
+        answer["hookSpecificOutput"] = {"hookEventName": event.name} | specific
     answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
     answer |= {name: value for name, value in decision.extra if name == SEQUENCE}
     stdout = wire.dumps_line(answer) if answer else b""
@@ -157,7 +157,7 @@ def _stderr(decision: Decision) -> bytes:
 
 
 def _specific(event: Event, decision: Decision) -> dict[str, Any]:
-    """What stands inside hookSpecificOutput."""
+    """The fields of hookSpecificOutput."""
     extra = {name: value for name, value in decision.extra if name not in (SEQUENCE, "updatedPermissions")}
     if event.name == "PermissionRequest":
         return _permission_request(decision)
@@ -165,8 +165,8 @@ def _specific(event: Event, decision: Decision) -> dict[str, Any]:
         return {"retry": True} if decision.retry else {}
     if event.name in FORM_EVENTS:
         return _form(decision)
-    said = _permission_decision(decision) if event.name in PERMISSION_EVENTS else {}
-    return said | _rewritten(decision) | wire.non_empty(additionalContext=decision.context) | extra
+    permission = _permission_decision(decision) if event.name in PERMISSION_EVENTS else {}
+    return permission | _rewritten(decision) | wire.non_empty(additionalContext=decision.context) | extra
 
 
 def _permission_decision(decision: Decision) -> dict[str, Any]:

@@ -14,7 +14,7 @@ CAN_PERMIT = Capability.ALLOW | Capability.ASK
 SEQUENCE = "terminalSequence"  # taken with every JSON answer
 WATCH_EXTRAS = ("watchPaths", SEQUENCE)
 
-# STOP stands where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
+# STOP is listed where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
 EVENTS: Mapping[str, EventSpec] = {
     "ConfigChange": EventSpec(kind=EventKind.CONFIG_CHANGED, can=CAN_REFUSE, subject="source", extras=(SEQUENCE,)),
     "CwdChanged": EventSpec(kind=EventKind.CWD_CHANGED, can=Capability.NOTE, extras=WATCH_EXTRAS),
@@ -128,7 +128,7 @@ NAMES_BY_KIND: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVEN
 
 
 def hook_event_name(event: Event) -> str:
-    """The event's name as a hook of this dialect hears it."""
+    """The event's name for a hook of this dialect."""
     return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 

@@ -31,8 +31,8 @@ def _native(event: Event) -> bytes:
     body = event.body if event.body.endswith(b"\n") else event.body + b"\n"
     if "tool_response" not in event.payload:
         return body
-    older = _legacy_output(outputs.as_text(event.payload["tool_response"]))
-    added = wire.dumps({name: text for name, text in older.items() if name not in event.payload})
+    legacy = _legacy_output(outputs.as_text(event.payload["tool_response"]))
+    added = wire.dumps({name: text for name, text in legacy.items() if name not in event.payload})
     end = body.rstrip()
     return end[:-1] + b"," + added[1:] + b"\n" if len(added) > 2 and end.endswith(b"}") else body
 
@@ -47,11 +47,11 @@ def _extras(event: Event) -> dict[str, Any]:
     if name in ("Stop", "SubagentStop"):
         return shared | {"stop_hook_active": event.repeated, "last_assistant_message": event.message}
     if name == "Notification":
-        spoken = {"message": event.message, "notification_type": event.topic}
-        return shared | spoken | wire.non_empty(title=event.title)
+        notification = {"message": event.message, "notification_type": event.topic}
+        return shared | notification | wire.non_empty(title=event.title)
     if name == "MessageDisplay":
-        shown = {"turn_id": "", "message_id": event.id, "index": 0, "final": True, "delta": event.message}
-        return shared | shown
+        display = {"turn_id": "", "message_id": event.id, "index": 0, "final": True, "delta": event.message}
+        return shared | display
     return shared | _topic_fields(event) | _message_fields(event) | _tool(event)
 
 
@@ -96,6 +96,5 @@ def _output(event: Event, title: str, input: Mapping[str, Any]) -> dict[str, Any
         return {}
     output = event.tool.output
     text = outputs.as_text(output)
-    return {
-        "tool_response": outputs.from_text(title, input, text) if isinstance(output, str) else output
-    } | _legacy_output(text)
+    response = outputs.from_text(title, input, text) if isinstance(output, str) else output
+    return {"tool_response": response} | _legacy_output(text)

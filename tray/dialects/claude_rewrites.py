@@ -30,13 +30,13 @@ def rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]
 
 def _input(event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
     """The inner updatedInput replaces the tool's input; the older one at the top is merged into it."""
-    given, kept = specific.get("updatedInput"), {}
+    given, base = specific.get("updatedInput"), {}
     if given is None:
-        given, kept = answer.get("updatedInput"), dict(tool.input)
+        given, base = answer.get("updatedInput"), dict(tool.input)
     if not isinstance(given, dict):
         return None
-    own = tools.translate_back(event.agent, AGENT, tool.name, tool.input, given)
-    return Rewrite(target=Target.INPUT, value=kept | own)
+    native_input = tools.translate_back(event.agent, AGENT, tool.name, tool.input, given)
+    return Rewrite(target=Target.INPUT, value=base | native_input)
 
 
 def _output(event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:

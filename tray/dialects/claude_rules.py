@@ -14,13 +14,13 @@ READERS = frozenset({"Glob", "Grep", "LS", "NotebookRead", "Read"})
 # A rule for Edit is about every tool that edits files, one for Read about every one that reads them.
 GROUPS = {"Edit": EDITORS, "Read": READERS}
 FILES = EDITORS | READERS
-RULE = re.compile(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<asks>.*)\))?", re.DOTALL)
+RULE = re.compile(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<argument>.*)\))?", re.DOTALL)
 SPECIAL = re.compile(r"(\\.|\*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionRule:
-    """`asks` is what stands in the parentheses; "" = any call of the tool."""
+    """`argument` is the text in the parentheses; "" = any call of the tool."""
 
     tool: str
     argument: str
@@ -36,13 +36,13 @@ class PermissionRule:
 
 def parse(text: str) -> PermissionRule | None:
     """The rule; None when the text is none."""
-    found = RULE.fullmatch(text.strip())
-    if found is None:
+    match = RULE.fullmatch(text.strip())
+    if match is None:
         return None
-    asks = (found["asks"] or "").strip()
-    if not _balanced(asks):  # several rules in one text, perhaps
+    argument = (match["argument"] or "").strip()
+    if not _balanced(argument):  # several rules in one text, perhaps
         return None
-    return PermissionRule(tool=found["tool"], argument="" if asks == "*" else asks)
+    return PermissionRule(tool=match["tool"], argument="" if argument == "*" else argument)
 
 
 def problem(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What becomes of each canonical decision at each agent's event, and as what each dialect's hooks hear it."""
+"""What becomes of each canonical decision at each agent's event, and its name for the hooks of each dialect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXTRA_CAN: dict[tuple[str, str], Capability] = {("starchild", "pre_tool_call"): 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FidelityRow:
-    """One event of one agent. `late`: its refusal is told to the model and withholds nothing."""
+    """One event of one agent. `after_the_fact`: its refusal reaches the model and withholds nothing."""
 
     agent: str
     event: str
@@ -38,7 +38,7 @@ class FidelityRow:
     dropped: tuple[str, ...]
     extras: tuple[str, ...]
     after_the_fact: bool
-    hook_event_names: Mapping[str, str]  # the event's name by the dialect of the hook that hears it
+    hook_event_names: Mapping[str, str]  # the event's name by the dialect of the hook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,25 +57,24 @@ class FidelityPair:
 def pairs() -> Iterator[FidelityPair]:
     """Every event of every agent, for hooks of every dialect."""
     for row in rows():
-        for dialect, heard in row.hook_event_names.items():
-            said = expressible(dialect, heard)
+        for dialect, hook_event in row.hook_event_names.items():
+            words = expressible(dialect, hook_event)
             yield FidelityPair(
                 agent=row.agent,
                 event=row.event,
                 dialect=dialect,
-                hook_event_name=heard,
-                carried=tuple(word for word in row.carried if word in said),
-                stricter=tuple(word for word in row.stricter if word in said),
-                dropped=tuple(word for word in row.dropped if word in said),
+                hook_event_name=hook_event,
+                carried=tuple(word for word in row.carried if word in words),
+                stricter=tuple(word for word in row.stricter if word in words),
+                dropped=tuple(word for word in row.dropped if word in words),
             )
 
 
 def expressible(dialect: str, hook_event: str) -> tuple[str, ...]:
     """The words that a hook of this dialect has for an event of this name."""
     spec = DIALECTS[dialect].EVENTS.get(hook_event)
-    can = (spec.can if spec else DIALECTS[dialect].DEFAULT_CAN) | EXTRA_CAN.get(
-        (dialect, hook_event), Capability.NOTHING
-    )
+    can = spec.can if spec else DIALECTS[dialect].DEFAULT_CAN
+    can |= EXTRA_CAN.get((dialect, hook_event), Capability.NOTHING)
     return tuple(word for word, ability in ABILITIES.items() if ability in can)
 
 
@@ -88,9 +87,9 @@ def rows() -> Iterator[FidelityRow]:
 
 def _row(agent: str, name: str, spec: EventSpec) -> FidelityRow:
     carried = tuple(word for word, can in ABILITIES.items() if can in spec.can)
-    refusing = Capability.DENY in spec.can
-    stricter = tuple(word for word in ABILITIES if word not in carried and refusing and word in STRICTER)
-    heard = Event(id="", agent=agent, name=name, kind=spec.kind)
+    can_refuse = Capability.DENY in spec.can
+    stricter = tuple(word for word in ABILITIES if word not in carried and can_refuse and word in STRICTER)
+    event = Event(id="", agent=agent, name=name, kind=spec.kind)
     return FidelityRow(
         agent=agent,
         event=name,
@@ -101,5 +100,5 @@ def _row(agent: str, name: str, spec: EventSpec) -> FidelityRow:
         dropped=tuple(word for word in ABILITIES if word not in carried and word not in stricter),
         extras=spec.extras,
         after_the_fact=spec.after_the_fact,
-        hook_event_names={hook: dialect.hook_event_name(heard) for hook, dialect in DIALECTS.items()},
+        hook_event_names={hook: dialect.hook_event_name(event) for hook, dialect in DIALECTS.items()},
     )

@@ -1,4 +1,4 @@
-"""Law 2: what an event cannot carry becomes stricter, never looser, and a remark says so."""
+"""Law 2: what an event cannot carry becomes stricter, never looser, and an adjustment says so."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ VERDICTS = {Verdict.ALLOW: Capability.ALLOW, Verdict.ASK: Capability.ASK, Verdic
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """One event's measure: who it is in a sentence, what it can carry, and why it cannot carry this rewrite."""
+    """What one event can carry, and why it cannot carry this rewrite; `subject` names it in a sentence."""
 
     subject: str  # "PreToolUse of x-code"
     can: Capability
     rewrite_problem: str = ""  # "" = the rewrite itself is fine
-    after_the_fact: bool = False  # it has happened already: a refusal is told and withholds nothing
+    after_the_fact: bool = False  # it has happened already: a refusal reaches the model and withholds nothing
     extras: tuple[str, ...] = ()
 
     def __call__(self, decision: Decision) -> Decision:
@@ -43,8 +43,8 @@ class Fit:
             return decision
         if Capability.DENY not in self.can:
             return self._adjusted(replace(decision, stop=None), "stop the agent: dropped")
-        kept = decision.reason if decision.verdict is Verdict.DENY else ""
-        denied = replace(decision, stop=None, verdict=Verdict.DENY, reason=kept or decision.stop)
+        reason = decision.reason if decision.verdict is Verdict.DENY else ""
+        denied = replace(decision, stop=None, verdict=Verdict.DENY, reason=reason or decision.stop)
         return self._adjusted(denied, "stop the agent: made deny")
 
     def _rewrite(self, decision: Decision) -> Decision:
@@ -53,15 +53,15 @@ class Fit:
         refused = decision.verdict is Verdict.DENY and Capability.DENY in self.can
         if refused and not self.after_the_fact:
             return replace(decision, rewrite=None)  # moot beside a refusal
-        fault = self._rewrite_problem(decision.rewrite.target)
-        if not fault:
+        problem = self._rewrite_problem(decision.rewrite.target)
+        if not problem:
             return decision
-        bare = replace(decision, rewrite=None)
+        without_rewrite = replace(decision, rewrite=None)
         if Capability.DENY not in self.can:
-            return self._adjusted(bare, f"{fault}: dropped")
-        why = f"A hook's rewrite cannot be carried: {self.subject} cannot {fault}"
+            return self._adjusted(without_rewrite, f"{problem}: dropped")
+        why = f"A hook's rewrite cannot be carried: {self.subject} cannot {problem}"
         reason = f"{decision.reason}\n{why}" if refused and decision.reason else why
-        return self._adjusted(replace(bare, verdict=Verdict.DENY, reason=reason), f"{fault}: made deny")
+        return self._adjusted(replace(without_rewrite, verdict=Verdict.DENY, reason=reason), f"{problem}: made deny")
 
     def _rewrite_problem(self, target: Target) -> str:
         if TARGETS[target] not in self.can:
@@ -73,8 +73,8 @@ class Fit:
         if verdict is Verdict.ABSTAIN or VERDICTS[verdict] in self.can:
             return decision
         if verdict is Verdict.ASK and Capability.DENY in self.can:
-            kept = decision.rewrite if self.after_the_fact else None
-            return self._adjusted(replace(decision, verdict=Verdict.DENY, rewrite=kept), "ask: made deny")
+            rewrite = decision.rewrite if self.after_the_fact else None
+            return self._adjusted(replace(decision, verdict=Verdict.DENY, rewrite=rewrite), "ask: made deny")
         silent = replace(decision, verdict=Verdict.ABSTAIN, reason="")
         return self._adjusted(silent, f"{verdict.word}: nothing was said")
 
@@ -90,10 +90,10 @@ class Fit:
 
     def _extra(self, decision: Decision) -> Decision:
         kept = tuple((name, value) for name, value in decision.extra if name in self.extras)
-        lost = [name for name, _ in decision.extra if name not in self.extras]
-        if not lost:
+        dropped = [name for name, _ in decision.extra if name not in self.extras]
+        if not dropped:
             return decision
-        return self._adjusted(replace(decision, extra=kept), f"take {', '.join(lost)}: dropped")
+        return self._adjusted(replace(decision, extra=kept), f"take {', '.join(dropped)}: dropped")
 
-    def _adjusted(self, decision: Decision, lost: str) -> Decision:
-        return replace(decision, adjustments=(*decision.adjustments, f"{self.subject} cannot {lost}"))
+    def _adjusted(self, decision: Decision, limit: str) -> Decision:
+        return replace(decision, adjustments=(*decision.adjustments, f"{self.subject} cannot {limit}"))

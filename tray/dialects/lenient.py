@@ -27,29 +27,29 @@ class TooDeepError(ValueError):
 
 
 def text(raw: bytes, blanks: str = JAVASCRIPT) -> str:
-    """What stands between the blanks; a byte that is no UTF-8 costs no more than itself."""
+    """The text without the blanks around it; only bytes that are not UTF-8 are lost."""
     return raw.decode("utf-8", "replace").strip(blanks)
 
 
 def mapping(output: str, known_keys: Collection[str], *, python: bool = False) -> dict[str, Any]:
-    """The one JSON object that `said` is, of a key said twice the last. Raises ValueError as `wire.mapping` does.
+    """The one JSON object in `output`, of a key written twice the last. Raises ValueError as `wire.mapping` does.
 
-    Nobody looks at keys that are not `wanted`, so those may be nested as deep as they like. With `python` the words
+    Nobody looks at keys outside `known_keys`, so those may be nested as deep as they like. With `python` the words
     that Python writes for numbers without digits are read too.
     """
     fields = wire.object_of(loads(output, python=python))
     if output.count("{") + output.count("[") <= wire.DEPTH_LIMIT:
         return fields
-    kept = _pruned(fields, known_keys)
-    if not wire.is_shallow(kept):
+    pruned = _pruned(fields, known_keys)
+    if not wire.is_shallow(pruned):
         raise TooDeepError(wire.TOO_DEEP)
-    return kept
+    return pruned
 
 
 def _pruned(fields: Mapping[str, Any], known_keys: Collection[str]) -> dict[str, Any]:
-    kept = {key: value for key, value in fields.items() if key in known_keys or wire.is_shallow(value)}
-    deeper = {key: _pruned(inner, known_keys) for key in NESTED_KEYS if isinstance(inner := kept.get(key), dict)}
-    return kept | deeper
+    pruned = {key: value for key, value in fields.items() if key in known_keys or wire.is_shallow(value)}
+    deeper = {key: _pruned(inner, known_keys) for key in NESTED_KEYS if isinstance(inner := pruned.get(key), dict)}
+    return pruned | deeper
 
 
 def last_object(raw: bytes) -> str:

@@ -1,17 +1,17 @@
-"""Recognises the agent that ran a line of ours, as each must get an answer of its own protocol. Pure.
+"""Recognises the agent that ran a relay command of ours, as each must get an answer of its own protocol. Pure.
 
-Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in them, so the word in the line
+Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in them, so the agent in the command
 (`hooktray relay claude-code …`) does not prove who called. The order, strongest first:
 
 1. A payload that only one foreign agent can send: it names its agent, or has an envelope of its own.
 2. A payload that Claude Code has certainly sent: its transcript or its environment names the payload's session.
 3. A payload that looks like Claude Code's but for fields that only one foreign agent adds.
-4. A payload in the shape of the line's own agent; then one in the shape of another supported agent, whose own
+4. A payload in the shape of the agent in the command; then one in the shape of another supported agent, whose own
    protocol then answers.
 5. Environment marks, when they are of one agent only. An agent that was started in another agent's terminal inherits
    that agent's variables, so they never outweigh a payload of a known shape. CLAUDE_PROJECT_DIR does not
    count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
-6. The word in the line, unless its protocol knows nothing of what the payload holds.
+6. The agent in the command, unless its protocol knows nothing of what the payload holds.
 
 Only keys at the top of a payload count: what is below them was written by a model or a user.
 """
@@ -43,11 +43,11 @@ EVENT_NAMES = {  # how its events are called, also those that its table does not
 
 @value(frozen=True, slots=True, kw_only=True)
 class RecognisedCaller:
-    """Another agent than the line's. `unasked` None: it is supported, and its own protocol answers."""
+    """Another agent than the command's. `skip_reason` None: it is supported, and its own protocol answers."""
 
     agent: str
     event: str  # native
-    via_agent: str  # the agent whose line it ran
+    via_agent: str  # the agent in the command that it ran
     skip_reason: SkipReason | None = None
     answer: Answer = EMPTY_ANSWER  # its neutral one
     session: str = ""
@@ -67,9 +67,9 @@ class ForeignAgent:
     """An agent whose protocol is not here yet: how to recognise it, and its neutral answer (always with exit 0)."""
 
     title: str
-    keys: tuple[str, ...] = ()  # `sent` is asked only about payloads with one of these
+    keys: tuple[str, ...] = ()  # `matches` is called only for payloads with one of these
     matches: Callable[[Payload], bool] = lambda payload: False
-    claude_like: bool = False  # `sent` rests only on fields that Claude Code may add one day, too
+    claude_like: bool = False  # `matches` rests only on fields that Claude Code may add one day, too
     variables: tuple[str, ...] = ()  # of its hooks' environment
     event: Callable[[Payload, str], str] = named_event
     neutral: Callable[[str], bytes] = empty_answer
@@ -94,7 +94,7 @@ def _is_antigravity(payload: Payload) -> bool:
 
 
 def _antigravity(payload: Payload, word: str) -> str:
-    """Only the line names the event; if the payload cannot be of that one, the event is unknown."""
+    """Only the command names the event; if the payload cannot be of that one, the event is unknown."""
     if "toolCall" in payload:
         return word if word in TOOL_EVENTS else ""
     if not payload.keys().isdisjoint({"executionNum", "fullyIdle", "terminationReason"}):
@@ -103,7 +103,6 @@ def _antigravity(payload: Payload, word: str) -> str:
 
 
 # ---- Codex: Claude Code's shape with turn_id and model; its transcripts are called rollout-….jsonl
-
 
 ROLLOUT = "rollout-"  # counts as a key of the payload whose transcript is called so
 
@@ -259,14 +258,14 @@ FOREIGN_AGENTS: Mapping[str, ForeignAgent] = {
 }
 
 AGENTS_BY_KEY = {
-    key: tuple(name for name, one in FOREIGN_AGENTS.items() if key in one.keys)
-    for one in FOREIGN_AGENTS.values()
-    for key in one.keys
+    key: tuple(name for name, foreign in FOREIGN_AGENTS.items() if key in foreign.keys)
+    for foreign in FOREIGN_AGENTS.values()
+    for key in foreign.keys
 }
 
 
 def recognise(via_agent: str, event: str, payload: Payload, environment: Variables) -> RecognisedCaller | None:
-    """Who ran `line` for `event`; None when it is the line's own agent. Never raises, whatever the payload holds."""
+    """Who ran the command of `via_agent` for `event`; None: that agent itself. Never raises."""
     name = _sender(payload)
     if name and not (FOREIGN_AGENTS[name].claude_like and _is_certain(payload, environment)):
         return _foreign(name, via_agent, event, payload)
@@ -285,9 +284,8 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
 def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> Answer:
     """The answer after our own failure: that of the caller, as far as the payload can still be read."""
     try:
-        caller = (
-            None if spec(via_agent, event).plain else recognise(via_agent, event, wire.mapping(body), environment)
-        )
+        is_plain = spec(via_agent, event).plain
+        caller = None if is_plain else recognise(via_agent, event, wire.mapping(body), environment)
     except ValueError:
         caller = None
     return caller.answer if caller else own_neutral(via_agent, event, body)
@@ -308,14 +306,14 @@ def _sender(payload: Payload) -> str:
 
 
 def _foreign(name: str, via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
-    one = FOREIGN_AGENTS[name]
-    event = one.event(payload, word)
+    foreign = FOREIGN_AGENTS[name]
+    event = foreign.event(payload, word)
     return RecognisedCaller(
         agent=name,
         event=event or word,
         via_agent=via_agent,
         skip_reason=SkipReason.NOT_SUPPORTED,
-        answer=Answer(stdout=one.neutral(event)),
+        answer=Answer(stdout=foreign.neutral(event)),
         session=_session(payload),
         cwd=_cwd(payload),
     )
@@ -383,17 +381,19 @@ def _event(agent: str, payload: Payload, word: str) -> str:
     return "new-conversation" if "prompt" in payload else "chat-message"
 
 
-# ---- what is left: the environment, and what the line's own protocol knows
+# ---- what is left: the environment, and what the protocol of the agent in the command knows
 
 
 def _from_environment(environment: Variables) -> str:
     """The one agent that the environment names. An event of our own commands has only the terminal's environment."""
-    found = [name for name, one in FOREIGN_AGENTS.items() if any(word in environment for word in one.variables)]
-    return found[0] if len(found) == 1 and TEST_VARIABLE not in environment else ""
+    marked = [
+        name for name, foreign in FOREIGN_AGENTS.items() if not environment.keys().isdisjoint(foreign.variables)
+    ]
+    return marked[0] if len(marked) == 1 and TEST_VARIABLE not in environment else ""
 
 
 def _is_understood(via_agent: str, payload: Payload) -> bool:
-    """Whether the line's agent may have sent it: a name in the style of its events, else mostly fields of its own."""
+    """Whether `via_agent` may have sent it: a name in the style of its events, else mostly fields of its own."""
     name = DIALECTS[via_agent].event_name(payload)
     if name and via_agent in EVENT_NAMES:
         return EVENT_NAMES[via_agent].fullmatch(name) is not None
@@ -403,8 +403,8 @@ def _is_understood(via_agent: str, payload: Payload) -> bool:
 @lru_cache(16)
 def _fields(agent: str) -> frozenset[str]:
     """The fields that the agent's samples have."""
-    own = DIALECTS[agent]
-    samples = (own.sample(name) for name, found in own.EVENTS.items() if not found.plain)
+    dialect = DIALECTS[agent]
+    samples = (dialect.sample(name) for name, event_spec in dialect.EVENTS.items() if not event_spec.plain)
     return frozenset(key for sample in samples for key in wire.mapping(sample))
 
 

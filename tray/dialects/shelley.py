@@ -16,9 +16,7 @@ from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Resu
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 AGENT = "shelley"
-CAN_REWRITE = (
-    Capability.DENY | Capability.REWRITE_PROMPT | Capability.CONTEXT
-)  # context is carried as a part of the text
+CAN_REWRITE = Capability.DENY | Capability.REWRITE_PROMPT | Capability.CONTEXT  # context becomes part of the text
 EVENTS: Mapping[str, EventSpec] = {
     "chat-message": EventSpec(kind=EventKind.PROMPT, can=CAN_REWRITE, timeout=30),
     "end-of-turn": EventSpec(kind=EventKind.TURN_END, timeout=30),
@@ -41,25 +39,25 @@ def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
 
 
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
-    return None  # it tells of none
+    return None  # Shelley has no tool events
 
 
 def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
-    fixed = wire.nested(payload, "readonly")
+    readonly = wire.nested(payload, "readonly")
     return Event(
         **wire.request_fields(request, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
         session=session(request, payload),
         cwd=wire.text(payload, "cwd"),
-        hook_folder=request.cwd,  # the relay stands where Shelley's server does: that is no project
-        model=wire.text(payload, "model") or wire.text(fixed, "model"),
-        topic=wire.text(payload, "command") or ("queued" if fixed.get("queued") is True else ""),
+        hook_folder=request.cwd,  # the relay runs in the folder of Shelley's server: that is no project
+        model=wire.text(payload, "model") or wire.text(readonly, "model"),
+        topic=wire.text(payload, "command") or ("queued" if readonly.get("queued") is True else ""),
         title=wire.text(payload, "slug", "vm_name"),
         prompt=wire.text(payload, "prompt", "message", "raw_message"),
         message=wire.text(payload, "final_response"),
         url=wire.text(payload, "conversation_url"),
-        subagent="subagent" if fixed.get("is_subagent") is True else "",
+        subagent="subagent" if readonly.get("is_subagent") is True else "",
     )
 
 
@@ -73,8 +71,8 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
     plain = wire.spec(EVENTS, event.name).plain
-    fault = wire.text_problem(decision.rewrite.value, blank=not plain)
-    return fault or ("" if decision.rewrite.value else "is empty")
+    problem = wire.text_problem(decision.rewrite.value, blank=not plain)
+    return problem or ("" if decision.rewrite.value else "is empty")
 
 
 def render(event: Event, decision: Decision) -> Answer:

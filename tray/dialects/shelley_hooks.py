@@ -1,4 +1,4 @@
-"""Hooks written for Shelley: what they read and what they said, whichever agent's event they are asked about."""
+"""Hooks written for Shelley: their input and their output, whichever agent's event they are asked about."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ TYPES = {EventKind.TURN_END: "end_of_turn"}
 START_KINDS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization", "set-cookie")
-
-
 NAMES_BY_KIND: Mapping[EventKind, str] = {
     EventKind.CONVERSATION_NEW: "new-conversation",
     EventKind.PROMPT: "chat-message",
@@ -39,22 +37,22 @@ def stdin(event: Event) -> bytes:
     if event.kind is EventKind.SYSTEM_PROMPT:
         return event.prompt.encode("utf-8", "replace")
     if event.kind is EventKind.PROMPT:
-        fixed = {"conversation_id": event.session, "model": event.model, "reasoning_level": "", "queued": False}
-        return wire.dumps({"message": event.prompt, "readonly": fixed})
+        readonly = {"conversation_id": event.session, "model": event.model, "reasoning_level": "", "queued": False}
+        return wire.dumps({"message": event.prompt, "readonly": readonly})
     if event.kind in START_KINDS:
-        fixed = {"conversation_id": event.session, "is_subagent": bool(event.subagent)}
-        return wire.dumps({"prompt": event.prompt, "model": event.model, "cwd": event.cwd, "readonly": fixed})
+        readonly = {"conversation_id": event.session, "is_subagent": bool(event.subagent)}
+        return wire.dumps({"prompt": event.prompt, "model": event.model, "cwd": event.cwd, "readonly": readonly})
     return wire.dumps(_command(event) if event.kind in COMMAND_KINDS else _canonical(event))
 
 
 def _native(event: Event) -> bytes:
     """The agent's exact bytes, unless they hold headers that no hook shall see."""
-    fixed = wire.nested(event.payload, "readonly")
-    headers = fixed.get("headers")
+    readonly = wire.nested(event.payload, "readonly")
+    headers = readonly.get("headers")
     if not isinstance(headers, list) or not any(map(_secret, headers)):
         return event.body
-    kept = [pair for pair in headers if not _secret(pair)]
-    return wire.dumps({**event.payload, "readonly": {**fixed, "headers": kept}})
+    visible = [pair for pair in headers if not _secret(pair)]
+    return wire.dumps({**event.payload, "readonly": {**readonly, "headers": visible}})
 
 
 def _secret(pair: Any) -> bool:
@@ -62,9 +60,9 @@ def _secret(pair: Any) -> bool:
 
 
 def _command(event: Event) -> dict[str, Any]:
-    said = {"command": event.topic, "args": _args(event), "raw_message": event.prompt}
-    fixed = {"conversation_id": event.session, "is_new_conversation": False}
-    return said | fixed | wire.non_empty(cwd=event.cwd, model=event.model)
+    command = {"command": event.topic, "args": _args(event), "raw_message": event.prompt}
+    conversation = {"conversation_id": event.session, "is_new_conversation": False}
+    return command | conversation | wire.non_empty(cwd=event.cwd, model=event.model)
 
 
 def _args(event: Event) -> str:
@@ -145,8 +143,8 @@ def _conversation(event: Event, stdout: bytes) -> HookOutput:
     fields, problem = _fields(stdout, ("prompt", *EXTRAS))
     if problem:
         return HookOutput(problem=problem)
-    now = {"cwd": event.cwd, "model": event.model}
-    extra = tuple((name, fields[name]) for name in EXTRAS if fields.get(name, "") not in ("", now.get(name)))
+    current = {"cwd": event.cwd, "model": event.model}
+    extra = tuple((name, fields[name]) for name in EXTRAS if fields.get(name, "") not in ("", current.get(name)))
     return HookOutput(rewrite=_rewrite(event, fields.get("prompt", "")), extra=extra)
 
 
@@ -156,11 +154,11 @@ def _rewrite(event: Event, text: str) -> Rewrite | None:
 
 def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]:
     """The texts of a JSON object, in any case of their names as Go reads them, and what was wrong with it."""
-    said = lenient.text(stdout, lenient.GO)
-    if not said:
+    output = lenient.text(stdout, lenient.GO)
+    if not output:
         return {}, ""
     try:
-        value = lenient.loads(said)
+        value = lenient.loads(output)
     except ValueError as error:
         return {}, f"output is {error}"
     if value is None:
@@ -168,8 +166,8 @@ def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]
     if not isinstance(value, dict):
         return {}, f"output is a JSON {wire.JSON_TYPES[type(value)]}, not an object"
     fields = {key.lower(): each for key, each in value.items() if each is not None}
-    wrong = [name for name in names if not isinstance(fields.get(name, ""), str)]
-    return fields, f"output has a {wrong[0]} that is no string" if wrong else ""
+    invalid = [name for name in names if not isinstance(fields.get(name, ""), str)]
+    return fields, f"output has a {invalid[0]} that is no string" if invalid else ""
 
 
 READERS: Mapping[EventKind, Callable[[Event, bytes], HookOutput]] = {

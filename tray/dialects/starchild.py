@@ -22,7 +22,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "on_outbound_message": EventSpec(
         kind=EventKind.OUTBOUND_MESSAGE, can=CAN_REFUSE | Capability.REWRITE_MESSAGE, timeout=20
     ),
-    # It stands already: it may be masked, and nobody can be made to write it again.
+    # The response is written already: it may be masked, and the agent cannot be made to write it again.
     "on_response_end": EventSpec(
         kind=EventKind.RESPONSE_END, can=Capability.REWRITE_MESSAGE | Capability.NOTE, timeout=20
     ),
@@ -91,10 +91,10 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
         return wire.text_problem(value, blank=False)
     if not isinstance(value, Mapping):
         return "is no JSON object"
-    now = event.tool.input if event.tool else {}
-    if value.keys() - now.keys():
+    current = event.tool.input if event.tool else {}
+    if value.keys() - current.keys():
         return "adds a key"
-    return "removes a key" if now.keys() - value.keys() else wire.json_problem(value)
+    return "removes a key" if current.keys() - value.keys() else wire.json_problem(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:

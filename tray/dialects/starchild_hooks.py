@@ -33,7 +33,7 @@ END_EVENTS = (EventKind.TURN_END, EventKind.SUBAGENT_END, EventKind.ROUND_END)
 
 
 def hook_event_name(event: Event) -> str:
-    """The event's name as a hook of this dialect hears it."""
+    """The event's name for a hook of this dialect."""
     return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 
@@ -66,8 +66,8 @@ def _common_fields(event: Event) -> dict[str, Any]:
 def _extras(event: Event) -> dict[str, Any]:
     used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools]
     if event.kind in END_EVENTS:
-        going = {"stop_hook_active": event.repeated, "model": event.model}
-        return {"response": event.message, "tool_names": used} | going
+        state = {"stop_hook_active": event.repeated, "model": event.model}
+        return {"response": event.message, "tool_names": used} | state
     match hook_event_name(event):
         case "on_completion_claim":
             return {"goal": "", "summary": event.message, "response": event.message, "tool_names": used}
@@ -93,5 +93,5 @@ def _tool(event: Event) -> dict[str, Any]:
         "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
         "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
     }
-    ended = hook_event_name(event) in ("post_tool_call", "transform_tool_result")
-    return call | ({"tool_result": outputs.as_text(event.tool.output)} if ended else {})
+    has_result = hook_event_name(event) in ("post_tool_call", "transform_tool_result")
+    return call | ({"tool_result": outputs.as_text(event.tool.output)} if has_result else {})

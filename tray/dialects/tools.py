@@ -32,7 +32,7 @@ X_CODE_GREP: dict[str, tuple[str, ...]] = {
     "-i": ("caseInsensitive",),
 }
 
-# Shelley tells of no tool, so it has no column. What has no row (MCP tools, an agent's own) keeps its name.
+# Shelley has no tool events, so it has no column. What has no row (MCP tools, an agent's own) keeps its name.
 TOOLS: Mapping[str, Mapping[str, NativeTool]] = {
     "AskUserQuestion": {"x-code": NativeTool("askUser")},
     "Bash": {"starchild": NativeTool("bash"), "x-code": NativeTool("shell")},
@@ -100,10 +100,10 @@ def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -
     if from_agent == to_agent:
         return {key: key for key in input}
     title = canonical(from_agent, name)
-    there = _rename(input, {key: (key,) for key in input} | _reverse(title, from_agent))
+    canonical_keys = _rename(input, {key: (key,) for key in input} | _reverse(title, from_agent))
     row = TOOLS.get(title, {}).get(to_agent)
-    forth = _rename(there.values(), dict(row.keys) if row else {})
-    return {key: forth[middle] for key, middle in there.items()}
+    target_keys = _rename(canonical_keys.values(), dict(row.keys) if row else {})
+    return {key: target_keys[middle] for key, middle in canonical_keys.items()}
 
 
 def _reverse(title: str, agent: str) -> dict[str, tuple[str, ...]]:
@@ -116,6 +116,6 @@ def _rename(keys: Any, table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     old = list(keys)
     new: dict[str, str] = {}
     for key in old:
-        wish = table.get(key, (key,))[0]
-        new[key] = key if wish != key and (wish in old or wish in new.values()) else wish
+        wanted = table.get(key, (key,))[0]
+        new[key] = key if wanted != key and (wanted in old or wanted in new.values()) else wanted
     return new

@@ -15,9 +15,8 @@ DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes 
 TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"
 DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
 LARGE_PAYLOAD = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
-SAMPLE_STEP = (
-    29  # bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves
-)
+# Bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves.
+SAMPLE_STEP = 29
 NESTED = (dict, list)  # the decoder gives just these: to ask for a subclass takes ten times as long
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
@@ -87,9 +86,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+# Made once: that takes as long as to read an event.
 _STRICT = json.JSONDecoder(
     parse_constant=reject_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
-)  # made once: that takes as long as to read an event
+)
 _LARGE = json.JSONDecoder(parse_constant=reject_constant, parse_float=_float, object_pairs_hook=_object)
 _DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // SAMPLE_STEP))
 _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
@@ -144,7 +144,7 @@ def dumps_line(value: Any) -> bytes:
 
 
 def text_problem(value: Any, *, blank: bool = True) -> str:
-    """Why `value` cannot be told as text; "" when it can. Without `blank` there must be something in it."""
+    """Why `value` cannot be sent as text; "" when it can. Without `blank` there must be something in it."""
     if not isinstance(value, str):
         return "is not text"
     if not blank and not value.strip():
@@ -200,7 +200,7 @@ def text_list(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
 def tool(
     fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str, failed: bool = False
 ) -> Tool | None:
-    """The tool call of a payload, its fields being called so; None when it names no tool."""
+    """The tool call of a payload whose fields have these names; None when it names no tool."""
     title = text(fields, name)
     if not title:
         return None
@@ -210,7 +210,7 @@ def tool(
 
 
 def request_fields(request: RelayRequest, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an Event that come with the knock, whatever the dialect."""
+    """The fields of an Event that come with the request, whatever the dialect."""
     return {
         "id": request.id,
         "agent": request.agent,

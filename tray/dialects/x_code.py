@@ -86,16 +86,16 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
 
 
 def render(event: Event, decision: Decision) -> Answer:
-    said: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     if decision.verdict is Verdict.DENY:
-        said = {"decision": "deny", "reason": decision.reason or wire.DEFAULT_REASON}
+        answer = {"decision": "deny", "reason": decision.reason or wire.DEFAULT_REASON}
     elif decision.rewrite is not None and decision.rewrite.target is Target.INPUT:
-        said = {"decision": "modify", "args": decision.rewrite.value}
+        answer = {"decision": "modify", "args": decision.rewrite.value}
     elif decision.rewrite is not None:
-        said = {"decision": "modify", "output": outputs.as_text(decision.rewrite.value)}
+        answer = {"decision": "modify", "output": outputs.as_text(decision.rewrite.value)}
     elif decision.context:
-        said = {"decision": "allow", "context": decision.context}
-    return Answer(stdout=wire.dumps_line(said)) if said else Answer()
+        answer = {"decision": "allow", "context": decision.context}
+    return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
 
 
 def hook_event_name(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""Hooks written for X-Code: what they read and what they said, whichever agent's event they are asked about."""
+"""Hooks written for X-Code: their input and their output, whichever agent's event they are asked about."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TRIGGERS = ("proactive", "reactive")
 
 
 def hook_event_name(event: Event) -> str:
-    """The event's name as a hook of this dialect hears it."""
+    """The event's name for a hook of this dialect."""
     return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
 
 
@@ -52,10 +52,10 @@ def stdin(event: Event) -> bytes:
         "session": {"cwd": event.cwd, "modelId": event.model},
         "plugin": {"id": "hooktray", "dir": ""},
     }
-    said = wire.non_empty(
+    common = wire.non_empty(
         topic=event.topic, title=event.title, prompt=event.prompt, message=event.message, path=event.path
     )
-    return wire.dumps_line(fields | said | _extras(event))
+    return wire.dumps_line(fields | common | _extras(event))
 
 
 def with_plugin(stdin: bytes, id: str, folder: str) -> bytes:
@@ -94,8 +94,8 @@ def _tool(event: Event, tool: Tool) -> dict[str, Any]:
     name = tools.native(AGENT, tools.canonical(event.agent, tool.name))
     args = tools.translate_input(event.agent, AGENT, tool.name, tool.input)
     call = {"name": name, "args": args, "callId": tool.call}
-    ended = {"output": outputs.as_text(tool.output), "isError": tool.failed}
-    return {"tool": call | (ended if hook_event_name(event) == "PostToolUse" else {})}
+    result = {"output": outputs.as_text(tool.output), "isError": tool.failed}
+    return {"tool": call | (result if hook_event_name(event) == "PostToolUse" else {})}
 
 
 def read(event: Event, result: Result) -> HookOutput:
@@ -103,19 +103,19 @@ def read(event: Event, result: Result) -> HookOutput:
         return HookOutput(problem=problem)
     if result.code != 0:
         return HookOutput(problem=f"exit {result.code}")
-    said = lenient.text(result.stdout)
-    if hook_event_name(event) not in DECIDING_EVENTS or not said:
+    output = lenient.text(result.stdout)
+    if hook_event_name(event) not in DECIDING_EVENTS or not output:
         return HookOutput()
     try:
-        answer = lenient.mapping(said, KNOWN_KEYS)
+        answer = lenient.mapping(output, KNOWN_KEYS)
     except lenient.TooDeepError as error:
         return HookOutput(problem=f"output is {error}")
     except ValueError as error:
         return HookOutput(warning=IGNORED.format(f"is {error}"))
-    return _reading(event, answer)
+    return _hook_output(event, answer)
 
 
-def _reading(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     """An allow only goes on: it does not skip the agent's own question."""
     decision = answer.get("decision")
     if decision == "deny":

@@ -1,4 +1,4 @@
-"""What we wrote into other people's files and what stood there before, kept in our state folder."""
+"""What we wrote into other people's files and what was there before, kept in our state folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tray.edit.file_changes import File, FileChange, FileState, Link
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """One file of an agent's that we wrote: what stood there, what we made of it, the folders we had to make."""
+    """One file of an agent's that we wrote: what was there, what we made of it, the folders we had to make."""
 
     agent: str
     path: Path
@@ -27,7 +27,7 @@ class Backup:
 
 
 class Backups:
-    """One small file for each file that we wrote. A page that cannot be read is as good as none."""
+    """One small file for each file that we wrote. One that cannot be read counts as none."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -41,32 +41,33 @@ class Backups:
     def of_agent(self, agent: str) -> list[Backup]:
         """Every file of this agent's that we wrote, by path."""
         found = []
-        for page in sorted(self._folder.glob("*.json")):
+        for file in sorted(self._folder.glob("*.json")):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                found.append(_parse(json.loads(page.read_bytes())))
-        return sorted((kept for kept in found if kept.agent == agent), key=lambda kept: kept.path)
+                found.append(_parse(json.loads(file.read_bytes())))
+        return sorted((backup for backup in found if backup.agent == agent), key=lambda backup: backup.path)
 
     def original(self, path: Path, current: FileState, without: FileState) -> FileState:
-        """What to put back some day: what stood there before us, if nobody edited since, else `without` ours."""
-        kept = self.get(path)
-        return kept.before if kept and kept.after == current else without
+        """What to put back some day: what was there before us, if nobody edited since, else `without` ours."""
+        backup = self.get(path)
+        return backup.before if backup and backup.after == current else without
 
     def record(self, agent: str, changes: Sequence[FileChange], folders: Sequence[Path]) -> None:
         for change in filter(lambda one: one.backed_up, changes):
-            old = self.get(change.path)
-            made = {*(old.folders if old else ()), *(one for one in folders if change.path.is_relative_to(one))}
-            page = Backup(
+            earlier = self.get(change.path)
+            made = set(earlier.folders if earlier else ())
+            made |= {one for one in folders if change.path.is_relative_to(one)}
+            backup = Backup(
                 agent=agent,
                 path=change.path,
                 before=change.origin,
                 after=change.after,
                 folders=tuple(sorted(made)),
             )
-            self.save(page)
+            self.save(backup)
 
     def save(self, backup: Backup) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        page = {
+        document = {
             "agent": backup.agent,
             "path": str(backup.path),
             "before": _encode(backup.before),
@@ -76,7 +77,7 @@ class Backups:
         draft = self._file(backup.path).with_suffix(".part")
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w") as file:
-            json.dump(page, file)
+            json.dump(document, file)
         draft.replace(self._file(backup.path))
 
     def delete(self, path: Path) -> None:
@@ -86,25 +87,25 @@ class Backups:
         return self._folder / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:24]}.json"
 
 
-def _encode(there: FileState) -> Mapping[str, Any] | None:
-    if isinstance(there, File):
-        return {"text": base64.b64encode(there.text).decode(), "mode": there.mode}
-    return {"link": there.target} if there else None
+def _encode(state: FileState) -> Mapping[str, Any] | None:
+    if isinstance(state, File):
+        return {"text": base64.b64encode(state.text).decode(), "mode": state.mode}
+    return {"link": state.target} if state else None
 
 
-def _decode(page: Mapping[str, Any] | None) -> FileState:
-    if page is None:
+def _decode(document: Mapping[str, Any] | None) -> FileState:
+    if document is None:
         return None
-    if "link" in page:
-        return Link(page["link"])
-    return File(text=base64.b64decode(page["text"]), mode=page["mode"])
+    if "link" in document:
+        return Link(document["link"])
+    return File(text=base64.b64decode(document["text"]), mode=document["mode"])
 
 
-def _parse(page: Mapping[str, Any]) -> Backup:
+def _parse(document: Mapping[str, Any]) -> Backup:
     return Backup(
-        agent=page["agent"],
-        path=Path(page["path"]),
-        before=_decode(page["before"]),
-        after=_decode(page["after"]),
-        folders=tuple(map(Path, page["folders"])),
+        agent=document["agent"],
+        path=Path(document["path"]),
+        before=_decode(document["before"]),
+        after=_decode(document["after"]),
+        folders=tuple(map(Path, document["folders"])),
     )

@@ -17,11 +17,11 @@ WIDTH = 200  # characters that are shown of a longer one
 LEAD_SIZE = 30  # characters shown before a part that changes
 TOKEN_LIMIT = 6_000  # that are compared one by one
 
-DiffPart = tuple[int, str, str]  # where it begins, what goes and what comes
+DiffPart = tuple[int, str, str]  # where it begins, what is removed and what is added
 
 
 def diff(change: FileChange) -> str:
-    """Exact to the byte where the text is UTF-8: what comes and what goes is shown whole, whatever is around it."""
+    """Exact to the byte where the text is UTF-8: what is added or removed is shown whole, whatever is around it."""
     name = str(change.display_path or change.path)
     old, new = _lines(change.before), _lines(change.after)
     same = _common(old, new)
@@ -40,36 +40,36 @@ def diff(change: FileChange) -> str:
 
 def _short(lines: Iterator[str]) -> Iterator[str]:
     """The same lines; of those that are too long to be read only a part."""
-    gone: list[str] = []
-    come: list[str] = []
+    removed: list[str] = []
+    added: list[str] = []
     for line in lines:
         if line[0] in "-+" and not line.startswith(("--- ", "+++ ")):
-            (gone if line[0] == "-" else come).append(line[1:])
+            (removed if line[0] == "-" else added).append(line[1:])
             continue
-        yield from _paired(gone, come)
-        gone, come = [], []
+        yield from _paired(removed, added)
+        removed, added = [], []
         yield _cut(line) if line[0] == " " else line
-    yield from _paired(gone, come)
+    yield from _paired(removed, added)
 
 
-def _paired(gone: Sequence[str], come: Sequence[str]) -> Iterator[str]:
-    is_pair = len(gone) == len(come) and max(map(len, (*gone, *come)), default=0) > LONG_LINE
+def _paired(removed: Sequence[str], added: Sequence[str]) -> Iterator[str]:
+    is_pair = len(removed) == len(added) and max(map(len, (*removed, *added)), default=0) > LONG_LINE
     if is_pair:
-        for old, new in zip(gone, come, strict=True):
+        for old, new in zip(removed, added, strict=True):
             yield from _inside(old, new)
         return
-    yield from (f"-{line}" for line in gone)
-    yield from (f"+{line}" for line in come)
+    yield from (f"-{line}" for line in removed)
+    yield from (f"+{line}" for line in added)
 
 
 def _inside(old: str, new: str) -> Iterator[str]:
     """What changes inside one long line, with the columns where it begins."""
     yield f" (a line of {len(old):,} characters; shown is what changes in it)\n"
-    for at, gone, come in _parts(old, new):
+    for at, removed, added in _parts(old, new):
         yield f" (column {at + 1}) {'…' if at > LEAD_SIZE else ''}{old[max(at - LEAD_SIZE, 0) : at]}\n"
-        yield from (f"-{row}\n" for row in _rows(gone))
-        yield from (f"+{row}\n" for row in _rows(come))
-    yield f" (the rest of this line stays: {len(old) - at - len(gone):,})\n"
+        yield from (f"-{row}\n" for row in _rows(removed))
+        yield from (f"+{row}\n" for row in _rows(added))
+    yield f" (the rest of this line stays: {len(old) - at - len(removed):,})\n"
 
 
 def _parts(old: str, new: str) -> list[DiffPart]:
@@ -92,7 +92,7 @@ def _rows(text: str) -> list[str]:
     """Rows that can be read, broken behind a list, else behind a comma, where there is one."""
     rows = []
     while len(text) > LONG_LINE:
-        ends = (text.rfind(sign, 0, LONG_LINE) + len(sign) for sign in ("}],", ",") if sign in text[:LONG_LINE])
+        ends = (text.rfind(end, 0, LONG_LINE) + len(end) for end in ("}],", ",") if end in text[:LONG_LINE])
         rows.append(text[: (at := next(ends, LONG_LINE))])
         text = text[at:]
     return [*rows, text] if text else rows
@@ -100,16 +100,16 @@ def _rows(text: str) -> list[str]:
 
 def _cut(line: str) -> str:
     text = line.rstrip("\r\n")
-    return (
-        line if len(text) <= LONG_LINE else f"{text[:WIDTH]}… ({len(text) - WIDTH:,} characters more, which stay)\n"
-    )
+    if len(text) <= LONG_LINE:
+        return line
+    return f"{text[:WIDTH]}… ({len(text) - WIDTH:,} characters more, which stay)\n"
 
 
 def _visible(line: str) -> str:
-    """No control or direction sign in it does anything to a terminal."""
+    """The line with its control and direction characters made visible."""
     text = line.replace("\r\n", "\n")
     text = f"{text[:-1]}\n" if text.endswith("\r") else text
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else repr(sign)[1:-1] for sign in text)
+    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
 
 
 def _shifted(header: re.Match[str], by: int) -> str:
@@ -127,7 +127,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     )
 
 
-def _lines(there: FileState) -> list[str]:
-    if isinstance(there, Link):
-        return [f"link to {there.target}\n"]
-    return LINE.findall(there.text.decode("utf-8", "backslashreplace")) if there else []
+def _lines(state: FileState) -> list[str]:
+    if isinstance(state, Link):
+        return [f"link to {state.target}\n"]
+    return LINE.findall(state.text.decode("utf-8", "backslashreplace")) if state else []

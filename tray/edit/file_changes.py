@@ -37,9 +37,9 @@ FileState = File | Link | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What stands at a path and what shall stand there; None = nothing.
+    """What is at a path and what is to be there; None = nothing.
 
-    `origin` is what `disconnect` shall put back; `shown` is the path as the user knows it.
+    `origin` is what `disconnect` shall put back; `display_path` is the path as the user knows it.
     """
 
     path: Path
@@ -47,11 +47,11 @@ class FileChange:
     after: FileState
     origin: FileState = None
     display_path: Path | None = None
-    backed_up: bool = True  # our book tells what stood there
+    backed_up: bool = True  # `Backups` records what was there
 
 
 def read_state(path: Path) -> FileState:
-    """What stands there; raises HooktrayError for what we do not edit."""
+    """What is there; raises HooktrayError for what we do not edit."""
     try:
         found = path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Surgery on a JSON text: what is not ours stays as it was, byte for byte; comments are looked over.
+"""Surgery on a JSON text: what is not ours stays as it was, byte for byte; comments are skipped.
 
 Libraries that keep a JSON text were measured: json-five keeps every byte but reads 100 KB a second.
 """
@@ -44,12 +44,12 @@ class JsonSpan:
     key: str = ""
 
 
-JsonEntry = tuple[str | None, Any]  # key (None in a list) and value, which may be Raw
+JsonEntry = tuple[str | None, Any]  # key (None in a list) and value, which may be RawJson
 TextEdit = tuple[int, int, str]
 
 
 class JsonText:
-    """A JSON text with the places of what stands in it. Raises ConfigError with file, line and column."""
+    """A JSON text with the positions of its values. Raises ConfigError with file, line and column."""
 
     def __init__(self, text: bytes, path: str) -> None:
         self.path = path
@@ -94,12 +94,12 @@ class JsonText:
         return LineIndex(self.text).mark(self._comments[0]).line if self._comments else 0
 
     def is_commented(self, span: JsonSpan, excluded: Collection[JsonSpan]) -> bool:
-        """Whether a comment stands in this span, outside of those in it."""
+        """Whether a comment is in this span, outside of the excluded ones in it."""
         inside = [at for at in self._comments if span.begin <= at < span.end]
         return any(not any(one.begin <= at < one.end for one in excluded) for at in inside)
 
     def children(self, at: int) -> list[JsonSpan]:
-        """What stands in the object or list that opens at `at`."""
+        """The members of the object, or the items of the list, that opens at `at`."""
         if at not in self._found:
             self._found[at] = self._children(at)
         return self._found[at]
@@ -141,20 +141,20 @@ class JsonText:
         inside = self.text[at + 1 : close]
         if not (self._is_lined or self._newline in inside):
             gap = ", " if '": ' in self.text or not spans else ","
-            said = gap.join(self._encode(entry, None) for entry in entries)
-            place = spans[-1].end if spans else close
-            return [(place, place, f"{gap}{said}" if spans else said)]
+            text = gap.join(self._encode(entry, None) for entry in entries)
+            position = spans[-1].end if spans else close
+            return [(position, position, f"{gap}{text}" if spans else text)]
         indent = self._indent(spans[-1].begin) if spans and self._is_first(spans[-1].begin) else None
         outer = self._indent(at)
         indent = outer + self._unit if indent is None else indent
         lead = self._newline + indent
-        said = f",{lead}".join(self._encode(entry, indent) for entry in entries)
+        text = f",{lead}".join(self._encode(entry, indent) for entry in entries)
         tail = at + 1 + len(inside.rstrip())
         if not spans:
-            return [(tail, tail, lead + said + ("" if self._newline in inside else self._newline + outer))]
+            return [(tail, tail, lead + text + ("" if self._newline in inside else self._newline + outer))]
         if tail == spans[-1].end:
-            return [(tail, tail, f",{lead}{said}")]
-        return [(spans[-1].end, spans[-1].end, ","), (tail, tail, lead + said)]
+            return [(tail, tail, f",{lead}{text}")]
+        return [(spans[-1].end, spans[-1].end, ","), (tail, tail, lead + text)]
 
     def remove(self, at: int, removed: Collection[JsonSpan]) -> list[TextEdit]:
         """Edits that take these children out of the object or list that opens at `at`, with one comma each."""
@@ -207,15 +207,15 @@ class JsonText:
         is_spaced = indent is not None or '": ' in self.text or len(self.text) < 3
         if indent is None:
             separators = (", ", ": ") if is_spaced else (",", ":")
-            said = json.dumps(value, ensure_ascii=False, separators=separators, default=raw)
+            text = json.dumps(value, ensure_ascii=False, separators=separators, default=raw)
         else:
             lines = json.dumps(value, ensure_ascii=False, indent=self._unit, default=raw).split("\n")
-            said = (self._newline + indent).join(lines)
-        said = VERBATIM.sub(lambda found: verbatim[int(found[1])], said) if verbatim else said
-        return said if key is None else json.dumps(key, ensure_ascii=False) + (": " if is_spaced else ":") + said
+            text = (self._newline + indent).join(lines)
+        text = VERBATIM.sub(lambda found: verbatim[int(found[1])], text) if verbatim else text
+        return text if key is None else json.dumps(key, ensure_ascii=False) + (": " if is_spaced else ":") + text
 
     def _is_keyed(self, at: int) -> bool:
-        """Whether a key stands here: a text with a colon behind it."""
+        """Whether a key is here: a text with a colon behind it."""
         found = SCALAR.match(self._plain, at)
         return bool(found) and self._plain[at] == '"' and self._plain[self._skip(found.end() if found else at)] == ":"
 
@@ -236,7 +236,7 @@ class JsonText:
         return len(self._plain)
 
     def _is_first(self, at: int) -> bool:
-        """Whether nothing but blanks stands before it in its line."""
+        """Whether nothing but blanks is before it in its line."""
         return not self.text[self._begin(at) : at].strip()
 
     def _indent(self, at: int) -> str:
@@ -244,12 +244,12 @@ class JsonText:
         return self.text[begin : found.end()].split("\r")[0].split("\n")[0] if found else ""
 
     def _begin(self, at: int) -> int:
-        """Of the line that this stands in."""
+        """The beginning of the line that this is in."""
         return max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1
 
 
 def is_blank(text: bytes) -> bool:
-    """Whether nothing stands in a file but a byte order mark and blanks."""
+    """Whether nothing is in a file but a byte order mark and blanks."""
     return not text.removeprefix(BOM).strip()
 
 

@@ -49,31 +49,31 @@ def append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
 
 
 def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
-    there = items(text, path, key)
+    existing = items(text, path, key)
     source, bom, newline = _decoded(text)
-    found = _value(source, key)
-    if found is None:
+    node = _value(source, key)
+    if node is None:
         gap = newline if source and not source.endswith("\n") else ""
         edited = f"{source}{gap}{key}:{newline}{_block(new, 2, newline)}"
-    elif isinstance(found, yaml.SequenceNode) and not found.flow_style:
-        at, missing = _line_end(source, _end(found))
+    elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
+        at, missing = _line_end(source, _end(node))
         lead = newline if missing else ""
-        edited = source[:at] + lead + _block(new, found.start_mark.column, newline) + source[at:]
-    elif isinstance(found, yaml.SequenceNode) and there:
-        at = _end(found.value[-1])
+        edited = source[:at] + lead + _block(new, node.start_mark.column, newline) + source[at:]
+    elif isinstance(node, yaml.SequenceNode) and existing:
+        at = _end(node.value[-1])
         edited = (
             source[:at]
             + "".join(f", {json.dumps(_value_of(item), ensure_ascii=False)}" for item in new)
             + source[at:]
         )
-    elif isinstance(found, yaml.SequenceNode) or not source[found.start_mark.index : found.end_mark.index]:
-        begin, end = found.start_mark.index, found.end_mark.index
+    elif isinstance(node, yaml.SequenceNode) or not source[node.start_mark.index : node.end_mark.index]:
+        begin, end = node.start_mark.index, node.end_mark.index
         bare = source[:begin].rstrip(" \t") + source[end:]
         at, missing = _line_end(bare, len(source[:begin].rstrip(" \t")))
         edited = bare[:at] + (newline if missing else "") + _block(new, 2, newline) + bare[at:]
     else:
         raise ConfigError(f"{path}: {key}: expected a list", hint=HINT.format(key))
-    return _checked(text, bom + edited.encode(), path, key, [*there, *map(_value_of, new)])
+    return _checked(text, bom + edited.encode(), path, key, [*existing, *map(_value_of, new)])
 
 
 def verbatim_items(text: bytes, key: str, predicate: Callable[[Any], bool]) -> list[VerbatimItem]:
@@ -82,13 +82,13 @@ def verbatim_items(text: bytes, key: str, predicate: Callable[[Any], bool]) -> l
     found = _value(source, key)
     if not isinstance(found, yaml.SequenceNode):
         return []
-    there = items(text, key, key)
-    both = zip(there, found.value, strict=True)
+    existing = items(text, key, key)
+    both = zip(existing, found.value, strict=True)
     return [VerbatimItem(item, tuple(_lines(source, node))) for item, node in both if predicate(item)]
 
 
 def _lines(source: str, node: yaml.Node) -> Iterator[str]:
-    """A remark behind the last sign goes with a block; behind a flow it may be the next item."""
+    """A comment behind the last character belongs to a block; behind a flow it may be the next item's."""
     is_block = isinstance(node, yaml.MappingNode) and not node.flow_style
     end = _line_end(source, _end(node))[0] if is_block else _end(node)
     first, *others = source[node.start_mark.index : end].splitlines()
@@ -104,20 +104,20 @@ def _value_of(item: Item) -> Any:
 
 def remove(text: bytes, path: str, key: str, predicate: Callable[[Any], bool]) -> bytes:
     """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it."""
-    there = items(text, path, key)
+    existing = items(text, path, key)
     source, bom, _newline = _decoded(text)
-    found = _value(source, key)
-    gone = [index for index, item in enumerate(there) if predicate(item)]
-    if not gone or not isinstance(found, yaml.SequenceNode):
+    node = _value(source, key)
+    removed = [index for index, item in enumerate(existing) if predicate(item)]
+    if not removed or not isinstance(node, yaml.SequenceNode):
         return text
-    cuts = [_cut(source, found, index) for index in gone]
-    if len(gone) == len(there):
-        begin, end = _whole(source, key, found)
+    cuts = [_cut(source, node, index) for index in removed]
+    if len(removed) == len(existing):
+        begin, end = _whole(source, key, node)
         left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
-        if found.flow_style or not left.partition(":")[2].strip():
+        if node.flow_style or not left.partition(":")[2].strip():
             cuts = [(begin, end)]
     source = _without(source, cuts)
-    return _checked(text, bom + source.encode(), path, key, [item for item in there if not predicate(item)])
+    return _checked(text, bom + source.encode(), path, key, [item for item in existing if not predicate(item)])
 
 
 def _without(source: str, cuts: Sequence[tuple[int, int]]) -> str:
@@ -126,23 +126,23 @@ def _without(source: str, cuts: Sequence[tuple[int, int]]) -> str:
     return source
 
 
-def _cut(source: str, found: yaml.SequenceNode, index: int) -> tuple[int, int]:
-    node = found.value[index]
-    if not found.flow_style:
+def _cut(source: str, sequence: yaml.SequenceNode, index: int) -> tuple[int, int]:
+    node = sequence.value[index]
+    if not sequence.flow_style:
         begin = source.rfind("\n", 0, node.start_mark.index) + 1
         return begin, _line_end(source, _end(node))[0]
     if index:
-        return _end(found.value[index - 1]), _end(node)
-    return node.start_mark.index, found.value[1].start_mark.index if len(found.value) > 1 else _end(node)
+        return _end(sequence.value[index - 1]), _end(node)
+    return node.start_mark.index, sequence.value[1].start_mark.index if len(sequence.value) > 1 else _end(node)
 
 
-def _whole(source: str, key: str, found: yaml.SequenceNode) -> tuple[int, int]:
+def _whole(source: str, key: str, sequence: yaml.SequenceNode) -> tuple[int, int]:
     """The list with its key: all lines of it."""
     root = yaml.compose(source, yaml.SafeLoader)
     names = [name for name, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     name = next(name for name in names if name.value == key)
     begin = source.rfind("\n", 0, name.start_mark.index) + 1
-    return begin, _line_end(source, _end(found))[0]
+    return begin, _line_end(source, _end(sequence))[0]
 
 
 def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[Any]) -> bytes:
@@ -168,7 +168,7 @@ def _value(source: str, key: str) -> yaml.Node | None:
 
 
 def _end(node: yaml.Node) -> int:
-    """Behind the last sign of a node; a block's own mark stands behind the comments that follow it."""
+    """Behind the last character of a node; a block's own mark is behind the comments that follow it."""
     if isinstance(node, yaml.MappingNode) and not node.flow_style and node.value:
         return _end(node.value[-1][1])
     if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:

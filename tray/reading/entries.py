@@ -38,7 +38,7 @@ class SourceHooks:
 
 
 class SourceReader:
-    """One declaring file while it is read. A malformed entry is told with its place and takes no sibling down."""
+    """One declaring file while it is read. A malformed entry yields a warning with its place; the others are read."""
 
     def __init__(
         self,
@@ -255,7 +255,7 @@ def unreadable_source(path: Path, error: Exception) -> SourceHooks:
 
 
 def read_error(error: Exception) -> str:
-    """What is said of a file behind its path."""
+    """The message about a file, without its path."""
     return f"cannot be read: {(error.strerror if isinstance(error, OSError) else '') or error}"
 
 

@@ -16,37 +16,27 @@ HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 CONTROL = re.compile(r"[^\t\x20-\x7e]")
 # They say how the request travels, which is not the hook's to say.
 RESERVED_HEADERS = frozenset(
-    {
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
+    (
+        "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    )
+)  # fmt: skip
 HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 
 
 def http_action(
     document: Document, at: Place, url: str, headers: Mapping[str, Any] | None = None, allow_local: Sequence[Any] = ()
 ) -> Http:
-    """The action of one entry, checked; a local URL is judged by `refused`. Raises ConfigError."""
+    """The action of one entry, checked; `local_url_problem` judges a local URL. Raises ConfigError."""
     end = parse_url(document, (*at, "url"), url)
-    for index, place in enumerate(allow_local):
-        if not isinstance(place, str) or not HOST_PORT.fullmatch(place):
-            what = f"expected host:port, got `{place}`"
+    for index, address in enumerate(allow_local):
+        if not isinstance(address, str) or not HOST_PORT.fullmatch(address):
+            what = f"expected host:port, got `{address}`"
             raise invalid_value(
                 document, (*at, "allow_local", index), what, f'write `allow_local: ["{end.host_port}"]`'
             )
     sent = tuple(_header(document, (*at, "headers"), name, value) for name, value in (headers or {}).items())
-    return Http(url=url, headers=sent, allow_local=tuple(place.lower() for place in allow_local))
+    return Http(url=url, headers=sent, allow_local=tuple(address.lower() for address in allow_local))
 
 
 def parse_url(document: Document, at: Place, url: str) -> Endpoint:

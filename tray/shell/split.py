@@ -1,4 +1,4 @@
-"""A shell line's words, where they stand and what they name, as far as that can be told without a shell."""
+"""A shell line's words, their positions and what they name, as far as that can be known without a shell."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _HERE_OPERATORS = {"<<", "<<-"}  # a text follows on the next lines, up to a mar
 # The command goes on behind the word of these.
 _REDIRECTS = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&", "<<<", *_HERE_OPERATORS}
 TOO_LONG = "too much to be read"
-_TOKEN_LIMIT = 4096  # words, signs and parts of words; reading more takes time that the agent may not give
+_TOKEN_LIMIT = 4096  # words, operators and parts of words; reading more takes time that the agent may not give
 _INNER = re.compile(r"\$\(|`|[<>]\(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellWord:
-    """One word. `text` is what the shell would make of it, if that is known (`plain`)."""
+    """One word. `text` is what the shell would make of it, if that is known (`is_literal`)."""
 
     start: int
     end: int
     raw: str
     text: str
     is_literal: bool
-    is_command: bool  # stands where a command's name stands
-    redirect: str  # the sign in front of it, such as `>`; "" for a word of the command itself
+    is_command: bool  # it is where a command's name would be
+    redirect: str  # the operator in front of it, such as `>`; "" for a word of the command itself
     command: int  # the number of the simple command that it is part of
 
     @property
@@ -51,7 +51,7 @@ class ShellWord:
 
     @property
     def prefix(self) -> str:
-        """`--rules=` of `--rules=./rules.json`; only what stands behind it can name a file."""
+        """`--rules=` of `--rules=./rules.json`; only what follows it can name a file."""
         found = _PREFIX.match(self.text)
         return found[0] if found else ""
 
@@ -62,7 +62,7 @@ class ShellWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HereDocument:
-    """What stands between `<<EOF` and `EOF`. `held`: the shell puts nothing in, as its mark is quoted."""
+    """The text between `<<EOF` and `EOF`. `is_literal`: the shell expands nothing in it, as its mark is quoted."""
 
     start: int
     end: int  # behind the line of its mark
@@ -83,7 +83,7 @@ def parse(line: str, placeholders: Mapping[str, str]) -> tuple[list[ShellWord], 
 
 
 def substitutions(text: str) -> Iterator[str]:
-    """What stands in `$(…)`, `<(…)` and backticks. Raises ValueError when one of them is not closed."""
+    """What is in `$(…)`, `<(…)` and backticks. Raises ValueError when one of them is not closed."""
     at = 0
     while opening := _INNER.search(text, at):
         at = opening.end()
@@ -95,11 +95,11 @@ def substitutions(text: str) -> Iterator[str]:
 
 
 def _closing(text: str, at: int) -> int:
-    open_ = 1
-    for place in range(at, len(text)):
-        open_ += {"(": 1, ")": -1}.get(text[place], 0)
-        if not open_:
-            return place
+    depth = 1
+    for position in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        if not depth:
+            return position
     return -1
 
 
@@ -130,10 +130,10 @@ def quote(word: ShellWord, path: str) -> str:
 
 
 class _Reader:
-    """One way through a line. In `((…))`, which is arithmetic, `<<` moves bits and begins no text."""
+    """One pass through a line. In `((…))`, which is arithmetic, `<<` moves bits and begins no text."""
 
     def __init__(self, line: str, placeholders: Mapping[str, str]) -> None:
-        self._line, self._places = line, placeholders
+        self._line, self._placeholders = line, placeholders
         self._at = self._number = 0
         self._at_command, self._redirect = True, ""
         self._left = _TOKEN_LIMIT
@@ -153,18 +153,18 @@ class _Reader:
             else:
                 yield self._word()
 
-    def _operator(self, sign: str) -> None:
-        if sign.endswith("("):
-            doubled = sign == "(" and self._line[self._at - 1 : self._at] == "("
-            self._open.append(doubled)
-        elif sign == ")" and self._open:
+    def _operator(self, operator: str) -> None:
+        if operator.endswith("("):
+            is_arithmetic = operator == "(" and self._line[self._at - 1 : self._at] == "("
+            self._open.append(is_arithmetic)
+        elif operator == ")" and self._open:
             self._open.pop()
-        self._at += len(sign)
-        moves = sign in _HERE_OPERATORS and any(self._open)
-        self._redirect = sign if sign in _REDIRECTS and not moves else ""
+        self._at += len(operator)
+        is_shift = operator in _HERE_OPERATORS and any(self._open)
+        self._redirect = operator if operator in _REDIRECTS and not is_shift else ""
         if not self._redirect:
             self._at_command, self._number = True, self._number + 1
-        if sign == "\n":
+        if operator == "\n":
             self._skip()
 
     def _delimiter(self) -> None:
@@ -185,19 +185,19 @@ class _Reader:
     def _word(self) -> ShellWord:
         start, self._at = self._at, self._end()
         raw = self._line[start : self._at]
-        text, plain = _value(raw, self._places)
-        may = self._at_command and not self._redirect
-        here = may and not _ASSIGNMENT.match(text) and text not in _KEYWORDS
-        sign, self._redirect = self._redirect, ""
-        self._at_command = self._at_command and not here
+        text, is_literal = _value(raw, self._placeholders)
+        can_be_command = self._at_command and not self._redirect
+        is_command = can_be_command and not _ASSIGNMENT.match(text) and text not in _KEYWORDS
+        operator, self._redirect = self._redirect, ""
+        self._at_command = self._at_command and not is_command
         return ShellWord(
             start=start,
             end=self._at,
             raw=raw,
             text=text,
-            is_literal=plain,
-            is_command=here,
-            redirect=sign,
+            is_literal=is_literal,
+            is_command=is_command,
+            redirect=operator,
             command=self._number,
         )
 
@@ -217,7 +217,7 @@ class _Reader:
             raise ValueError(TOO_LONG)
 
 
-def _text(line: str, mark: str, tabs: bool, open_: bool, command: int, start: int) -> HereDocument:
+def _text(line: str, mark: str, tabs: bool, is_expanded: bool, command: int, start: int) -> HereDocument:
     """The text from here to the line that is its mark; without one, to the end."""
     at = start
     while at < len(line):
@@ -229,7 +229,7 @@ def _text(line: str, mark: str, tabs: bool, open_: bool, command: int, start: in
     else:
         at, end = len(line), len(line)
     return HereDocument(
-        start=start, end=min(end, len(line)), text=line[start:at], is_literal=not open_, command=command
+        start=start, end=min(end, len(line)), text=line[start:at], is_literal=not is_expanded, command=command
     )
 
 
@@ -242,7 +242,7 @@ def _value(raw: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
     text = "".join(part for part, _ in parts)
     if raw.startswith("~/"):
         text = os.path.expanduser(text)  # noqa: PTH111 - a word is no Path yet
-    return text, all(plain for _, plain in parts)
+    return text, all(is_literal for _, is_literal in parts)
 
 
 def _atom(atom: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
@@ -250,18 +250,18 @@ def _atom(atom: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
         return _ESCAPED.sub(_unescaped, atom[2:-1]), False
     atom = atom.removeprefix("$") if atom.startswith('$"') else atom  # a text that bash may translate
     if atom[0] == "'":
-        return fill(atom[1:-1], {name: place for name, place in placeholders.items() if name != "HOME"}), True
+        return fill(atom[1:-1], {name: value for name, value in placeholders.items() if name != "HOME"}), True
     if atom[0] == '"':
-        text, plain = _filled(re.sub(r"\\([\"\\`])", r"\1", atom[1:-1]), placeholders)
-        return text, plain and "`" not in text and "$(" not in text
+        text, is_literal = _filled(re.sub(r"\\([\"\\`])", r"\1", atom[1:-1]), placeholders)
+        return text, is_literal and "`" not in text and "$(" not in text
     if atom[0] == "\\":
         return atom[1:], True
-    text, plain = _filled(atom, placeholders)
-    return text, plain and not (atom[0] != "$" and re.search(r"[*?\[]|\{.*,", atom))
+    text, is_literal = _filled(atom, placeholders)
+    return text, is_literal and not (atom[0] != "$" and re.search(r"[*?\[]|\{.*,", atom))
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    """What an escape of `$'…'` stands for, where it stands for a letter."""
+    """The character that an escape of `$'…'` means, where it means one."""
     base, digits = (8, found["octal"]) if found["octal"] else (16, found["hex"] or found["u"])
     number = int(digits, base) if digits else 0
     return chr(number) if 0 < number <= 0x10FFFF else found[0][1:]
@@ -277,8 +277,9 @@ def _word(raw: str, names: Collection[str]) -> str:
     """Placeholders as variables, also where single quotes would keep the shell from looking."""
     parts = []
     for atom in _ATOM.finditer(raw):
-        held = atom[0][0] == "'"
-        parts.append(VARIABLE.sub(lambda found: _splice(found, names), atom[0]) if held else _without_env(atom[0]))
+        is_quoted = atom[0][0] == "'"
+        text = atom[0]
+        parts.append(VARIABLE.sub(lambda found: _splice(found, names), text) if is_quoted else _without_env(text))
     return "".join(parts)
 
 

@@ -39,10 +39,10 @@ def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> Sourc
 
 
 def parse(text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> SourceHooks:
-    """The hooks of a text that stands, or shall stand, at this path."""
+    """The hooks of a text that is, or will be, at this path."""
     document = load_json(text, str(path), limit=SIZE)
     project = _project(path)
-    sheet = SourceReader(
+    reader = SourceReader(
         document,
         agent_events(AGENT),
         agents=agents,
@@ -50,9 +50,9 @@ def parse(text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | No
         inactive=_disabled_reason(document),
         plugin=plugin or _plugin(path),
     )
-    with sheet.entry():
-        read_mapping(sheet, (), document.value)
-    return sheet.result()
+    with reader.entry():
+        read_mapping(reader, (), document.value)
+    return reader.result()
 
 
 def disabled_reason(path: Path) -> str:
@@ -68,108 +68,108 @@ def _disabled_reason(document: Document) -> str:
     return f"`disableAllHooks: true` in {document.path}" if off else ""
 
 
-def read_mapping(sheet: SourceReader, at: Place, value: Any) -> None:
+def read_mapping(reader: SourceReader, at: Place, value: Any) -> None:
     """The hooks of the mapping at this place, which holds them under `hooks`."""
     hint = 'write {"hooks": {"PreToolUse": […]}}'
-    read_events(sheet, (*at, "hooks"), sheet.mapping(at, value, hint).get("hooks") or {})
+    read_events(reader, (*at, "hooks"), reader.mapping(at, value, hint).get("hooks") or {})
 
 
-def read_events(sheet: SourceReader, at: Place, value: Any) -> None:
-    for event, groups in sheet.mapping(at, value, 'write {"PreToolUse": […]}').items():
-        with sheet.entry():
+def read_events(reader: SourceReader, at: Place, value: Any) -> None:
+    for event, groups in reader.mapping(at, value, 'write {"PreToolUse": […]}').items():
+        with reader.entry():
             # The end of a subagent is an event of its own: what its agent calls its Stop.
-            told = "SubagentStop" if sheet.subagent and event == "Stop" else event
-            _event(sheet, told, (*at, event), groups)
+            name = "SubagentStop" if reader.subagent and event == "Stop" else event
+            _event(reader, name, (*at, event), groups)
 
 
-def _event(sheet: SourceReader, event: str, at: Place, groups: Any) -> None:
-    sheet.match(at, event)  # an unknown event is told once, not for each of its hooks
+def _event(reader: SourceReader, event: str, at: Place, groups: Any) -> None:
+    reader.match(at, event)  # an unknown event is reported once, not for each of its hooks
     hint = 'write [{"matcher": "Bash", "hooks": […]}]'
-    for index, group in enumerate(sheet.items(at, groups, hint)):
-        with sheet.entry():
+    for index, group in enumerate(reader.items(at, groups, hint)):
+        with reader.entry():
             place = (*at, index)
-            fields = sheet.mapping(place, group, hint)
-            matcher = sheet.text(place, fields, "matcher")
-            handlers = sheet.items((*place, "hooks"), fields.get("hooks"), hint)
+            fields = reader.mapping(place, group, hint)
+            matcher = reader.text(place, fields, "matcher")
+            handlers = reader.items((*place, "hooks"), fields.get("hooks"), hint)
             for number, handler in enumerate(handlers):
-                with sheet.entry():
-                    _handler(sheet, event, matcher, (*place, "hooks", number), handler)
+                with reader.entry():
+                    _handler(reader, event, matcher, (*place, "hooks", number), handler)
 
 
-def _handler(sheet: SourceReader, event: str, matcher: str, at: Place, value: Any) -> None:
-    fields = sheet.mapping(at, value, 'write {"type": "command", "command": "…"}')
-    kind = sheet.text(at, fields, "type")
+def _handler(reader: SourceReader, event: str, matcher: str, at: Place, value: Any) -> None:
+    fields = reader.mapping(at, value, 'write {"type": "command", "command": "…"}')
+    kind = reader.text(at, fields, "type")
     if kind not in TYPES:
-        raise invalid_value(sheet.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(TYPES)}")
+        raise invalid_value(reader.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(TYPES)}")
     subject = bool(DIALECTS[AGENT].EVENTS[event].subject)
-    condition = _condition(sheet, at, fields)
-    match = sheet.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
+    condition = _condition(reader, at, fields)
+    match = reader.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
     problem = "" if LIST_OF_NAMES.fullmatch(match.tool) else pattern_problem(match.tool, script=True)
     if problem:
-        sheet.warn(
+        reader.warn(
             (*at[:-2], "matcher"), f"not a pattern, so it matches nothing: {problem}", "escape signs with `\\`"
         )
-    action, lacking = _action(sheet, at, fields, kind)
+    action, inactive = _action(reader, at, fields, kind)
     if problem:
-        lacking = "its matcher matches nothing"
+        inactive = "its matcher matches nothing"
     elif condition and event not in IF_EVENTS:
-        lacking = f"its `if` can be met on {', '.join(IF_EVENTS)} alone"
-    aside = _async_mode(sheet, at, fields) if kind == "command" else AsyncMode.NO
-    sheet.add(
+        inactive = f"its `if` can be met on {', '.join(IF_EVENTS)} alone"
+    async_mode = _async_mode(reader, at, fields) if kind == "command" else AsyncMode.NO
+    reader.add(
         at,
         match,
         action,
-        timeout=_timeout(sheet, at, fields, event, kind),
-        failure=Failure.ALLOW if aside is not AsyncMode.NO else _failure(sheet, at, fields, event),
-        env=claude_http.variables(sheet, at, fields) if kind == "http" else (),
-        once=sheet.flag(at, fields, "once"),
-        async_mode=aside,
-        status_message=sheet.text(at, fields, "statusMessage"),
-        inactive=lacking,
+        timeout=_timeout(reader, at, fields, event, kind),
+        failure=Failure.ALLOW if async_mode is not AsyncMode.NO else _failure(reader, at, fields, event),
+        env=claude_http.variables(reader, at, fields) if kind == "http" else (),
+        once=reader.flag(at, fields, "once"),
+        async_mode=async_mode,
+        status_message=reader.text(at, fields, "statusMessage"),
+        inactive=inactive,
     )
 
 
-def _condition(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> str:
-    """The permission rule under `if`. One that we cannot understand is told, and its hook runs each time."""
-    rule = sheet.text(at, fields, "if").strip()
+def _condition(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> str:
+    """The permission rule under `if`. One that we cannot read is a warning, and its hook runs each time."""
+    rule = reader.text(at, fields, "if").strip()
     if rule and (problem := claude_rules.problem(rule)):
-        sheet.warn((*at, "if"), f"{problem}, so the hook runs whatever it says", "write one rule: `Bash(git *)`")
+        reader.warn((*at, "if"), f"{problem}, so the hook runs whatever it says", "write one rule: `Bash(git *)`")
     return rule
 
 
-def _async_mode(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> AsyncMode:
-    if sheet.flag(at, fields, "asyncRewake"):
+def _async_mode(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> AsyncMode:
+    if reader.flag(at, fields, "asyncRewake"):
         return AsyncMode.REWAKE
-    return AsyncMode.ASYNC if sheet.flag(at, fields, "async") else AsyncMode.NO
+    return AsyncMode.ASYNC if reader.flag(at, fields, "async") else AsyncMode.NO
 
 
-def _action(sheet: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
-    """What it runs, and what this version lacks to run it."""
-    folder = _project(sheet.path) or str(sheet.path.parent)  # Claude Code runs a project's hooks in the project
+def _action(reader: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+    """What it runs, and what this version does not support of it."""
+    folder = _project(reader.path) or str(reader.path.parent)  # Claude Code runs a project's hooks in the project
     if kind == "mcp_tool":
-        said = sheet.text(at, fields, "tool")
+        tool = reader.text(at, fields, "tool")
         reason = "hooks of the type `mcp_tool` are not in this version: Hooktray has no MCP servers"
-        return Command(line=f"mcp_tool: {said}", folder=folder), reason
+        return Command(line=f"mcp_tool: {tool}", folder=folder), reason
     if kind != "command":
-        action, lacking = claude_http.action(sheet, at, fields, kind)
-        return action, lacking or _unsupported(fields)
-    line = sheet.command(at, fields)
-    lacking = _unsupported(fields)
-    root = sheet.plugin
+        action, unsupported = claude_http.action(reader, at, fields, kind)
+        return action, unsupported or _unsupported(fields)
+    line = reader.command(at, fields)
+    unsupported = _unsupported(fields)
+    root = reader.plugin
     plugin = str(root) if root and "CLAUDE_PLUGIN_ROOT" in str(fields) else ""
     storage = str(_storage(root)) if root and (plugin or "CLAUDE_PLUGIN_DATA" in str(fields)) else ""
     shell = fields.get("args") is None
     if not shell:
-        args = sheet.items((*at, "args"), fields["args"], "write a list of texts")
+        args = reader.items((*at, "args"), fields["args"], "write a list of texts")
         if not all(isinstance(arg, str) for arg in args):
-            raise invalid_value(sheet.document, (*at, "args"), "expected texts", "put each of them in quotes")
+            raise invalid_value(reader.document, (*at, "args"), "expected texts", "put each of them in quotes")
         line = shlex.join((line, *args))
     program = _shell(fields) if shell else _which(line)
     return (
         Command(
             line=line, folder=folder, interpreter=program, shell=shell, format=AGENT, plugin=plugin, storage=storage
         ),
-        lacking,
+        unsupported,
     )
 
 
@@ -186,22 +186,22 @@ def _which(line: str) -> str:
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
 
 
-def _timeout(sheet: SourceReader, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
-    seconds = sheet.number(at, fields, "timeout")
+def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
+    seconds = reader.number(at, fields, "timeout")
     if seconds is None:
         return claude_http.TIMEOUTS.get(kind) or TIMEOUTS.get(event, TIMEOUT)
     if seconds < MILLISECONDS:
         return seconds
     what = f"{seconds:g} is read as milliseconds: {seconds / 1000:g} s"
-    sheet.warn((*at, "timeout"), what, f"write seconds: {seconds / 1000:g}")
+    reader.warn((*at, "timeout"), what, f"write seconds: {seconds / 1000:g}")
     return seconds / 1000
 
 
-def _failure(sheet: SourceReader, at: Place, fields: Mapping[str, Any], event: str) -> Failure:
-    word = sheet.text(at, fields, "onFailure")
+def _failure(reader: SourceReader, at: Place, fields: Mapping[str, Any], event: str) -> Failure:
+    word = reader.text(at, fields, "onFailure")
     if word not in ("", "block", "continue"):
         raise invalid_value(
-            sheet.document, (*at, "onFailure"), f"unknown word `{word}`", "write `block` or `continue`"
+            reader.document, (*at, "onFailure"), f"unknown word `{word}`", "write `block` or `continue`"
         )
     return Failure.BLOCK if word == "block" and event not in NEVER_FAILS else Failure.ALLOW
 

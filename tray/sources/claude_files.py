@@ -1,4 +1,4 @@
-"""Where Claude Code's hooks stand: a settings file with its skills and agents, a plugin's folder, a single file."""
+"""Where Claude Code's hooks are: a settings file with its skills and agents, a plugin's folder, a single file."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def read(path: Path, agents: Sequence[str]) -> SourceHooks:
         return _plugin(root, agents)
     if path.is_dir():
         return _skill(path, agents)
-    found = claude_code.read(path, agents, root)
+    settings = claude_code.read(path, agents, root)
     if path.parent.name != ".claude" or not path.name.startswith("settings"):
-        return found
-    off = claude_code.disabled_reason(path)
-    return _merged([found, *_frontmatter_hooks(path.parent, agents, inactive=off)])
+        return settings
+    inactive = claude_code.disabled_reason(path)
+    return _merged([settings, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
 
 
 def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
@@ -43,7 +43,7 @@ def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
 
 
 def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
-    """Its usual file, what its manifest says besides, and the hooks of its skills and agents."""
+    """Its usual file, what its manifest names besides, and the hooks of its skills and agents."""
     usual, manifest = root / DEFAULT_FILE, root / MANIFEST
     parts = [_part(usual, partial(claude_code.read, usual, agents, root))] if usual.is_file() else []
     if manifest.is_file():
@@ -55,22 +55,22 @@ def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
 def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
     """The key `hooks` of plugin.json: the hooks themselves, the path of a file that has them, or several of both."""
     document = load_json(path.read_bytes(), str(path), limit=claude_code.SIZE)
-    sheet = SourceReader(document, agent_events(claude_code.AGENT), agents=agents, plugin=root)
-    said = document.value.get("hooks") if isinstance(document.value, dict) else None
-    many = isinstance(said, list)
+    reader = SourceReader(document, agent_events(claude_code.AGENT), agents=agents, plugin=root)
+    declared = document.value.get("hooks") if isinstance(document.value, dict) else None
+    is_list = isinstance(declared, list)
     files: list[SourceHooks] = []
-    for index, value in enumerate(said if isinstance(said, list) else [said]):
-        at = ("hooks", index) if many else ("hooks",)
-        with sheet.entry():
+    for index, value in enumerate(declared if isinstance(declared, list) else [declared]):
+        at = ("hooks", index) if is_list else ("hooks",)
+        with reader.entry():
             if isinstance(value, str):
                 file = _within(document, at, root, value)
                 if file != root / DEFAULT_FILE:  # it is read in any case
                     files.append(_part(file, partial(claude_code.read, file, agents, root)))
             elif isinstance(value, dict) and isinstance(value.get("hooks"), dict):
-                claude_code.read_mapping(sheet, at, value)
+                claude_code.read_mapping(reader, at, value)
             elif value is not None:
-                claude_code.read_events(sheet, at, value)
-    return _merged([sheet.result(), *files])
+                claude_code.read_events(reader, at, value)
+    return _merged([reader.result(), *files])
 
 
 def _within(document: Document, at: tuple[Any, ...], root: Path, relative: str) -> Path:
@@ -106,23 +106,23 @@ def _part(path: Path, read: Callable[[], SourceHooks]) -> SourceHooks:
 
 
 def _merged(parts: Iterable[SourceHooks]) -> SourceHooks:
-    found = list(parts)
+    all_parts = list(parts)
     return SourceHooks(
-        hooks=tuple(hook for one in found for hook in one.hooks),
-        warnings=tuple(warning for one in found for warning in one.warnings),
-        watched=tuple(dict.fromkeys(path for one in found for path in one.watched)),
+        hooks=tuple(hook for part in all_parts for hook in part.hooks),
+        warnings=tuple(warning for part in all_parts for warning in part.warnings),
+        watched=tuple(dict.fromkeys(path for part in all_parts for path in part.watched)),
     )
 
 
 def _root(path: Path) -> Path | None:
     """The plugin's folder that this is, or is in."""
     folders = (path, *path.parents) if path.is_dir() else tuple(path.parents)
-    named = next((folder for folder in folders[:5] if (folder / MANIFEST).is_file()), None)
-    return named or (path if path.is_dir() and (path / DEFAULT_FILE).is_file() else None)
+    with_manifest = next((folder for folder in folders[:5] if (folder / MANIFEST).is_file()), None)
+    return with_manifest or (path if path.is_dir() and (path / DEFAULT_FILE).is_file() else None)
 
 
 def _plugin_name(root: Path) -> str:
-    """What the plugin is called, which stands before the names of its skills and agents."""
+    """The plugin's name, which prefixes the names of its skills and agents."""
     try:
         name = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=claude_code.SIZE).value["name"]
     except (OSError, ConfigError, KeyError, TypeError):

@@ -36,7 +36,7 @@ def read(
     document = load_yaml(_hooks_yaml(path), str(path))
     if "hooks" not in document.value:
         return SourceHooks(watched=(str(path),))
-    sheet = SourceReader(
+    reader = SourceReader(
         document,
         agent_events(claude_code.AGENT),
         agents=agents,
@@ -45,19 +45,19 @@ def read(
         plugin=plugin,
         **_scope(path, document, title),
     )
-    with sheet.entry():
-        claude_code.read_mapping(sheet, (), document.value)
-    return sheet.result()
+    with reader.entry():
+        claude_code.read_mapping(reader, (), document.value)
+    return reader.result()
 
 
 def _scope(path: Path, document: Document, title: str) -> dict[str, Any]:
-    """While what the hooks are asked. A skill is called by its folder or by its name; a plugin's, by both of them."""
-    place = path.parent.name if path.name == SKILL else path.stem
-    said = document.value.get("name")
-    name = said.strip() if isinstance(said, str) and said.strip() else place
+    """What the hooks are scoped to. A skill is called by its folder or by its name; a plugin's, by both of them."""
+    stem = path.parent.name if path.name == SKILL else path.stem
+    declared = document.value.get("name")
+    name = declared.strip() if isinstance(declared, str) and declared.strip() else stem
     prefix = f"{title}:" if title else ""
     if path.name == SKILL or COMMANDS in path.parts:
-        return {"skill": tuple(dict.fromkeys((prefix + name, prefix + place)))}
+        return {"skill": tuple(dict.fromkeys((prefix + name, prefix + stem)))}
     return {"subagent": prefix + name}
 
 

@@ -38,43 +38,47 @@ MODEL_EVENTS = frozenset(
 ALIASES = frozenset({"default", "haiku", "inherit", "opus", "sonnet"})  # another server knows none of them
 
 
-def action(sheet: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
-    """What it asks, and why it is not asked here."""
+def action(reader: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+    """What it sends, and why it is inactive here."""
     event = str(at[1])
     if kind == "http":
-        headers = sheet.mapping((*at, "headers"), fields.get("headers") or {}, 'write {"Name": "value"}')
-        found = http_action(sheet.document, at, sheet.text(at, fields, "url"), headers)
-        never = "Claude Code runs no `http` hook there" if event in NO_HTTP_EVENTS else ""
-        return found, never or _not_allowed(sheet, found) or _local(event, found)
-    text = sheet.text(at, fields, "prompt")
+        headers = reader.mapping((*at, "headers"), fields.get("headers") or {}, 'write {"Name": "value"}')
+        http = http_action(reader.document, at, reader.text(at, fields, "url"), headers)
+        unsupported = "Claude Code runs no `http` hook there" if event in NO_HTTP_EVENTS else ""
+        return http, unsupported or _not_allowed(reader, http) or _local(event, http)
+    text = reader.text(at, fields, "prompt")
     if not text.strip():
-        raise invalid_value(sheet.document, at, f"a hook of the type `{kind}` needs a prompt", "add `prompt`")
-    never = "" if event in MODEL_EVENTS else f"Claude Code runs no `{kind}` hook there"
-    model = sheet.text(at, fields, "model")
-    goes_on = kind == "prompt" and sheet.flag(at, fields, "continueOnBlock")
-    short = model in ALIASES
-    return Prompt(text=text, model="" if short else model, agent=kind == "agent", continue_on_block=goes_on), never
+        raise invalid_value(reader.document, at, f"a hook of the type `{kind}` needs a prompt", "add `prompt`")
+    unsupported = "" if event in MODEL_EVENTS else f"Claude Code runs no `{kind}` hook there"
+    model = reader.text(at, fields, "model")
+    prompt = Prompt(
+        text=text,
+        model="" if model in ALIASES else model,
+        agent=kind == "agent",
+        continue_on_block=kind == "prompt" and reader.flag(at, fields, "continueOnBlock"),
+    )
+    return prompt, unsupported
 
 
-def variables(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> tuple[str, ...]:
+def variables(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The variables that headers may hold: the hook's own list, within that of the whole file."""
-    wanted = sheet.texts(at, fields, "allowedEnvVars")
-    if "httpHookAllowedEnvVars" not in sheet.document.value:
+    wanted = reader.texts(at, fields, "allowedEnvVars")
+    if "httpHookAllowedEnvVars" not in reader.document.value:
         return wanted
-    general = sheet.texts((), sheet.document.value, "httpHookAllowedEnvVars")
+    general = reader.texts((), reader.document.value, "httpHookAllowedEnvVars")
     return tuple(name for name in wanted if name in general)
 
 
-def _not_allowed(sheet: SourceReader, action: Http) -> str:
-    if "allowedHttpHookUrls" not in sheet.document.value:
+def _not_allowed(reader: SourceReader, action: Http) -> str:
+    if "allowedHttpHookUrls" not in reader.document.value:
         return ""
-    patterns = sheet.texts((), sheet.document.value, "allowedHttpHookUrls")
+    patterns = reader.texts((), reader.document.value, "allowedHttpHookUrls")
     shapes = (".*".join(re.escape(part) for part in pattern.split("*")) for pattern in patterns)
     return "" if any(re.fullmatch(shape, action.url) for shape in shapes) else "`allowedHttpHookUrls` leaves it out"
 
 
 def _local(event: str, action: Http) -> str:
-    """That format has no word for "local is meant", so it is said in ours."""
+    """That format cannot allow a local address, so the reason names ours."""
     why = local_url_problem(action)
     if not why:
         return ""

@@ -23,9 +23,9 @@ from tray.strict import load_yaml
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What is in force. `problem` says why the file as it stands is not; "" when it is.
+    """What is in force. `problem` says why the file as it is now is not; "" when it is.
 
-    `warnings` are about entries of other sources and sounds that are not there, each with its place; `watched` are
+    `warnings` are about entries of other sources and missing sounds, each with its place; `watched` are
     the files of both.
     """
 
@@ -43,14 +43,14 @@ def parse(text: str | bytes, path: str) -> Configuration:
     """Settings and hooks of one text; raises ConfigError."""
     document = load_yaml(text, path)
     settings = read_settings(document)
-    own = tuple(read_hooks(document, settings.background_seconds))
-    found = read_sources(document, os.environ)
-    hooks = (*own, *(replace(hook, background_seconds=settings.background_seconds) for hook in found.hooks))
+    own_hooks = tuple(read_hooks(document, settings.background_seconds))
+    sources = read_sources(document, os.environ)
+    hooks = (*own_hooks, *(replace(hook, background_seconds=settings.background_seconds) for hook in sources.hooks))
     return Configuration(
         settings=settings,
         hooks=hooks,
-        warnings=(*check_sounds(document, settings, os.environ), *found.warnings),
-        watched=(*found.watched, *sound_files(settings)),
+        warnings=(*check_sounds(document, settings, os.environ), *sources.warnings),
+        watched=(*sources.watched, *sound_files(settings)),
     )
 
 
@@ -97,9 +97,9 @@ def save_last_good(paths: Paths, text: bytes) -> None:
 
 
 def write_atomic(path: Path, text: bytes, mode: int = 0o600) -> None:
-    """A file is there as a whole or not at all."""
-    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
+    """Write a file as a whole or not at all."""
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with os.fdopen(descriptor, "wb") as file:
         file.write(text)
     os.chmod(draft, mode)  # noqa: PTH101
     Path(draft).replace(path)
@@ -107,10 +107,10 @@ def write_atomic(path: Path, text: bytes, mode: int = 0o600) -> None:
 
 def write_starter(paths: Paths) -> bool:
     """Write the commented starter file where there is none; True when it was written. Its schema goes beside it."""
-    beside, text = paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes()
+    schema, text = paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes()
     with contextlib.suppress(OSError):  # editors complete less without it
-        if not beside.exists() or beside.read_bytes() != text:
-            write_atomic(beside, text)
+        if not schema.exists() or schema.read_bytes() != text:
+            write_atomic(schema, text)
     if paths.config.exists() or paths.config.is_symlink():
         return False
     write_atomic(paths.config, STARTER_TEXT.encode())

@@ -1,9 +1,9 @@
-"""The key `sources:` of hooktray.yaml: hooks as they stand in other formats, read in the order they are named."""
+"""The key `sources:` of hooktray.yaml: hooks in other formats, read in the order they are named."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,11 @@ SOURCE_HINT = "write `- claude-code: ~/.claude/settings.json`"
 def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
     """What all named sources yield. What is wrong in `sources:` itself is a ConfigError; in a source, a warning."""
     entries = document.value.get("sources") if isinstance(document.value, dict) else None
-    found = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
+    sources = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
     return SourceHooks(
-        hooks=_deduplicated(hook for one in found for hook in one.hooks),
-        warnings=tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
-        watched=tuple(dict.fromkeys(path for one in found for path in one.watched)),
+        hooks=_deduplicated(hook for source in sources for hook in source.hooks),
+        warnings=tuple(dict.fromkeys(warning for source in sources for warning in source.warnings)),
+        watched=tuple(dict.fromkeys(path for source in sources for path in source.watched)),
     )
 
 
@@ -55,12 +55,12 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     kinds = [key for key in entry if key in READERS]
     if len(kinds) != 1:
         raise invalid_value(document, at, "a source is one format and one path", SOURCE_HINT)
-    named = entry[kinds[0]]
-    if not isinstance(named, str) or not named.strip():
+    location = entry[kinds[0]]
+    if not isinstance(location, str) or not location.strip():
         raise invalid_value(document, (*at, kinds[0]), "expected a path", SOURCE_HINT)
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
-    path = folder / Path(named).expanduser()
+    path = folder / Path(location).expanduser()
     try:
         return READERS[kinds[0]](path, agents, environment)
     except OSError as error:
@@ -70,17 +70,17 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
 
 
 def _unreadable(document: Document, at: tuple[Any, ...], path: Path, error: OSError) -> SourceHooks:
-    """Told with the line that names it, as no other can be corrected."""
+    """The warning names the line of `sources:`, the only one that can be corrected."""
     what = f"{path}: {read_error(error)}"
     if not os.path.exists(path):  # noqa: PTH110 - a folder above it may be closed to us
-        told = invalid_value(document, at, what, "correct this path, or put there what it names")
+        warning = invalid_value(document, at, what, "correct this path, or put there what it names")
     elif os.path.isdir(path) and isinstance(error, FileNotFoundError):  # noqa: PTH112
-        told = invalid_value(document, at, f"{path}: nothing of this format is in this folder", EXPECTED[at[-1]])
+        warning = invalid_value(document, at, f"{path}: nothing of this format is in this folder", EXPECTED[at[-1]])
     else:
-        told = invalid_value(
+        warning = invalid_value(
             document, at, what, EXPECTED[at[-1]] if isinstance(error, KIND_ERRORS) else READABLE_HINT
         )
-    return replace(unreadable_source(path, error), warnings=(str(told),))
+    return replace(unreadable_source(path, error), warnings=(str(warning),))
 
 
 def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
     return tuple(agents)
 
 
-def _deduplicated(hooks: Any) -> tuple[Hook, ...]:
+def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
     """The same handler in several Claude settings files runs once; a plugin's is its own."""
     seen: dict[tuple[Any, ...], Hook] = {}
     kept: list[Hook] = []

@@ -21,9 +21,9 @@ REQUIRED_KEYS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "
 
 def schema() -> dict[str, Any]:
     (top, entry), parts = msgspec.json.schema_components([Settings, HookEntry], ref_template="#/$defs/{name}")
-    whole, hook = (dict(parts[one["$ref"].rpartition("/")[2]]) for one in (top, entry))
+    settings, hook = (dict(parts[component["$ref"].rpartition("/")[2]]) for component in (top, entry))
     defs = {name: part for name, part in parts.items() if name not in ("Settings", "HookEntry")}
-    properties = dict(whole["properties"])
+    properties = dict(settings["properties"])
     properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
     rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}
     properties["projects"] = {**properties["projects"], "additionalProperties": rules}
@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": DIALECT,
         "title": "hooktray.yaml",
-        **whole,
+        **settings,
         "properties": {"hooks": hooks, **properties},
         "$defs": {**defs, "Agent": _agent(), "Hook": _hook(hook), "Source": _source()},
     }

@@ -22,9 +22,9 @@ COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 def read(folder: Path, agents: Sequence[str]) -> SourceHooks:
     """The hooks of one folder. Raises OSError when it cannot be looked into."""
-    there = set(os.listdir(folder))  # noqa: PTH208 - names are all we want
+    present = set(os.listdir(folder))  # noqa: PTH208 - names are all we want
     hooks: list[SourceHooks] = []
-    for name in [*(name for name in NAMES if name in there), *_slashes(folder)]:
+    for name in [*(name for name in NAMES if name in present), *_slashes(folder)]:
         hooks.append(_hook(folder / name, name, agents))
     watched = (str(folder), str(folder / SLASH))
     return SourceHooks(
@@ -42,19 +42,19 @@ def _slashes(folder: Path) -> Iterator[str]:
 
 def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
     """One executable is one source of one hook: the file itself declares it."""
-    sheet = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents)
+    reader = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents)
     if path.is_dir():
-        return sheet.result()
+        return reader.result()
     if not _executable(path):
-        sheet.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
-        return sheet.result()
+        reader.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
+        return reader.result()
     action = Command(line=shlex.quote(str(path)), folder=str(path.parent))
     # Another agent's slash commands are one event: there it goes by the command's name.
-    match = sheet.match((), name, tool=path.name if path.parent.name == SLASH else "")
+    match = reader.match((), name, tool=path.name if path.parent.name == SLASH else "")
     failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
-    inert = "it is Hooktray's own relay" if _is_relay(path) else ""
-    sheet.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inactive=inert)
-    return sheet.result()
+    inactive = "it is Hooktray's own relay" if _is_relay(path) else ""
+    reader.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inactive=inactive)
+    return reader.result()
 
 
 def _is_relay(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the sounds that alerts name are there: said with place and cure before an alert stays silent."""
+"""Checks that the sounds of alerts exist; a warning names place and remedy before an alert stays silent."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ENDINGS = ("oga", "ogg", "wav", "disabled")
 
 
 def check(document: Document, settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """One warning for each name that nothing would be heard of."""
+    """One warning for each name that would play no sound."""
     return tuple(
-        str(invalid_value(document, (*at, key), what, cure))
+        str(invalid_value(document, (*at, key), what, remedy))
         for at, rule in _rules(settings)
-        for key, (what, cure) in (
+        for key, (what, remedy) in (
             ("sound", _sound_problem(rule.sound)),
             ("sound_name", _theme_sound_problem(rule.sound_name, environment)),
         )
@@ -31,7 +31,7 @@ def check(document: Document, settings: Settings, environment: Mapping[str, str]
 
 
 def files(settings: Settings) -> tuple[str, ...]:
-    """The user's own files: one that is put there later is no trouble any more."""
+    """The user's own files, watched: a missing one may be added later."""
     sounds = (Path(rule.sound).expanduser() for _, rule in _rules(settings) if rule.sound)
     return tuple(str(path) for path in sounds if path.is_absolute())
 

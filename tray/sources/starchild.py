@@ -30,25 +30,25 @@ LOCAL_VARIABLE = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
 
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    off = environment.get(FORCE_VARIABLE) != "1" and _is_disabled(path.parent / SWITCH_FILE)
+    is_disabled = environment.get(FORCE_VARIABLE) != "1" and _is_disabled(path.parent / SWITCH_FILE)
     allow = environment.get(LOCAL_VARIABLE) == "1"
-    inert = f"`shell_hooks.enabled: false` in {path.parent / SWITCH_FILE}" if off else ""
-    return parse(path.read_bytes(), path, agents, inactive=inert, allow=allow)
+    inactive = f"`shell_hooks.enabled: false` in {path.parent / SWITCH_FILE}" if is_disabled else ""
+    return parse(path.read_bytes(), path, agents, inactive=inactive, allow=allow)
 
 
 def parse(
     text: bytes, path: Path, agents: Sequence[str] = (), *, inactive: str = "", allow: bool = False
 ) -> SourceHooks:
-    """The hooks of a text, as if it stood at this path."""
-    sheet = SourceReader(load_yaml(text, str(path)), agent_events(AGENT), agents=agents, inactive=inactive)
+    """The hooks of a text, as if it were at this path."""
+    reader = SourceReader(load_yaml(text, str(path)), agent_events(AGENT), agents=agents, inactive=inactive)
     hint = "write `hooks:` and a list below it"
-    with sheet.entry():
-        entries = sheet.mapping((), sheet.document.value, hint).get("hooks") or []
-        for index, entry in enumerate(sheet.items(("hooks",), entries, hint)):
-            with sheet.entry():
+    with reader.entry():
+        entries = reader.mapping((), reader.document.value, hint).get("hooks") or []
+        for index, entry in enumerate(reader.items(("hooks",), entries, hint)):
+            with reader.entry():
                 at = ("hooks", index)
-                _hook(sheet, at, sheet.mapping(at, entry, "begin each hook with `- event: …`"), allow=allow)
-    return sheet.result(path.parent / SWITCH_FILE)
+                _hook(reader, at, reader.mapping(at, entry, "begin each hook with `- event: …`"), allow=allow)
+    return reader.result(path.parent / SWITCH_FILE)
 
 
 def _is_disabled(path: Path) -> bool:
@@ -61,40 +61,42 @@ def _is_disabled(path: Path) -> bool:
     return isinstance(switch, dict) and switch.get("enabled") is False
 
 
-def _hook(sheet: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> None:
-    event = sheet.text(at, fields, "event")
-    pattern = sheet.text(at, fields, "matcher")
-    match = sheet.match(at, event, pattern=pattern)
+def _hook(reader: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> None:
+    event = reader.text(at, fields, "event")
+    pattern = reader.text(at, fields, "matcher")
+    match = reader.match(at, event, pattern=pattern)
     if problem := pattern_problem(pattern, script=False):
-        raise invalid_value(sheet.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
-    workspace = sheet.path.parent.parent if sheet.path.parent.name == "config" else sheet.path.parent
-    kind = sheet.text(at, fields, "type") or "command"
-    timeout = _timeout(sheet, at, fields)
+        raise invalid_value(reader.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
+    workspace = reader.path.parent.parent if reader.path.parent.name == "config" else reader.path.parent
+    kind = reader.text(at, fields, "type") or "command"
+    timeout = _timeout(reader, at, fields)
     if kind == "http":
-        sheet.add(at, match, _http(sheet, at, fields, allow=allow), timeout=timeout)
+        reader.add(at, match, _http(reader, at, fields, allow=allow), timeout=timeout)
         return
     if kind != "command":
-        raise invalid_value(sheet.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
-    line = sheet.command(at, fields)
-    first = sheet.words((*at, "command"), line)[0]
+        raise invalid_value(reader.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
+    line = reader.command(at, fields)
+    first = reader.words((*at, "command"), line)[0]
     bare = "/" not in first and "\\" not in first
     program = (shutil.which(first) or "") if bare else ""
-    sheet.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
+    reader.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
 
 
-def _http(sheet: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> Http:
+def _http(reader: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> Http:
     """The host's variable allows local places; here that one place, and it becomes part of what is approved."""
-    action = http_action(sheet.document, at, sheet.text(at, fields, "url"))
+    action = http_action(reader.document, at, reader.text(at, fields, "url"))
     if allow:
         return replace(action, allow_local=(endpoint(action.url).host_port,))
     if why := local_url_problem(action):
         hint = f"if that is meant, start the tray with {LOCAL_VARIABLE}=1"
-        raise invalid_value(sheet.document, (*at, "url"), why, hint)
+        raise invalid_value(reader.document, (*at, "url"), why, hint)
     return action
 
 
-def _timeout(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
-    seconds = sheet.number(at, fields, "timeout") or TIMEOUT
+def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
+    seconds = reader.number(at, fields, "timeout") or TIMEOUT
     if seconds > TIMEOUT_LIMIT:
-        sheet.warn((*at, "timeout"), f"{seconds:g} s is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}")
+        reader.warn(
+            (*at, "timeout"), f"{seconds:g} s is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}"
+        )
     return min(seconds, TIMEOUT_LIMIT)

@@ -32,20 +32,20 @@ COMMAND_KEYS = {"darwin": "commandDarwin", "linux": "commandLinux", "win32": "co
 def read(path: Path, agents: Sequence[str]) -> SourceHooks:
     """The hooks of one plugin. Raises OSError and ConfigError when it cannot be read at all."""
     root = _root(path)
-    passed: list[Path] = []
-    document, at = _find_hooks(path, root, passed)
-    sheet = SourceReader(document, agent_events(AGENT), agents=agents, project=_project(root))
+    visited: list[Path] = []
+    document, at = _find_hooks(path, root, visited)
+    reader = SourceReader(document, agent_events(AGENT), agents=agents, project=_project(root))
     hint = 'write {"PreToolUse": [{"command": "…"}]}'
-    with sheet.entry():
-        events = sheet.mapping(at, _hooks_value(document.value, at), hint)
+    with reader.entry():
+        events = reader.mapping(at, _hooks_value(document.value, at), hint)
         for event, hooks in events.items():
-            with sheet.entry():
-                _event(sheet, root, (*at, event), hooks)
-    return sheet.result(*passed)
+            with reader.entry():
+                _event(reader, root, (*at, event), hooks)
+    return reader.result(*visited)
 
 
 def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, Place]:
-    """The file that holds the hooks, and where in it. `passed` are the files that led there."""
+    """The file that holds the hooks, and where in it. `visited` collects the files that led there."""
     if path.is_dir():
         found = next((root / name for name in MANIFESTS if (root / name).is_file()), root / DEFAULT_FILE)
         visited.append(path)
@@ -73,25 +73,25 @@ def _hooks_value(value: Any, at: Place) -> Any:
     return value.get("hooks") if at and isinstance(value, dict) else value
 
 
-def _event(sheet: SourceReader, root: Path, at: Place, hooks: Any) -> None:
+def _event(reader: SourceReader, root: Path, at: Place, hooks: Any) -> None:
     event = str(at[-1])
     if event == "hooks":
         hint = "put the events at the top, as X-Code reads them"
-        raise invalid_value(sheet.document, at, "X-Code takes no hooks from inside of `hooks`", hint)
-    sheet.match(at, event)
+        raise invalid_value(reader.document, at, "X-Code takes no hooks from inside of `hooks`", hint)
+    reader.match(at, event)
     hint = 'write [{"command": "…"}]'
-    for index, entry in enumerate(sheet.items(at, hooks, hint)):
-        with sheet.entry():
+    for index, entry in enumerate(reader.items(at, hooks, hint)):
+        with reader.entry():
             place = (*at, index)
-            _hook(sheet, root, event, place, sheet.mapping(place, entry, hint))
+            _hook(reader, root, event, place, reader.mapping(place, entry, hint))
 
 
-def _hook(sheet: SourceReader, root: Path, event: str, at: Place, fields: Mapping[str, Any]) -> None:
-    sheet.command(at, fields)
-    line = sheet.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or sheet.command(at, fields)
+def _hook(reader: SourceReader, root: Path, event: str, at: Place, fields: Mapping[str, Any]) -> None:
+    reader.command(at, fields)
+    line = reader.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or reader.command(at, fields)
     action = Command(  # noqa: S604 - the format says shell; nothing is run here
         line=line,
-        folder=str(sheet.path.parent),
+        folder=str(reader.path.parent),
         interpreter="/bin/sh",
         shell=True,
         format=AGENT,
@@ -100,36 +100,36 @@ def _hook(sheet: SourceReader, root: Path, event: str, at: Place, fields: Mappin
         owner=_id(root),
         root=str(root),
     )
-    policy = sheet.text(at, fields, "failurePolicy")
+    policy = reader.text(at, fields, "failurePolicy")
     if policy not in ("", "allow", "block"):
         raise invalid_value(
-            sheet.document, (*at, "failurePolicy"), f"unknown word `{policy}`", "write `allow` or `block`"
+            reader.document, (*at, "failurePolicy"), f"unknown word `{policy}`", "write `allow` or `block`"
         )
-    sheet.add(
+    reader.add(
         at,
-        sheet.match(at, event, tool=_matcher(sheet, event, at, fields)),
+        reader.match(at, event, tool=_matcher(reader, event, at, fields)),
         action,
-        name=sheet.text(at, fields, "description"),
-        timeout=_timeout(sheet, at, fields),
+        name=reader.text(at, fields, "description"),
+        timeout=_timeout(reader, at, fields),
         failure=Failure.BLOCK if policy == "block" else Failure.ALLOW,
     )
 
 
-def _matcher(sheet: SourceReader, event: str, at: Place, fields: Mapping[str, Any]) -> str:
+def _matcher(reader: SourceReader, event: str, at: Place, fields: Mapping[str, Any]) -> str:
     """The pattern for tool names; a bad one asks the hook for every tool, as X-Code does."""
-    pattern = sheet.text(at, fields, "matcher")
+    pattern = reader.text(at, fields, "matcher")
     if DIALECTS[AGENT].EVENTS[event].kind not in MATCHER_KINDS or not pattern:
         return ""
     if problem := pattern_problem(pattern, script=True):
-        sheet.warn((*at, "matcher"), f"not a pattern, so every tool matches: {problem}", "escape signs with `\\`")
+        reader.warn((*at, "matcher"), f"not a pattern, so every tool matches: {problem}", "escape signs with `\\`")
         return ""
     return pattern
 
 
-def _timeout(sheet: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
-    milliseconds = sheet.number(at, fields, "timeout") or TIMEOUT
+def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
+    milliseconds = reader.number(at, fields, "timeout") or TIMEOUT
     if milliseconds > TIMEOUT_LIMIT:
-        sheet.warn(
+        reader.warn(
             (*at, "timeout"), f"{milliseconds:g} ms is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}"
         )
     return min(milliseconds, TIMEOUT_LIMIT) / 1000

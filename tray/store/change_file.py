@@ -1,4 +1,4 @@
-"""A file that grows by a byte with each change: a look at it tells whether anybody changed something."""
+"""A file that grows by a byte with each change: its stamp shows whether anybody changed something."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 LIMIT = 1 << 20  # bytes; then it begins anew
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever stands there holds nobody up
+SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there holds nobody up
 NO_STAMP = (0, 0, 0)
 
 Stamp = tuple[int, int, int]  # inode, bytes, nanoseconds of the last change
@@ -31,24 +31,24 @@ class ChangeFile:
         """Another one after each change. The file stays open: to walk down its path takes 40 µs of an event."""
         try:
             file = self._file or self._open()
-            found = os.fstat(file.number)
-            if not found.st_nlink:  # taken away: the next change makes another one
-                found = os.fstat(self._open().number)
+            status = os.fstat(file.number)
+            if not status.st_nlink:  # taken away: the next change makes another one
+                status = os.fstat(self._open().number)
         except OSError:  # a link, or a disk that is full or only to be read
             try:
-                found = self._path.lstat()
+                status = self._path.lstat()
             except OSError:
                 return NO_STAMP
-        return (found.st_ino, found.st_size, found.st_mtime_ns)
+        return (status.st_ino, status.st_size, status.st_mtime_ns)
 
     def mark_changed(self) -> None:
-        """Best effort: where there is no room for a byte, or no file, its time tells."""
+        """Best effort: where there is no room for a byte, or no file, its time shows the change."""
         try:
             file = _File(self._path, os.O_WRONLY | os.O_APPEND)
-            found = os.fstat(file.number)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.number)
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "not a file")
-            if is_large := found.st_size >= LIMIT:
+            if is_large := status.st_size >= LIMIT:
                 os.ftruncate(file.number, 0)
             os.write(file.number, b".")
             if is_large:  # so may it have been for another one, who leaves it with the same size
@@ -79,7 +79,7 @@ class _File:
 
 
 def _touch(path: Path | int) -> None:
-    now = time.time_ns()  # the kernel's own clock for files stands still for milliseconds
+    now = time.time_ns()  # the kernel's own clock for files is milliseconds late
     if isinstance(path, int) or os.utime not in os.supports_follow_symlinks:
         os.utime(path, ns=(now, now))
     else:

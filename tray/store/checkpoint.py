@@ -1,6 +1,6 @@
-"""What we last wrote into the database, noted beside it: whoever changes the database alone is noticed.
+"""What we last wrote into the database, kept beside it: a change of the database alone is noticed.
 
-Two lines stand there while a change is being written, so that whichever of them a crash leaves is ours.
+There are two lines while a change is being written, so that whichever of them a crash leaves is ours.
 """
 
 from __future__ import annotations

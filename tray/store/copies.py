@@ -32,8 +32,8 @@ DATA_SUFFIXES = frozenset(
 )  # fmt: skip
 CONFIG_FILES = frozenset({"bunfig.json", "deno.json", "jsconfig.json", "package.json", "tsconfig.json"})
 DRAFT = ".draft-"
-EXISTS_ERRORS = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # what a system says when something stands there
-DRAFT_SECONDS = 600.0  # seconds that a draft may take to be written
+EXISTS_ERRORS = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # of systems, when the path is taken
+DRAFT_SECONDS = 600.0  # that a draft may take to be written
 SETTLED_NS = 2_000_000_000  # nanoseconds
 DAMAGED_HINT = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
 
@@ -48,7 +48,7 @@ class Bundle:
     hook: Hook
     contents: Mapping[str, bytes] = field(default_factory=dict)  # absolute path -> bytes, copied and run as a copy
     executable: frozenset[str] = frozenset()
-    pinned: Mapping[str, str] = field(default_factory=dict)  # program run where it stands -> SHA-256
+    pinned: Mapping[str, str] = field(default_factory=dict)  # program run from its own path -> SHA-256
 
     @property
     def file_digests(self) -> dict[str, str]:
@@ -65,7 +65,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a kept unit consists of."""
+    """What a saved bundle consists of."""
 
     definition: str
     files: Mapping[str, str]  # absolute path of the original -> SHA-256
@@ -74,7 +74,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedCopy:
-    """A unit as it was last looked at."""
+    """A saved bundle as it was last verified."""
 
     raw: bytes  # of its manifest
     manifest: Manifest
@@ -96,7 +96,7 @@ class Copies:
         self._saving = threading.Lock()
 
     def save(self, bundle: Bundle) -> str:
-        """Write the unit's files, whole or not at all; a whole copy stays, a damaged one is mended or replaced."""
+        """Write the bundle's files, whole or not at all; a whole copy stays, a damaged one is mended or replaced."""
         name = bundle.digest
         with self._saving:
             if not self._is_intact(bundle, name) and not (
@@ -106,7 +106,7 @@ class Copies:
         return name
 
     def restore(self, name: str) -> Manifest:
-        """The approved bytes of a unit, put back where something altered them. Raises DamagedError.
+        """The approved bytes of a bundle, put back where something altered them. Raises DamagedError.
 
         Data that the hook wrote beside them stays; any other file that was not approved is removed.
         """
@@ -117,12 +117,12 @@ class Copies:
     def written_files(self, name: str) -> tuple[str, ...]:
         """The files that the hook has written into its folder, as paths below that."""
         try:
-            kept = self._verified_copy(name)
-            found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
+            verified = self._verified_copy(name)
+            found = set(_files(verified.root, {})) if os.path.lexists(verified.root) else set()
         except (DamagedError, OSError):
             return ()
-        written = (path for path in found - set(kept.paths.values()) if _is_data(path))
-        return tuple(sorted(os.path.relpath(path, kept.root) for path in written))
+        written = (path for path in found - set(verified.paths.values()) if _is_data(path))
+        return tuple(sorted(os.path.relpath(path, verified.root) for path in written))
 
     def carry_over(self, before: str, after: str) -> None:
         """Take what a hook wrote beside its earlier copy along to its new one."""
@@ -143,21 +143,21 @@ class Copies:
         return True
 
     def check(self, name: str) -> Manifest:
-        """The unit's manifest, after each of its bytes was looked at. Raises DamagedError."""
-        kept = self._verified_copy(name)
+        """The bundle's manifest, after each of its bytes was compared. Raises DamagedError."""
+        verified = self._verified_copy(name)
         try:
-            for path, expected in kept.manifest.files.items():
-                if hashlib.sha256(content(kept.paths[path])).hexdigest() != expected:
+            for path, expected in verified.manifest.files.items():
+                if hashlib.sha256(content(verified.paths[path])).hexdigest() != expected:
                     raise self._damaged(name, f"{path} was altered")
-            foreign = not _is_unchanged(kept.folders) and self._has_foreign_file(kept)
+            foreign = not _is_unchanged(verified.folders) and self._has_foreign_file(verified)
         except OSError as error:
             raise self._damaged(name, str(error)) from error
         if foreign:
             raise self._damaged(name, "there is a file in it that was not approved")
-        return kept.manifest
+        return verified.manifest
 
     def bundle(self, name: str) -> Bundle:
-        """The unit as it was approved, with its bytes. Raises DamagedError."""
+        """The bundle as it was approved, with its bytes. Raises DamagedError."""
         manifest = self.check(name)
         try:
             contents = {path: content(copy) for path, copy in self.paths(name).items()}
@@ -168,17 +168,17 @@ class Copies:
         return Bundle(hook=hook, contents=contents, executable=frozenset(executable), pinned=manifest.pinned)
 
     def paths(self, name: str) -> Mapping[str, str]:
-        """Where the copies of a unit's files lie, by their originals."""
+        """Where the copies of a bundle's files are, by their originals."""
         return self._verified_copy(name).paths
 
     def _verified_copy(self, name: str) -> VerifiedCopy:
-        """The unit as its manifest has it, which is taken apart once, as long as its bytes stay the same."""
+        """The bundle as its manifest describes it, which is parsed once, as long as its bytes stay the same."""
         raw = self._raw(name)
-        kept = self._verified.get(name)
-        if kept is None or kept.raw != raw:
-            kept = self._parse_manifest(name, raw)
-            self._verified[name] = kept
-        return kept
+        verified = self._verified.get(name)
+        if verified is None or verified.raw != raw:
+            verified = self._parse_manifest(name, raw)
+            self._verified[name] = verified
+        return verified
 
     def _parse_manifest(self, name: str, raw: bytes) -> VerifiedCopy:
         try:
@@ -188,37 +188,37 @@ class Copies:
             raise self._damaged(name, f"it cannot be read: {error}") from error
         if digest(manifest.definition, manifest.files, manifest.pinned) != name:
             raise self._damaged(name, "its list of files was altered")
-        places = {path: str(self.path(name, path)) for path in manifest.files}
-        return VerifiedCopy(raw=raw, manifest=manifest, paths=places, root=str(self.folder / name / FILES))
+        paths = {path: str(self.path(name, path)) for path in manifest.files}
+        return VerifiedCopy(raw=raw, manifest=manifest, paths=paths, root=str(self.folder / name / FILES))
 
     def _has_foreign_file(self, verified: VerifiedCopy) -> bool:
-        """Whether there is a file that nobody approved; if none, the folders' signs say so until one changes."""
+        """Whether there is a file that nobody approved; if none, the folders' stamps say so until one changes."""
         verified.folders.clear()
-        signs: dict[str, Stamp] = {}
-        found = set(_files(verified.root, signs)) if os.path.lexists(verified.root) else set()
+        stamps: dict[str, Stamp] = {}
+        found = set(_files(verified.root, stamps)) if os.path.lexists(verified.root) else set()
         ours = set(verified.paths.values())
         foreign = not found >= ours or any(not _is_data(path) for path in found - ours)
-        if not foreign and _is_settled(signs):
-            verified.folders.update(signs)
+        if not foreign and _is_settled(stamps):
+            verified.folders.update(stamps)
         return foreign
 
     def _restore_files(self, name: str) -> bool:
         """Whether the spare bytes are still those that were approved, and everything is put back from them."""
         try:
-            kept = self._verified_copy(name)
-            for path, expected in kept.manifest.files.items():
-                self._restore_file(name, kept.paths[path], expected)
-            found = set(_files(kept.root, {})) if os.path.lexists(kept.root) else set()
-            for path in found - set(kept.paths.values()):
+            verified = self._verified_copy(name)
+            for path, expected in verified.manifest.files.items():
+                self._restore_file(name, verified.paths[path], expected)
+            found = set(_files(verified.root, {})) if os.path.lexists(verified.root) else set()
+            for path in found - set(verified.paths.values()):
                 if not _is_data(path):
                     os.unlink(path)  # noqa: PTH108 - as a text, like its neighbours
         except (DamagedError, OSError):
             return False
         return True
 
-    def _restore_file(self, name: str, place: str, expected: str) -> None:
+    def _restore_file(self, name: str, path: str, expected: str) -> None:
         with contextlib.suppress(OSError):
-            if not os.path.islink(place) and hashlib.sha256(content(place)).hexdigest() == expected:  # noqa: PTH114
+            if not os.path.islink(path) and hashlib.sha256(content(path)).hexdigest() == expected:  # noqa: PTH114
                 return
         spare = self.folder / name / SPARE / expected
         whole = content(str(spare))
@@ -228,15 +228,15 @@ class Copies:
         with os.fdopen(handle, "wb") as file:
             file.write(whole)
         Path(draft).chmod(spare.stat().st_mode & 0o500)
-        Path(place).parent.mkdir(parents=True, exist_ok=True)
-        Path(draft).replace(place)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(draft).replace(path)
 
     def path(self, name: str, original: str) -> Path:
-        """Where the copy of `original` lies within the unit called `name`."""
+        """Where the copy of `original` is within the bundle called `name`."""
         return self.folder / name / _below(original)
 
     def prune(self, wanted: Collection[str]) -> None:
-        """Remove the copies that nobody speaks of any more, and drafts that were never finished."""
+        """Remove the copies that nobody uses any more, and drafts that were never finished."""
         for folder in self.folder.iterdir():
             if folder.name not in wanted and not _is_being_written(folder):
                 _remove(folder)
@@ -268,22 +268,22 @@ class Copies:
 
     def _publish(self, draft: Path, bundle: Bundle, name: str) -> None:
         """Into its place, unless another process was quicker: a whole copy stays, whoever's it is."""
-        place = self.folder / name
+        target = self.folder / name
         while True:
             try:
-                draft.rename(place)
+                draft.rename(target)
                 return
             except OSError as error:
                 if error.errno not in EXISTS_ERRORS:
                     raise
             if self._is_intact(bundle, name):
                 return
-            aside = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
+            replaced = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
             try:
                 with contextlib.suppress(FileNotFoundError):  # whoever else mends it
-                    place.rename(aside / name)
+                    target.rename(replaced / name)
             finally:
-                _remove(aside)
+                _remove(replaced)
 
     @staticmethod
     def _damaged(name: str, what: str) -> DamagedError:
@@ -331,13 +331,13 @@ def _below(path: str) -> Path:
 
 
 # What follows runs at each use of a hook, where Path.rglob takes longer than the kernel does.
-def _files(folder: str, signs: dict[str, Stamp]) -> Iterator[str]:
+def _files(folder: str, stamps: dict[str, Stamp]) -> Iterator[str]:
     """Whatever lies below a folder and is no folder itself. A link counts as a file, wherever it leads."""
-    signs[folder] = _stamp(folder)
+    stamps[folder] = _stamp(folder)
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from _files(entry.path, signs)
+                yield from _files(entry.path, stamps)
             else:
                 yield entry.path
 
@@ -348,11 +348,11 @@ def _stamp(folder: str) -> Stamp:
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _is_settled(signs: Mapping[str, Stamp]) -> bool:
+def _is_settled(stamps: Mapping[str, Stamp]) -> bool:
     """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse."""
     now = time.time_ns()
-    return all(abs(now - sign[3]) > SETTLED_NS for sign in signs.values())
+    return all(abs(now - stamp[3]) > SETTLED_NS for stamp in stamps.values())
 
 
 def _is_unchanged(folders: Mapping[str, Stamp]) -> bool:
-    return bool(folders) and all(_stamp(folder) == sign for folder, sign in folders.items())
+    return bool(folders) and all(_stamp(folder) == stamp for folder, stamp in folders.items())

@@ -175,8 +175,8 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
         try:
             return _current(path)
         except Damaged:
-            aside = _quarantine(path, clock())
-            return replace(_current(path, aside.name), damaged=aside)
+            quarantined = _quarantine(path, clock())
+            return replace(_current(path, quarantined.name), damaged=quarantined)
     except sqlite3.Error as e:
         raise _store_error(path, e) from e
     except OSError as e:
@@ -202,8 +202,8 @@ def _existing(path: Path) -> Database:
     return database
 
 
-def _current(path: Path, found: str | None = None) -> Database:
-    """The database, made or brought up to date. `found` is the name of a damaged one that was set aside."""
+def _current(path: Path, quarantined: str | None = None) -> Database:
+    """The database, made or brought up to date. `quarantined` is the name of a damaged one that was set aside."""
     _make(path)
     database = Database(path)
     _check_tables(database)
@@ -211,11 +211,11 @@ def _current(path: Path, found: str | None = None) -> Database:
         with _read_connection(database) as connection:
             if not _version(path, connection):
                 if has_approvals(path.parent):  # the file is gone, or was emptied
-                    found = found or ""
+                    quarantined = quarantined or ""
                     archive_checkpoints(path.parent, f"{path.name}.gone")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
             connection.execute("PRAGMA journal_mode = WAL")
-            _migrate(path, connection, found)
+            _migrate(path, connection, quarantined)
             _check(connection)
             _try_writing(connection)
     except sqlite3.OperationalError as e:
@@ -305,7 +305,7 @@ def _version(path: Path, connection: sqlite3.Connection) -> int:
     return version
 
 
-def _migrate(path: Path, connection: sqlite3.Connection, found: str | None) -> None:
+def _migrate(path: Path, connection: sqlite3.Connection, quarantined: str | None) -> None:
     if _version(path, connection) == VERSION:
         return  # no lock is needed to find that out
     with transaction(connection):
@@ -313,15 +313,15 @@ def _migrate(path: Path, connection: sqlite3.Connection, found: str | None) -> N
             for statement in script.split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
-        if found is not None:
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (DAMAGE_KEY, found))
+        if quarantined is not None:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (DAMAGE_KEY, quarantined))
 
 
 def _check(connection: sqlite3.Connection, how: str = "quick_check") -> None:
     for table in CHECKED_TABLES:
-        word = connection.execute(f"PRAGMA {how}({table})").fetchone()[0]
-        if word != "ok":
-            raise Damaged(f"{table}: {word}")
+        result = connection.execute(f"PRAGMA {how}({table})").fetchone()[0]
+        if result != "ok":
+            raise Damaged(f"{table}: {result}")
     connection.execute("SELECT * FROM journal ORDER BY seq DESC LIMIT 50").fetchall()  # too large to read through
 
 
@@ -337,18 +337,18 @@ def _try_writing(connection: sqlite3.Connection) -> None:
 
 def _quarantine(path: Path, now: float) -> Path:
     name = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
-    aside = path.with_name(name)
+    quarantined = path.with_name(name)
     number = 1
-    while aside.exists():
+    while quarantined.exists():
         number += 1
-        aside = path.with_name(f"{name}-{number}")
-    archive_checkpoints(path.parent, aside.name)  # first: the notes are of this database, and of no later one
+        quarantined = path.with_name(f"{name}-{number}")
+    archive_checkpoints(path.parent, quarantined.name)  # first: the notes are of this database, and of no later one
     for suffix in FILE_SUFFIXES:
         part = path.with_name(path.name + suffix)
         if part.exists():
-            part.replace(aside.with_name(aside.name + suffix))
+            part.replace(quarantined.with_name(quarantined.name + suffix))
     _damage_marker(path).unlink(missing_ok=True)
-    return aside
+    return quarantined
 
 
 def damaged_files(path: Path) -> list[Path]:
@@ -363,9 +363,7 @@ def _damage_marker(path: Path) -> Path:
 
 def _check_file(path: Path, *, may_be_missing: bool) -> None:
     """Refuse to open what someone else could have put there."""
-    _reject_file(
-        path.parent, stat.S_ISDIR, "a folder", open_to=0o022
-    )  # reading is no way in; the tray closes it again
+    _reject_file(path.parent, stat.S_ISDIR, "a folder", open_to=0o022)  # others may read it: the tray closes it again
     if path.is_symlink() or path.exists():
         _reject_file(path, stat.S_ISREG, "a file")
     elif not may_be_missing:

@@ -1,4 +1,4 @@
-"""The count of rows that could not be kept: in the database, or beside it while that cannot be written."""
+"""The count of rows that could not be written: in the database, or beside it while that cannot be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT = 1 << 20  # bytes of the file
 
 
 def count(database: Database) -> int:
-    """All that were ever lost."""
+    """All rows that were ever dropped."""
     with database.connect() as connection:
         row = connection.execute("SELECT value FROM meta WHERE key = 'dropped'").fetchone()
     return (row["value"] if row else 0) + _file_count(_file(database))
@@ -42,7 +42,7 @@ def add(database: Database, number: int) -> None:
 
 
 def merge_file(database: Database) -> None:
-    """Take over into the database what stands beside it."""
+    """Move the count beside the database into it."""
     file = _file(database)
     taken = file.with_name(file.name + ".taken")
     if not _file_count(file):
@@ -51,9 +51,9 @@ def merge_file(database: Database) -> None:
         if not taken.exists():  # else an earlier try was cut short
             file.replace(taken)
         with database.write() as connection:
-            sign = f"dropped {taken.stat().st_mtime_ns}"  # counted once, also when the file could not be removed
-            if connection.execute(SAVE_FILE, (sign, 1)).rowcount:
-                connection.execute("DELETE FROM meta WHERE key LIKE 'dropped %' AND key <> ?", (sign,))
+            key = f"dropped {taken.stat().st_mtime_ns}"  # counted once, also when the file could not be removed
+            if connection.execute(SAVE_FILE, (key, 1)).rowcount:
+                connection.execute("DELETE FROM meta WHERE key LIKE 'dropped %' AND key <> ?", (key,))
                 connection.execute(SAVE, (_read(taken),))
         taken.unlink()
         prepare(database)

@@ -17,7 +17,7 @@ from tray.store.writer import Committed, JournalWriter, WriteJob
 
 T = TypeVar("T")
 
-PAGE_ROWS = 500  # rows
+PAGE_ROWS = 500
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Journal:
     """Appends through one writer thread, which the first row starts; reads on the caller's thread.
 
     `wait` is how long an answer that blocks or rewrites waits for its row (law 7). With `offline` the rows are
-    marked as written while the tray was not running. `trouble` may neither block nor raise. Without `retention` all
+    marked as written while the tray was not running. `warn` may neither block nor raise. Without `retention` all
     rows are kept.
     """
 
@@ -48,8 +48,8 @@ class Journal:
         self._database = database
         self._offline = offline
         self._warn = warn
-        tidy = retention.prune_step if retention else keep_all
-        self._writer = JournalWriter(database, wait=wait, warn=warn, prune_step=tidy)
+        prune_step = retention.prune_step if retention else keep_all
+        self._writer = JournalWriter(database, wait=wait, warn=warn, prune_step=prune_step)
 
     @property
     def dropped(self) -> int:
@@ -63,23 +63,23 @@ class Journal:
 
     def append(self, record: Record, *, commit: bool) -> Committed:
         """Take a row. With `commit`, it is on disk when this returns DONE; LATE means: go on, it will be."""
-        work = self._write_job(record)
-        if work is None:
+        job = self._write_job(record)
+        if job is None:
             self._writer.count_dropped()
             return Committed.DROPPED
-        return self._writer.submit(work, commit=commit)
+        return self._writer.submit(job, commit=commit)
 
     def append_now(self, record: Record, *, wait: float = 5.0) -> Committed:
         """Write a row on this thread, without the writer; trying once more after LATE is harmless.
 
-        Who does not try again says so with `lost`.
+        A caller that does not try again calls `count_dropped`.
         """
-        work = self._write_job(record)
-        if work is None:
+        job = self._write_job(record)
+        if job is None:
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
-                connection.execute(rows.insert(1), work.values)
+                connection.execute(rows.insert(1), job.values)
         except StoreError as e:
             self._warn(e.message)
             return Committed.LATE
@@ -120,7 +120,7 @@ class Journal:
     ) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the id of the last row of this one.
 
-        `after` an id: only what came in since; `since` a time, in seconds; `label` as Record has it.
+        `after` an id: only what came in since; `since` a time, in seconds; `label` is Record.label.
         `brief` leaves out what is large and no list shows: payloads, answers, masks.
         """
         filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
@@ -143,8 +143,8 @@ class Journal:
         with self._database.connect() as connection:
             found = connection.execute(f"{rows.SELECT} WHERE id = ?", (id,)).fetchall()
             if not found:
-                span = (id, id + chr(0x10FFFF))
-                found = connection.execute(f"{rows.SELECT} WHERE id > ? AND id < ? LIMIT 2", span).fetchall()
+                bounds = (id, id + chr(0x10FFFF))
+                found = connection.execute(f"{rows.SELECT} WHERE id > ? AND id < ? LIMIT 2", bounds).fetchall()
         return rows.record(found[0]) if len(found) == 1 else None
 
     def answer_of(self, id: str, *, digest: str = "") -> Answer | None:
@@ -165,9 +165,9 @@ class Journal:
         with self._database.write() as connection:
             last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
             seen = connection.execute("SELECT value FROM meta WHERE key = 'offline_seen'").fetchone()
-            span = (seen["value"] if seen else 0, last)
+            bounds = (seen["value"] if seen else 0, last)
             sql = f"{rows.SELECT} WHERE offline = 1 AND seq > ? AND seq <= ? ORDER BY seq"
-            found = connection.execute(sql, span).fetchall()
+            found = connection.execute(sql, bounds).fetchall()
             connection.execute(SET_OFFLINE_SEEN, (last,))
         return [rows.record(row) for row in found]
 

@@ -1,4 +1,4 @@
-"""What the user approved: definition, bytes, when and by which way. Appended to, never changed."""
+"""What the user approved: definition, bytes, when and through which channel. Appended to, never changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LedgerAction(enum.StrEnum):
     APPROVE = "approve"
     REVOKE = "revoke"
     DENY = "deny"
-    UNDO = "undo"  # of the row whose number stands in `definition`, as if it had never been written
+    UNDO = "undo"  # of the row whose number is in `definition`, as if it had never been written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +39,13 @@ class ApprovedHook:
     channel: str
 
 
-Candidates = tuple[
-    tuple[Match, tuple[int, ...]], ...
-]  # what is wanted, and the places in `order` of those who want it
+# What hooks match, each with the indexes in `ordered` of the hooks that match it.
+Candidates = tuple[tuple[Match, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerState:
-    """The ledger as it stands after its row `version`."""
+    """The ledger after its row `version`."""
 
     version: int = 0
     approved: Mapping[str, ApprovedHook] = field(default_factory=dict)  # by key
@@ -54,15 +53,13 @@ class LedgerState:
     setting_texts: Mapping[str, str] = field(default_factory=dict)  # of those whose text was kept
     revoked: Mapping[str, str] = field(default_factory=dict)  # key -> the digest that was in force
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
-    ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their declared place
-    by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # there, by (agent, event)
-    candidate_cache: dict[tuple[str, ...], Candidates] = field(
-        default_factory=dict, compare=False, repr=False
-    )  # what `asked` found
+    ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their position
+    by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
+    candidate_cache: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
     broken: str = ""  # why the rows from some point on do not count; "" when all do
 
     def candidates(self, agent: str, *events: str) -> Candidates:
-        """What those want that may be asked about an event with these names; many may want the same."""
+        """The matches that an event with these names may meet, each with its hooks; many hooks may have the same."""
         name = (agent, *events)
         found = self.candidate_cache.get(name)
         if found is None:
@@ -73,11 +70,11 @@ class LedgerState:
 
     def _find_candidates(self, agent: str, events: Sequence[str]) -> Candidates:
         names = ((one, event) for event in events for one in ("", agent))
-        wants: dict[object, tuple[Match, list[int]]] = {}
-        for place in sorted({place for name in names for place in self.by_event.get(name, ())}):
-            match = self.ordered[place].hook.match
-            wants.setdefault(_match_key(match), (match, []))[1].append(place)
-        return tuple((match, tuple(places)) for match, places in wants.values())
+        groups: dict[object, tuple[Match, list[int]]] = {}
+        for index in sorted({index for name in names for index in self.by_event.get(name, ())}):
+            match = self.ordered[index].hook.match
+            groups.setdefault(_match_key(match), (match, []))[1].append(index)
+        return tuple((match, tuple(indexes)) for match, indexes in groups.values())
 
 
 def _match_key(match: Match) -> object:
@@ -97,7 +94,7 @@ Row = tuple[int, float, str, str, str, str, str, str, str]
 
 
 class Ledger:
-    """The book of approvals. Reads come from memory; each act is on disk before it counts."""
+    """The ledger of approvals. Reads come from memory; each action is on disk before it counts."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -128,9 +125,8 @@ class Ledger:
                 connection.execute(INSERT, (*row, chain_value(last[0] if last else "", row)))
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}"
-                write_checkpoint(
-                    self._head, (head, *self._checkpoint)
-                )  # until the row is on disk, either may be the last
+                # Until the row is on disk, either may be the last.
+                write_checkpoint(self._head, (head, *self._checkpoint))
             self._checkpoint = (head,)
             with contextlib.suppress(StoreError):  # both stand there then
                 write_checkpoint(self._head, self._checkpoint)
@@ -157,10 +153,10 @@ class Ledger:
     def set_positions(self, positions: Mapping[str, tuple[int, int]]) -> None:
         """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""
         known = {key: one.position for key, one in self.state.approved.items()}
-        if all(positions.get(key, place) == place for key, place in known.items()):
+        if all(positions.get(key, position) == position for key, position in known.items()):
             return
         with self._lock:
-            moved = json.dumps({key: positions.get(key, place) for key, place in known.items()})
+            moved = json.dumps({key: positions.get(key, position) for key, position in known.items()})
             with self._database.write() as connection:
                 connection.execute(
                     "INSERT INTO meta VALUES ('order', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -183,11 +179,11 @@ class Ledger:
     def rebuild(self, channel: str) -> None:
         """Begin the ledger anew with what is in force, in a database that has none. Raises StoreError."""
         with self._lock:
-            book, now = self.state, self._clock()
+            state, now = self.state, self._clock()
             with self._database.write(durable=True) as connection:
                 connection.execute("DELETE FROM ledger")
                 chain = ""
-                for row in _rebuilt_rows(book, now, channel):
+                for row in _rebuilt_rows(state, now, channel):
                     chain = chain_value(chain, row)
                     connection.execute(INSERT, (*row, chain))
                 last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
@@ -197,7 +193,7 @@ class Ledger:
             self.state = self._load()
 
     def in_order(self) -> tuple[ApprovedHook, ...]:
-        """The hooks in force: rules first, then by the place where they were declared."""
+        """The hooks in force: rules first, then by the position of their declaration."""
         return self.state.ordered
 
     def _load(self) -> LedgerState:
@@ -245,7 +241,7 @@ def _checkpointed_rows(rows: list[Row], known: Sequence[str]) -> tuple[list[Row]
     heads = [line.split() for line in known]
     if not heads:
         return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
-    ends = [place for place, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
+    ends = [index for index, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
     if not ends and rows and EMPTY_HEAD.split() in heads:
         return [], f"row {rows[0][0]} of the ledger was put in: it and all after it do not count"
     if not ends and rows and heads[0][2:] not in ([], [rows[0][8]]):
@@ -255,8 +251,8 @@ def _checkpointed_rows(rows: list[Row], known: Sequence[str]) -> tuple[list[Row]
             return rows, ""
         return rows, "the ledger is older than it was: its last decisions are missing; look through `hooktray list`"
     if ends[-1] < len(rows):
-        place = rows[ends[-1]][0]
-        return rows[: ends[-1]], f"row {place} of the ledger was put in: it and all after it do not count"
+        seq = rows[ends[-1]][0]
+        return rows[: ends[-1]], f"row {seq} of the ledger was put in: it and all after it do not count"
     return rows, ""
 
 
@@ -268,21 +264,21 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
     revoked: dict[str, str] = {}
     denied: set[tuple[str, str]] = set()
     version = rows[-1][0] if rows else 0
-    for _, at, act, key, digest, definition, position, way, _ in _without_undone(rows):
-        if act == LedgerAction.DENY:
+    for _, at, action, key, digest, definition, position, channel, _ in _without_undone(rows):
+        if action == LedgerAction.DENY:
             denied.add((key, digest))
             continue
         approved.pop(key, None)
         settings.pop(key, None)
         revoked.pop(key, None)
-        if act == LedgerAction.REVOKE:
+        if action == LedgerAction.REVOKE:
             revoked[key] = digest
             continue
         denied = {one for one in denied if one[0] != key}  # an approval begins a new story
         if key.startswith("setting:"):
             settings[key], texts[key] = digest, definition
             continue
-        one = _approved(definition, digest, order.get(key) or json.loads(position), at, way)
+        one = _approved(definition, digest, order.get(key) or json.loads(position), at, channel)
         if one is not None:
             approved[key] = one
     ranked = tuple(sorted(approved.values(), key=_sort_key))
@@ -300,18 +296,11 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
 
 
 def _rebuilt_rows(state: LedgerState, now: float, channel: str) -> Iterator[tuple[object, ...]]:
-    """The rows, without their links, of a new ledger with the same content as this book."""
+    """The rows, without their links, of a new ledger with the same content as this state."""
     nowhere = json.dumps((0, 0))
     for key, one in sorted(state.approved.items(), key=lambda item: item[1].at):
-        yield (
-            one.at,
-            LedgerAction.APPROVE.value,
-            key,
-            one.digest,
-            one.hook.definition,
-            json.dumps(one.position),
-            one.channel,
-        )
+        action = LedgerAction.APPROVE.value
+        yield one.at, action, key, one.digest, one.hook.definition, json.dumps(one.position), one.channel
     for key, digest in state.settings.items():
         yield now, LedgerAction.APPROVE.value, key, digest, state.setting_texts.get(key, ""), nowhere, channel
     for key, digest in state.revoked.items():
@@ -321,22 +310,22 @@ def _rebuilt_rows(state: LedgerState, now: float, channel: str) -> Iterator[tupl
 
 
 def _index_by_event(order: Sequence[ApprovedHook]) -> dict[tuple[str, str], tuple[int, ...]]:
-    places: dict[tuple[str, str], list[int]] = {}
+    indexes: dict[tuple[str, str], list[int]] = {}
     for number, one in enumerate(order):
         for agent in one.hook.match.agents or ("",):
-            places.setdefault((agent, one.hook.match.event), []).append(number)
-    return {name: tuple(numbers) for name, numbers in places.items()}
+            indexes.setdefault((agent, one.hook.match.event), []).append(number)
+    return {name: tuple(numbers) for name, numbers in indexes.items()}
 
 
 def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
     return (not isinstance(one.hook.action, Rule), one.position, one.at)
 
 
-def _approved(definition: str, digest: str, place: Sequence[int], at: float, channel: str) -> ApprovedHook | None:
+def _approved(definition: str, digest: str, position: Sequence[int], at: float, channel: str) -> ApprovedHook | None:
     """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
         hook = restore(definition)
     except (ValueError, RecursionError):
         return None
-    first, second = place
+    first, second = position
     return ApprovedHook(hook=hook, digest=digest, position=(first, second), at=at, channel=channel)

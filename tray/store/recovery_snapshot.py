@@ -10,12 +10,8 @@ from tray.store.copies import Bundle, Copies, DamagedError
 
 COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
 RECORDS_SIZE = 4 * 1024 * 1024
-RECORDS = (
-    "connections",
-    "imports",
-    "last-good.yaml",
-    "welcomed",
-)  # what `connect` and `import-hooks` wrote, and ours
+# What `connect` and `import-hooks` wrote, and ours.
+RECORDS = ("connections", "imports", "last-good.yaml", "welcomed")
 
 Stamp = tuple[int, int, int]
 
@@ -33,37 +29,37 @@ class RecoverySnapshot:
 
     def update(self, digests: Collection[str]) -> None:
         """Take what is approved now, and the records, as far as they fit; what changed is read again."""
-        self.bundles = {name: unit for name, unit in self.bundles.items() if name in digests}
+        self.bundles = {name: bundle for name, bundle in self.bundles.items() if name in digests}
         left = COPIES_SIZE - sum(map(_size, self.bundles.values()))
         for name in digests:
             if name not in self.bundles and name not in self._too_large:
                 with contextlib.suppress(DamagedError):
-                    unit = self._copies.bundle(name)
-                    if _size(unit) <= left:
-                        self.bundles[name] = unit
-                        left -= _size(unit)
+                    bundle = self._copies.bundle(name)
+                    if _size(bundle) <= left:
+                        self.bundles[name] = bundle
+                        left -= _size(bundle)
                     else:
                         self._too_large.add(name)
         self._too_large &= set(digests)
         self.records = records(self._folder, self._stamps, self.records)
 
 
-def records(folder: Path, signs: dict[str, Stamp], known: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The records below a state folder; those whose sign is the same as before come from `known`."""
+def records(folder: Path, stamps: dict[str, Stamp], known: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The records below a state folder; those whose stamp is the same as before come from `known`."""
     found: dict[str, bytes] = {}
     left = RECORDS_SIZE
     for path in _files(folder):
         name = str(path.relative_to(folder))
         with contextlib.suppress(OSError):
             status = path.stat()
-            sign = (status.st_ino, status.st_mtime_ns, status.st_size)
+            stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
             if status.st_size > left:
                 continue
-            if signs.get(name) != sign or name not in known:
+            if stamps.get(name) != stamp or name not in known:
                 found[name] = path.read_bytes()
             else:
                 found[name] = known[name]
-            signs[name] = sign
+            stamps[name] = stamp
             left -= status.st_size
     return found
 
@@ -71,11 +67,11 @@ def records(folder: Path, signs: dict[str, Stamp], known: Mapping[str, bytes]) -
 def _files(folder: Path) -> list[Path]:
     files = []
     for name in RECORDS:
-        place = folder / name
-        if place.is_dir():
-            files += [one for one in sorted(place.iterdir()) if one.is_file()]
-        elif place.is_file():
-            files.append(place)
+        path = folder / name
+        if path.is_dir():
+            files += [one for one in sorted(path.iterdir()) if one.is_file()]
+        elif path.is_file():
+            files.append(path)
     return files
 
 

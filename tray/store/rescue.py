@@ -17,7 +17,7 @@ from pathlib import Path
 from tray.files import Identity, identity
 from tray.store.db import Database
 
-COPY_SECONDS = 30.0  # seconds that other programs may hold up the copy
+COPY_SECONDS = 30.0  # that other programs may hold up the copy
 WAL_SUFFIXES = ("-wal", "-shm")
 TABLES = "SELECT count(*) FROM sqlite_master"
 COUNT = "SELECT (SELECT count(*) FROM ledger) + (SELECT count(*) FROM journal)"
@@ -41,10 +41,10 @@ class RescueConnection:
         except BaseException:
             connection.close()
             raise
-        places = (self._path.with_name(self._path.name + suffix) for suffix in WAL_SUFFIXES)
+        paths = (self._path.with_name(self._path.name + suffix) for suffix in WAL_SUFFIXES)
         with self._lock:
             self._connection = connection
-            self._wal_files = {place: found for place in places if (found := identity(place))}
+            self._wal_files = {path: file for path in paths if (file := identity(path))}
 
     @property
     def readable(self) -> bool:
@@ -78,9 +78,9 @@ class RescueConnection:
 
     def _remove_our_leftovers(self) -> None:
         """Remove the write-ahead log of the deleted file: SQLite would take it for the log of the new one."""
-        for place, found in self._wal_files.items():
-            if identity(self._path) is None and identity(place) == found:
-                place.unlink()
+        for path, file in self._wal_files.items():
+            if identity(self._path) is None and identity(path) == file:
+                path.unlink()
 
 
 def create(path: Path) -> None:

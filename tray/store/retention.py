@@ -32,7 +32,7 @@ class RetentionLimits:
 
 
 class Retention:
-    """`piece` deletes a few rows and says whether there is more to delete. `limits` is asked each time.
+    """`prune_step` deletes a few rows and returns whether there is more to delete. `limits` is asked each time.
 
     A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed` says.
     """
@@ -53,14 +53,14 @@ class Retention:
 
     def prune_step(self, connection: sqlite3.Connection) -> bool:
         limits = self._limits()
-        gone = _delete(connection, "at < :value", self._now() - limits.days * DAY)
+        deleted = _delete(connection, "at < :value", self._now() - limits.days * DAY)
         last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
-        gone += _delete(connection, "seq <= :value", last - limits.rows)
-        if gone == 0 and _size(connection) > limits.megabytes * 1_000_000:
-            gone = _delete(connection, "seq <= :value", last - MIN_ROWS)
-        if gone:  # execute() would free a single page
+        deleted += _delete(connection, "seq <= :value", last - limits.rows)
+        if deleted == 0 and _size(connection) > limits.megabytes * 1_000_000:
+            deleted = _delete(connection, "seq <= :value", last - MIN_ROWS)
+        if deleted:  # execute() would free a single page
             connection.executescript(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
-        return gone > 0
+        return deleted > 0
 
 
 def keep_all(connection: sqlite3.Connection) -> bool:

@@ -26,7 +26,7 @@ KINDS = frozenset(kind.value for kind in EventKind)
 HAS_FAILURE = (
     "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
 )
-LABEL = (  # as Record.label has it
+LABEL = (  # the same as Record.label
     "CASE WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
     f" WHEN problem <> '' OR {HAS_FAILURE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
     " WHEN verdict = 1 THEN 'allow' ELSE 'abstain' END"
@@ -51,7 +51,7 @@ CONDITIONS = {
 def insert(count: int) -> str:
     """The statement that takes the values of so many rows, one row's after the other's.
 
-    The first account of an event stands, so that writing a row once more after a doubtful commit is harmless.
+    The first row of an event stays, so that writing one once more after a doubtful commit is harmless.
     """
     one = f"({', '.join('?' * len(COLUMNS))})"
     return f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES {', '.join([one] * count)} ON CONFLICT (id) DO NOTHING"
@@ -61,10 +61,7 @@ def values(record: Record) -> tuple[object, ...]:
     """What `insert` takes for it. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
     row: dict[str, object] = {name: getattr(record, name) for name in COLUMNS}
     row |= {name: _json(row[name]) for name in (*LISTS, "answer")}
-    row |= {
-        "verdict": int(record.verdict),
-        "payload": truncate(record.payload),
-    }
+    row |= {"verdict": int(record.verdict), "payload": truncate(record.payload)}
     return tuple(_clean(value) if isinstance(value, str) else value for value in row.values())
 
 
@@ -129,6 +126,6 @@ def _clean(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    for sign in "\\%_":
-        text = text.replace(sign, f"\\{sign}")
+    for char in "\\%_":
+        text = text.replace(char, f"\\{char}")
     return _clean(text)

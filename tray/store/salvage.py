@@ -72,13 +72,13 @@ def _read_file(file: Path) -> _FileApprovals:
         rows, whole = _rows(connection)
         off = _switched_off(connection)
     sound, unbroken = _verified_rows(rows, read_checkpoint(file.with_name(f"{file.name}.{CHECKPOINT}")))
-    book = fold(sound, {}, "")
+    state = fold(sound, {}, "")
     approved = {
         key: one
-        for key, one in book.approved.items()
-        if key not in off and (key, one.digest) not in book.denied and _is_plain(one)
+        for key, one in state.approved.items()
+        if key not in off and (key, one.digest) not in state.denied and _is_plain(one)
     }
-    decided = frozenset({*book.approved, *book.revoked, *(key for key, _ in book.denied)})
+    decided = frozenset({*state.approved, *state.revoked, *(key for key, _ in state.denied)})
     return _FileApprovals(approved, decided, not (whole and unbroken))
 
 
@@ -91,9 +91,8 @@ def _open(file: Path) -> sqlite3.Connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_SIZE)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "writable_schema = ON", "mmap_size = 0"):
-            connection.execute(
-                f"PRAGMA {pragma}"
-            )  # a writable schema lets SQLite pass over what it cannot read there
+            # A writable schema lets SQLite pass over what it cannot read there.
+            connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()
         raise

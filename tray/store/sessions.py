@@ -1,4 +1,4 @@
-"""What is remembered of a session until it ends: marks, counts, and what hooks said too late for their event.
+"""What is remembered of a session until it ends: marks, counts, and what hooks returned too late for their event.
 
 The tray and the one-shot engine share it through the disk, so that each of them sees what the other one marked. A
 session is kept under a digest of its name; an event that names no session is never remembered.
@@ -37,7 +37,7 @@ DROP_OLDEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionNote:
-    """What a hook said after its event had been answered. `wake`: it wants the agent to go on because of it."""
+    """What a hook returned after its event had been answered. `wake`: it wants the agent to go on because of it."""
 
     hook: str
     text: str
@@ -120,7 +120,7 @@ class Sessions:
             number: int = connection.execute(SELECT_COUNT, (key, name)).fetchone()[0]
         return number
 
-    # ---- notes: said too late, for an event to come
+    # ---- notes: output that came too late, for a later event
 
     def add_note(self, agent: str, session: str, note: SessionNote) -> None:
         """Keep it for a later event of this session, redacted as all that the disk holds."""
@@ -164,7 +164,7 @@ class Sessions:
                 self._with_notes.discard(key)
 
     def prune(self, days: float) -> None:
-        """Forget what is older: a session whose end nobody told us of."""
+        """Forget what is older: a session whose end was never announced."""
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
@@ -172,14 +172,14 @@ class Sessions:
 
     def _refresh(self) -> None:
         """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""
-        sign = self._changes.stamp()
-        if sign == self._last_stamp:
+        stamp = self._changes.stamp()
+        if stamp == self._last_stamp:
             return
         with self._database.connect(busy=BUSY_TIMEOUT) as connection:
             known, noted = _sessions(connection)
         self._with_entries |= known
         self._with_notes |= noted
-        self._last_stamp = sign  # as it was before: a change that came meanwhile is looked for again
+        self._last_stamp = stamp  # as it was before: a change that came meanwhile is looked for again
 
     @contextmanager
     def _write(self, key: str) -> Iterator[sqlite3.Connection]:
@@ -187,7 +187,7 @@ class Sessions:
             with self._database.write(busy=BUSY_TIMEOUT) as connection:
                 self._with_entries.add(key)
                 yield connection
-        except BaseException:  # what stands there now is not sure
+        except BaseException:  # what is there now is not sure
             self._with_entries.add(key)
             self._with_notes.add(key)
             raise

@@ -1,6 +1,6 @@
 """What the journal adds up to: hooks' runs, decisions by hour, sessions, agents. Read only.
 
-What `hooktray test` sent is left out. Pictures look at the newest rows only, so that none of a long journal takes
+What `hooktray test` sent is left out. Charts look at the newest rows only, so that none of a long journal takes
 long; `hooks` and `agents` look at all since a moment.
 """
 
@@ -14,7 +14,7 @@ from tray.model.event import PROBE_PREFIX
 from tray.store.db import Database
 
 MAX_ROWS = 20_000
-MAX_RUN_ROWS = 5_000  # each of them may hold many turns
+MAX_RUN_ROWS = 5_000  # each of them may hold many runs
 HOUR = 3600.0
 NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
 SELECT_RUNS = (
@@ -35,7 +35,7 @@ class HourCount:
 
 @dataclass(frozen=True, slots=True)
 class HookRun:
-    """One hook's turn, as far as pictures need it."""
+    """One run of a hook, as far as charts need it."""
 
     hook: str
     status: str
@@ -49,7 +49,7 @@ class HookRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSummary:
-    """One hook's turns; times are milliseconds of those that ran."""
+    """One hook's runs; times are milliseconds of those that ran."""
 
     hook: str
     runs: int
@@ -76,7 +76,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentActivity:
-    """The last sign of life of one agent."""
+    """The last event of one agent."""
 
     agent: str
     at: float
@@ -101,17 +101,17 @@ class Statistics:
         return [HourCount(hour * HOUR, Verdict(verdict), count) for hour, verdict, count in found]
 
     def hook_runs(self, since: float, hook: str = "") -> list[HookRun]:
-        """What hooks did, skipped ones aside, oldest first."""
+        """What hooks did, oldest first; skipped ones are left out."""
         sql = f"{SELECT_RUNS} AND {NEWEST} AND status <> 'skipped' AND :hook IN ('', name) ORDER BY seq"
         values = {"since": since, "rows": MAX_RUN_ROWS, "hook": hook}
         return [HookRun(name, status, ms or 0.0, at) for name, status, ms, at in self._rows(sql, values)]
 
     def hooks(self, since: float) -> list[HookSummary]:
-        """Every turn of each hook, by name."""
-        turns: dict[str, list[tuple[str, float]]] = {}
+        """All runs of each hook, by name."""
+        runs: dict[str, list[tuple[str, float]]] = {}
         for name, status, ms, _ in self._rows(f"{SELECT_RUNS} ORDER BY name", {"since": since}):
-            turns.setdefault(str(name), []).append((status, ms or 0.0))
-        return [_summarise(hook, found) for hook, found in turns.items()]
+            runs.setdefault(str(name), []).append((status, ms or 0.0))
+        return [_summarise(hook, found) for hook, found in runs.items()]
 
     def agents(self, since: float) -> dict[str, dict[str, int]]:
         """How many decisions of each verdict each agent was given."""
@@ -125,7 +125,7 @@ class Statistics:
         return counts
 
     def sessions(self, limit: int) -> list[SessionSummary]:
-        """Those last heard of come first."""
+        """Those with the latest event come first."""
         sql = (
             "SELECT agent, session, max(project) AS project, min(at) AS first, max(at) AS last, count(*) AS count,"
             " sum(verdict = 3) AS denied, sum(verdict = 2) AS asked, max(seq) AS seq FROM journal"
@@ -138,7 +138,7 @@ class Statistics:
         ]
 
     def agent_activity(self, agents: Sequence[str], since: float) -> list[AgentActivity]:
-        """The agents that were ever heard of, our own events aside."""
+        """The agents that ever sent an event, our own events excluded."""
         theirs = f"agent = :agent AND NOT test AND session NOT GLOB '{PROBE_PREFIX}*'"
         last = f"SELECT at, event, project FROM journal WHERE {theirs} ORDER BY seq DESC LIMIT 1"
         sql = f"SELECT count(*) FROM journal WHERE {NEWEST} AND {theirs} AND at >= :since"
@@ -159,15 +159,15 @@ class Statistics:
             return connection.execute(sql, values).fetchall()
 
 
-def _summarise(hook: str, turns: Sequence[tuple[str, float]]) -> HookSummary:
-    of = [status for status, _ in turns]
-    times = sorted(ms for status, ms in turns if status != Status.SKIPPED)
+def _summarise(hook: str, runs: Sequence[tuple[str, float]]) -> HookSummary:
+    statuses = [status for status, _ in runs]
+    times = sorted(ms for status, ms in runs if status != Status.SKIPPED)
     return HookSummary(
         hook=hook,
         runs=len(times),
-        failed=of.count(Status.FAILED),
-        timed_out=of.count(Status.TIMED_OUT),
-        skipped=of.count(Status.SKIPPED),
+        failed=statuses.count(Status.FAILED),
+        timed_out=statuses.count(Status.TIMED_OUT),
+        skipped=statuses.count(Status.SKIPPED),
         p50=percentile(times, 50),
         p95=percentile(times, 95),
     )

@@ -40,7 +40,7 @@ class TimedPause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchState:
-    """How things stand. `paused_until` is of the pause that is for everybody; `pauses` are all that still last."""
+    """What the switch says. `paused_until` is of the pause for everybody; `pauses` are all that still last."""
 
     enabled: bool = True
     paused_until: float | None = None
@@ -88,7 +88,7 @@ class Switch:
 
     @contextlib.contextmanager
     def starting(self, session: str = "", agent: str = "") -> Iterator[bool]:
-        """Whether a hook may start now; whoever turns the switch meanwhile waits until it has."""
+        """Whether a hook may start now; a change of the switch waits until it has."""
         with self._start_lock:
             yield self.gate(self._clock(), session, agent) is None
 
@@ -98,8 +98,8 @@ class Switch:
         self._change(statements, "on" if on else "off", channel)
 
     def pause(self, until: float, *, agent: str = "", session: str = "", channel: str) -> None:
-        whom = "".join(f" {word}" for word in (agent, session) if word)
-        self._change([(PAUSE, (agent, session, until))], f"pause{whom}", channel)
+        scope = "".join(f" {word}" for word in (agent, session) if word)
+        self._change([(PAUSE, (agent, session, until))], f"pause{scope}", channel)
 
     def resume(self, channel: str) -> None:
         """End every pause."""
@@ -117,13 +117,13 @@ class Switch:
         self._change([_flag(HOOK_OFF + key, not on)], f"hook {'on' if on else 'off'} {key}", channel)
 
     def set_alert_class(self, alert_class: str, on: bool, channel: str = "") -> None:
-        """Whether a class of alerts is told."""
+        """Whether a class of alerts is shown."""
         self._change(
             [_flag(ALERT_OFF + alert_class, not on)], f"{'tell' if on else 'do not tell'} {alert_class}", channel
         )
 
     def restore(self, state: SwitchState, channel: str) -> None:
-        """Back to how it stood, its pauses included; the sounds stay as they are."""
+        """Back to this state, its pauses included; the sounds stay as they are."""
         pauses = [(PAUSE, (one.agent, one.session, one.until)) for one in state.pauses]
         self._change([(SET, ("enabled", int(state.enabled))), ("DELETE FROM pause", ()), *pauses], "undo", channel)
 
@@ -144,7 +144,8 @@ class Switch:
     def rebuild(self) -> None:
         """Write the switch and the pauses into a database that does not have them. Raises StoreError."""
         with self._lock:
-            flags = [("muted", int(self._state.muted)), *((ALERT_OFF + cls, 1) for cls in self._state.muted_classes)]
+            classes = self._state.muted_classes
+            flags = [("muted", int(self._state.muted)), *((ALERT_OFF + alert_class, 1) for alert_class in classes)]
             with self._database.write(durable=True) as connection:
                 _write(connection, self._state)
                 connection.executemany(SET, flags)
@@ -170,7 +171,7 @@ class Switch:
                 write_checkpoint(self._checkpoint, (_digest(state),))
 
     def _matches_checkpoint(self, state: SwitchState) -> bool:
-        """Who loosens a gate must have noted it; that all of them are shut needs no proof."""
+        """Whether a checkpoint covers what loosens a gate; a state in which every gate is closed needs none."""
         return state == _enabled(state) or _digest(state) in read_checkpoint(self._checkpoint)
 
 
@@ -184,7 +185,7 @@ def _digest(state: SwitchState) -> str:
 
 
 def _write(connection: sqlite3.Connection, state: SwitchState) -> None:
-    """What loosens gates, as we know it, in the place of what stands there."""
+    """Replace what loosens gates with what we know of it."""
     connection.execute(*CLEAR_HOOKS)
     connection.execute("DELETE FROM pause")
     connection.execute(SET, ("enabled", int(state.enabled)))

@@ -1,6 +1,6 @@
-"""The one thread that writes the journal: it takes what waits, some rows at once, and tells who waited.
+"""The one thread that writes the journal: it takes what waits, some rows at once, and wakes who waited.
 
-It sleeps while there is nothing to write, and tidies up now and then. When writing fails it keeps what it has and
+It sleeps while there is nothing to write, and prunes now and then. When writing fails it keeps what it has and
 tries again, further and further apart; then nobody waits for it any more, and what exceeds the bounds is dropped and
 counted.
 """
@@ -29,11 +29,9 @@ MAX_SIZE = 64 * 1024 * 1024  # characters that may wait
 BATCH_ROWS = 32  # rows in one statement, at most: older SQLite takes 999 values
 BUSY_TIMEOUT = 0.25  # seconds; longer would keep close() waiting
 RETRY_PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
-WARNING_INTERVAL = 3600.0  # seconds before the same trouble is told again
-PRUNE_INTERVAL = 1000  # pieces of work between two rounds of tidying
-PRUNE_DEADLINE = (
-    4 * PRUNE_INTERVAL
-)  # so many without a quiet moment: it is done in between, a little at each statement
+WARNING_INTERVAL = 3600.0  # seconds before the same warning is repeated
+PRUNE_INTERVAL = 1000  # jobs between two rounds of pruning
+PRUNE_DEADLINE = 4 * PRUNE_INTERVAL  # jobs without a quiet moment; then it prunes a little before each statement
 
 
 class Committed(enum.Enum):
@@ -62,9 +60,9 @@ class WriteJob:
 
 
 class JournalWriter:
-    """`trouble` is told once an hour about each distinct trouble; it may neither block nor raise.
+    """`warn` is called once an hour with each distinct warning; it may neither block nor raise.
 
-    `tidy` does a small piece of housekeeping on the writer's connection, and says whether there is more to do.
+    `prune_step` deletes a few rows on the writer's connection, and returns whether there is more to do.
     """
 
     def __init__(
@@ -78,7 +76,7 @@ class JournalWriter:
         self._database = database
         self._prune_step = prune_step
         self._needs_pruning = False
-        self._since_pruning = 0  # pieces of work since the last round of tidying began
+        self._since_pruning = 0  # jobs since the last round of pruning began
         self._wait = wait
         self._warn_callback = warn
         self._warned: dict[str, float] = {}
@@ -87,7 +85,7 @@ class JournalWriter:
         self._progress = threading.Condition(lock)  # something was done, or nobody shall wait
         self._queue: deque[WriteJob] = deque()
         self._size = 0
-        self._accepted = 0  # pieces of work ever accepted
+        self._accepted = 0  # jobs ever accepted
         self._written = 0  # of them committed, in the same order
         self._stalled = False
         self._closing = False
@@ -96,7 +94,7 @@ class JournalWriter:
         self._dropped = dropped_rows.count(database)  # of these, so many are not yet in the database:
         self._unsaved = 0
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
-        self._failing_since = 0.0  # when that was told; 0 = writing works
+        self._failing_since = 0.0  # when that was reported; 0 = writing works
         self._thread: threading.Thread | None = None
         self._writing = threading.Lock()  # held while the connection is used
         self._stale = False  # the connection is to a file that is no longer at its path
@@ -113,14 +111,14 @@ class JournalWriter:
         with self._work_ready:
             return self._late_count
 
-    def submit(self, work: WriteJob, *, commit: bool = False) -> Committed:
+    def submit(self, job: WriteJob, *, commit: bool = False) -> Committed:
         """Queue it. With `commit`, wait for it, but not for long and not when another has waited in vain."""
         with self._work_ready:
             if self._closing or len(self._queue) >= MAX_ROWS or self._size >= MAX_SIZE:
-                self._drop(work.is_row)
+                self._drop(job.is_row)
                 return Committed.DROPPED
-            self._queue.append(work)
-            self._size += work.size
+            self._queue.append(job)
+            self._size += job.size
             self._accepted += 1
             self._wake()
             if not commit:
@@ -132,7 +130,7 @@ class JournalWriter:
             self._late_count += 1
             self._stalled = True
             self._progress.notify_all()
-            failing = bool(self._failing_since)  # told already, with its cause
+            failing = bool(self._failing_since)  # reported already, with its cause
         if not failing:
             self._warn("answers leave before they are written down: writing takes too long")
         return Committed.LATE
@@ -143,7 +141,7 @@ class JournalWriter:
             self._drop(True)
 
     def prune(self) -> None:
-        """Begin a round of tidying, as soon as there is nothing to write."""
+        """Begin a round of pruning, as soon as there is nothing to write."""
         with self._work_ready:
             self._needs_pruning = True
             if not self._closing:
@@ -165,7 +163,7 @@ class JournalWriter:
         if thread is not None:
             thread.join(limit + 2 * BUSY_TIMEOUT)
         with self._work_ready:
-            left = sum(work.is_row for work in self._queue)
+            left = sum(job.is_row for job in self._queue)
             if thread is None or not thread.is_alive():
                 self._dropped += left
                 self._queue.clear()
@@ -226,9 +224,9 @@ class JournalWriter:
 
     def _finished(self, batch: list[WriteJob], dropped: int) -> None:
         with self._work_ready:
-            for work in batch:
+            for job in batch:
                 self._queue.popleft()
-                self._size -= work.size
+                self._size -= job.size
             self._written += len(batch)
             self._since_pruning += len(batch)
             self._needs_pruning = self._needs_pruning or self._since_pruning >= PRUNE_INTERVAL
@@ -253,7 +251,7 @@ class JournalWriter:
         now = time.monotonic()
         with self._work_ready:
             if self._failing_since and now - self._failing_since < WARNING_INTERVAL:
-                return  # one trouble may go by several words
+                return  # one fault may have several messages
             self._failing_since = now
         self._warn(f"{self._database.path}: {error}")
 
@@ -290,7 +288,7 @@ def _commit(connection: sqlite3.Connection, batch: list[WriteJob], dropped: int)
         connection.execute(dropped_rows.SAVE, (dropped,))
     elif batch:
         sql = batch[0].sql or rows.insert(len(batch))
-        connection.execute(sql, tuple(chain.from_iterable(work.values for work in batch)))
+        connection.execute(sql, tuple(chain.from_iterable(job.values for job in batch)))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

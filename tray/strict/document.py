@@ -33,7 +33,7 @@ TOP = Mark(1, 1)
 class Document:
     """What a file says, and where.
 
-    `marks` holds the place of each entry (its key, or the item of a list), `values` the place of its value.
+    `marks` holds the place of each entry (its key, or the item of a list), `value_marks` the place of its value.
     """
 
     value: Any
@@ -56,7 +56,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """The cure for a word nobody knows: the nearest one that is known; all of them when none is, or they are few."""
+    """The remedy for an unknown word: the nearest one that is known; all of them when none is, or they are few."""
     words = list(known)
     likely = nearest(word, words)
     every = ", ".join(words)
@@ -122,16 +122,16 @@ class StrictReader:
         self._depth = depth
         self._nodes = 0
         self._marks: dict[Path, Mark] = {(): TOP}
-        self._values: dict[Path, Mark] = {}
+        self._value_marks: dict[Path, Mark] = {}
 
     def _error(self, mark: Mark, what: str, hint: str) -> ConfigError:
         return _config_error(self._path, mark, what, hint)
 
     def _document(self, value: Any) -> Document:
-        return Document(value=value, path=self._path, marks=self._marks, value_marks=self._values)
+        return Document(value=value, path=self._path, marks=self._marks, value_marks=self._value_marks)
 
     def _enter(self, at: Path, mark: Mark) -> None:
-        self._values[at] = mark
+        self._value_marks[at] = mark
         self._marks.setdefault(at, mark)
         self._count(mark)
 

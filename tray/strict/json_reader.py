@@ -25,7 +25,7 @@ class _JsonReader(StrictReader):
     def __init__(self, text: str, path: str, depth: int) -> None:
         super().__init__(path, depth)
         self._text = text
-        self._ruler = LineIndex(text)
+        self._lines = LineIndex(text)
 
     def document(self) -> Document:
         value, end = self._value(self._blank(0), ())
@@ -39,7 +39,7 @@ class _JsonReader(StrictReader):
         return found.end() if found else at
 
     def _value(self, at: int, path: Path) -> tuple[Any, int]:
-        mark = self._ruler.mark(at)
+        mark = self._lines.mark(at)
         self._enter(path, mark)
         char = self._text[at : at + 1]
         if char == '"':
@@ -50,12 +50,12 @@ class _JsonReader(StrictReader):
         return self._object(at, path) if char == "{" else self._array(at, path)
 
     def _atom(self, at: int, mark: Mark) -> tuple[Any, int]:
-        if word := _LITERAL.match(self._text, at):
-            return _LITERALS[word[0]], word.end()
-        if odd := _NOT_FINITE.match(self._text, at):
-            raise self._error(mark, f"{odd[0]} is not a JSON number", "write a number, or null")
-        if figure := _NUMBER.match(self._text, at):
-            return self._number(figure[0], mark, whole=not (figure[1] or figure[2])), figure.end()
+        if literal := _LITERAL.match(self._text, at):
+            return _LITERALS[literal[0]], literal.end()
+        if constant := _NOT_FINITE.match(self._text, at):
+            raise self._error(mark, f"{constant[0]} is not a JSON number", "write a number, or null")
+        if number := _NUMBER.match(self._text, at):
+            return self._number(number[0], mark, whole=not (number[1] or number[2])), number.end()
         raise self._unexpected(at, "a value", "write text in double quotes; JSON has no comments")
 
     def _string(self, at: int) -> tuple[str, int]:
@@ -63,7 +63,7 @@ class _JsonReader(StrictReader):
             text, end = scanstring(self._text, at + 1, True)
         except json.JSONDecodeError as error:
             what = error.msg.removesuffix(" at")
-            raise self._error(self._ruler.mark(error.pos), what, "check the quotes and backslashes") from None
+            raise self._error(self._lines.mark(error.pos), what, "check the quotes and backslashes") from None
         return text, end
 
     def _array(self, at: int, path: Path) -> tuple[list[Any], int]:
@@ -95,7 +95,7 @@ class _JsonReader(StrictReader):
             raise self._unexpected(
                 at, "a key in double quotes", "remove a comma that nothing follows; quote every key"
             )
-        mark = self._ruler.mark(at)
+        mark = self._lines.mark(at)
         key, at = self._string(at)
         self._key((*path, key), mark)
         at = self._blank(at)
@@ -116,7 +116,7 @@ class _JsonReader(StrictReader):
         found = (
             quote_short(self._text[at : at + 20].split("\n")[0]) if at < len(self._text) else "the end of the file"
         )
-        return self._error(self._ruler.mark(at), f"expected {expected}, got {found}", hint)
+        return self._error(self._lines.mark(at), f"expected {expected}, got {found}", hint)
 
 
 def load_json(text: str | bytes, path: str, *, limit: int, depth: int = JSON_DEPTH) -> Document:

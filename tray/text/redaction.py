@@ -69,7 +69,7 @@ def redact_value(value: object) -> tuple[object, tuple[str, ...]]:
 
 
 def mask_text(kind: str, fingerprint: str) -> str:
-    """What stands where a secret was."""
+    """What replaces a secret."""
     return f"[masked {kind} {fingerprint}]"
 
 
@@ -109,12 +109,12 @@ def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
     tail = TAIL.match(text, name.end())
     if tail is None or CLEAN_TAIL.match(tail[0]):
         return None
-    sign = SEPARATOR.match(text, tail.end())
-    if sign is None:
+    separator = SEPARATOR.match(text, tail.end())
+    if separator is None:
         flag = FLAG.match(text, tail.end()) if _is_flag(text, name.start()) else None
         return (QUOTED_VALUE.match(text, flag.end()) or BARE_VALUE.match(text, flag.end())) if flag else None
-    bare = ENV_VALUE if sign[0] == "=" and name[0].isupper() else BARE_VALUE
-    return QUOTED_VALUE.match(text, sign.end()) or bare.match(text, sign.end())
+    bare = ENV_VALUE if separator[0] == "=" and name[0].isupper() else BARE_VALUE
+    return QUOTED_VALUE.match(text, separator.end()) or bare.match(text, separator.end())
 
 
 def _is_flag(text: str, at: int) -> bool:
@@ -180,8 +180,8 @@ def _redact_mapping(value: Mapping[object, object], name: str, masks: list[str],
     entries: dict[object, object] = {}
     for key, item in value.items():
         own = title if key == "value" and isinstance(title, str) else key if isinstance(key, str) else ""
-        shown = _redact_string(key, "", masks) if isinstance(key, str) else key
-        entries[shown] = _redact_any(item, _secret_name(own) or name, masks, depth)
+        safe_key = _redact_string(key, "", masks) if isinstance(key, str) else key
+        entries[safe_key] = _redact_any(item, _secret_name(own) or name, masks, depth)
     return entries
 
 

@@ -12,7 +12,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# What a token begins with, or what stands at a known distance behind its beginning.
+# What a token begins with, or what is at a known distance behind its beginning.
 TOKEN_BEGINS = _words("""
 1//0 ABIA ACCA AC AGE-SECRET-KEY-1 AIza AKIA ASIA ATATT3 GOCSPX- NR PMAK- SG. SK api_org_ dapi dckr_ doo_v1_ dop_v1_
 dor_v1_ dp. ewo eyA eyI eyJ figd_ gh github_pat_ gl gsk_ hf_ hv key- lin_ npm_ ntn_ pplx- pypi- r8_ rk_ sb_secret_

@@ -66,14 +66,14 @@ def test_a_relay_that_names_another_parent_than_its_own_marks_nobody() -> None:
 
     agents.record(panel.pid, relay.pid)
     lied_to = agents.has_agent_above(panel.pid)
-    agents.record(panel.pid)  # a loopback door tells no pid
+    agents.record(panel.pid)  # a loopback connection shows no pid
 
     assert (lied_to, agents.has_agent_above(panel.pid)) == (False, True)
     for one in (panel, relay):
         one.communicate(b"\n")
 
 
-def test_an_agent_is_not_forgotten_by_having_those_below_it_knock(tmp_path: Path) -> None:
+def test_an_agent_is_not_forgotten_by_having_those_below_it_send_events(tmp_path: Path) -> None:
     agents = KnownAgents(os.getpid())
     program = "import subprocess; subprocess.run(['sh', '-c', 'sleep 60; :'])"
     agent = subprocess.Popen([sys.executable, "-c", program])

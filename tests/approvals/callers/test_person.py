@@ -46,13 +46,13 @@ def calling(**more: Any) -> CallerFacts:
     return replace(DESK, caller=(replace(CALLER, **more), SHELL, EMULATOR, INIT))
 
 
-@pytest.mark.parametrize("scene", [DESK, SSH, CONSOLE], ids=["desktop", "ssh", "console"])
-def test_a_person_at_a_terminal_is_one(scene: CallerFacts) -> None:
-    assert check_terminal(scene) == ""
+@pytest.mark.parametrize("facts", [DESK, SSH, CONSOLE], ids=["desktop", "ssh", "console"])
+def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
+    assert check_terminal(facts) == ""
 
 
 @pytest.mark.parametrize(
-    ("scene", "reason"),
+    ("facts", "reason"),
     [
         (CallerFacts(uid=ME), "does not show who asks"),
         (replace(DESK, other_namespace=True), "container"),
@@ -103,5 +103,5 @@ def test_a_person_at_a_terminal_is_one(scene: CallerFacts) -> None:
         (replace(SSH, caller=(CALLER, replace(LOGGED, origin=""), MINE, ROOTS, INIT)), "from where it logged in"),
     ],
 )
-def test_everything_else_is_no_person_and_the_reason_says_why(scene: CallerFacts, reason: str) -> None:
-    assert reason in check_terminal(scene)
+def test_everything_else_is_no_person_and_the_reason_says_why(facts: CallerFacts, reason: str) -> None:
+    assert reason in check_terminal(facts)

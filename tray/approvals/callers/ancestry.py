@@ -137,7 +137,7 @@ def _direct_child(
 
 
 class HookAncestry:
-    """Whether a relay was started by a hook, asked of each event that has hooks: what the kernel said once is kept.
+    """Whether a relay was started by a hook, asked of each event that has hooks: the kernel's answers are cached.
 
     A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
     enough to know the relay's parent again, which a number alone would not do: numbers come back.
@@ -151,12 +151,12 @@ class HookAncestry:
         parent = _parent_start(pid)
         if parent is not None and parent in self._unrelated:
             return False
-        found = descends_from_hook(pid, self._own)
-        if not found and parent is not None and parent == _parent_start(pid):
+        is_from_hook = descends_from_hook(pid, self._own)
+        if not is_from_hook and parent is not None and parent == _parent_start(pid):
             if len(self._unrelated) >= MAX_PARENTS:
                 self._unrelated.clear()
             self._unrelated.add(parent)
-        return found
+        return is_from_hook
 
 
 def has_variable(pid: int, name: str) -> bool:

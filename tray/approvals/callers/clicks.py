@@ -27,7 +27,7 @@ BROWSERS = word_set(
     "brave chrome chromium chromium-browser epiphany epiphany-browser falkon firefox firefox-bin firefox-esr floorp "
     "konqueror librewolf midori msedge opera palemoon thorium vivaldi-bin waterfox zen"
 )
-# Processes of a browser's that hold its connections; the browser itself stands above them.
+# Processes of a browser's that hold its connections; the browser itself is above them.
 BROWSER_PROCESSES = word_set("WebKitNetworkProcess WebKitWebProcess bwrap xdg-dbus-proxy")
 # Words on its command line, and variables, with which a program drives a browser, or puts code of its own into it.
 AUTOMATION_SWITCHES = re.compile(
@@ -140,8 +140,8 @@ def check_tray_host(
 ) -> str:
     """Why a click through a tray host or a notification server does not count; "" when it can.
 
-    One that was there before every agent that we know (`first`) may be any program, also a script; one that came
-    later must be the desktop's own.
+    With `predates_agents` it was there before every agent that we know, and may be any program, also a script. One
+    that came later must be the desktop's own.
     """
     if not chain:
         return UNSEEN_TEXT

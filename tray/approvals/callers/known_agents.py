@@ -1,4 +1,4 @@
-"""The agents that have knocked: what they have started is no person, whatever it clicks."""
+"""The agents that have sent events: what they have started is no person, whatever it clicks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class ProcessIdentity:
 
 
 class KnownAgents:
-    """Remembers who started relays. `met` is called for each event, the others for each click.
+    """Remembers who started relays. `record` is called for each event, the others for each click.
 
     What is above ourselves is never an agent: a relay that outlives its agent is handed to the session's own
-    manager, and below that stands the whole desktop.
+    manager, which is above the whole desktop.
     """
 
     def __init__(self, own: int) -> None:
@@ -61,7 +61,7 @@ class KnownAgents:
             self._remember(agent)
 
     def _remember(self, agent: ProcessIdentity) -> None:
-        """Whoever lives stays: otherwise an agent would be forgotten by having many others knock."""
+        """Agents that live stay: otherwise one could have itself forgotten by starting many others."""
         with self._lock:
             self._first = min(self._first, agent.started)
             if len(self._known) >= MAX_AGENTS:

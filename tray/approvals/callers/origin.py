@@ -1,4 +1,4 @@
-"""Whether a command was started by an agent or a hook, as far as it can be told without asking the tray.
+"""Whether a command was started by an agent or a hook, as far as a command can know without asking the tray.
 
 It keeps honest programs honest: the tray's own judgement of a person is stricter, and an agent's tool calls are
 judged before they run. A script of the user's own has neither mark nor agent above it, and passes.
@@ -20,7 +20,7 @@ def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) ->
     marks = sorted(AGENT_VARIABLES.intersection(environment))
     if marks:
         return f"an agent or a hook: {marks[0]} is set"
-    return next((found for one in ancestors_of if (found := _origin_of(one))), "")
+    return next((origin for one in ancestors_of if (origin := _origin_of(one))), "")
 
 
 def _origin_of(one: Ancestor) -> str:

@@ -78,9 +78,7 @@ class CallerFacts:
     uid: int
     caller: tuple[ProcessFacts, ...] = ()
     terminal: ControllingTerminal | None = None
-    agent_pids: frozenset[int] = (
-        frozenset()
-    )  # the processes of `caller` and of the holders with a hook or an agent above
+    agent_pids: frozenset[int] = frozenset()  # of `caller` and the holders: those with a hook or an agent above
     terminal_agents: tuple[str, ...] = ()  # agents that sit at the same terminal
     addresses: frozenset[str] = frozenset()  # of this machine
     local_login: bool = False  # a program of the user's talks to a service of root's on this machine, as ssh would
@@ -103,15 +101,15 @@ def _check_no_agent(facts: CallerFacts) -> str:
 
 
 def find_agent(chain: Sequence[ProcessFacts], agent_pids: Collection[int]) -> str:
-    """Who of a process and those above it is an agent or a hook, or was started by one; `known` are their numbers."""
+    """Who of a process and those above it is an agent or a hook, or was started by one; `agent_pids` are theirs."""
     return next((reason for one in chain if (reason := _agent_reason(one, agent_pids))), "")
 
 
 def _agent_reason(one: ProcessFacts, agent_pids: Collection[int]) -> str:
     if one.pid in agent_pids:
         return say("{who} belongs to an agent or a hook", who=process_label(one))
-    spoken = {PurePath(word).name for word in one.command[:2]} | {one.name}
-    if spoken & AGENT_PROGRAMS:
+    names = {PurePath(word).name for word in one.command[:2]} | {one.name}
+    if names & AGENT_PROGRAMS:
         return say("{who} is an agent", who=process_label(one))
     marks = sorted((one.environment or frozenset()) & AGENT_VARIABLES)
     return say("{who} was started by an agent: {name} is set", who=process_label(one), name=marks[0]) if marks else ""
@@ -141,11 +139,8 @@ def _check_foreground(facts: CallerFacts) -> str:
 
 
 def _check_terminal_agents(facts: CallerFacts) -> str:
-    return (
-        say("an agent sits at the same terminal: {who}", who=facts.terminal_agents[0])
-        if facts.terminal_agents
-        else ""
-    )
+    agents = facts.terminal_agents
+    return say("an agent sits at the same terminal: {who}", who=agents[0]) if agents else ""
 
 
 def _check_session_leader(facts: CallerFacts) -> str:

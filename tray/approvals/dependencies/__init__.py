@@ -1,7 +1,7 @@
 """What a hook's scripts need beside themselves, found by reading them and never by running anything.
 
-`look` reads the scripts that a hook's line runs, then what those import, and so on. Each language is a module with
-`read`; LANGUAGES lists them.
+`scan` reads the scripts that a hook's line runs, then what those import, and so on. Each language is a module with
+`analyse`; LANGUAGES lists them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What a static look found."""
+    """What the static analysis found."""
 
     files: Mapping[str, Inclusion] = field(default_factory=dict)
     problems: tuple[ScriptProblem, ...] = ()
@@ -91,10 +91,10 @@ def scan(
     entries: Iterable[EntryPoint], folder: str, *, data: Collection[str], content: Callable[[str], bytes]
 ) -> Dependencies:
     """Read the scripts of one hook, which is declared in `folder`. `data` are files that its line names as data."""
-    walk = _Scan(folder, data, content)
+    scanner = _Scan(folder, data, content)
     for entry in entries:
-        walk.add_entry_point(entry)
-    return walk.result()
+        scanner.add_entry_point(entry)
+    return scanner.result()
 
 
 def boundary(script: str, folder: str) -> str:
@@ -144,7 +144,7 @@ def is_log(path: str) -> bool:
 
 
 class _Scan:
-    """One way from the scripts of a line to all that they load."""
+    """Follows the scripts of a line to all that they load."""
 
     def __init__(self, folder: str, data: Collection[str], content: Callable[[str], bytes]) -> None:
         self._folder, self._data, self._content = folder, data, content
@@ -165,16 +165,16 @@ class _Scan:
         seen, needs = {entry.path}, False
         while waiting and len(seen) <= MAX_SCRIPTS:
             path, folders = waiting.popleft()
-            reading = self._read(path, folders, root, program, first=path == entry.path)
-            folders = tuple(dict.fromkeys((*folders, *(one for one in reading.folders if _is_within(one, root)))))
-            needs = needs or reading.uses_own_path or bool(reading.references)
-            for use in reading.references:
-                for one in self._follow(use, path, root):
+            analysis = self._read(path, folders, root, program, first=path == entry.path)
+            folders = tuple(dict.fromkeys((*folders, *(one for one in analysis.folders if _is_within(one, root)))))
+            needs = needs or analysis.uses_own_path or bool(analysis.references)
+            for reference in analysis.references:
+                for one in self._follow(reference, path, root):
                     if one not in seen:
                         seen.add(one)
                         # A script that is only named runs by itself: its language looks beside it first.
                         waiting.append(
-                            (one, folders if use.kind is InclusionKind.IMPORTED else (_folder(one), *folders))
+                            (one, folders if reference.kind is InclusionKind.IMPORTED else (_folder(one), *folders))
                         )
         hooks = hooks_folder(entry.path)
         if hooks and needs:
@@ -182,17 +182,17 @@ class _Scan:
             self._add_folder_files(hooks, Inclusion(kind=InclusionKind.HOOKS))
 
     def result(self) -> Dependencies:
-        kept = {
+        files = {
             path: reason
             for path, reason in self._files.items()
             if path not in self._written or reason.kind is InclusionKind.RUN
         }
         return Dependencies(
-            files=kept,
+            files=files,
             problems=tuple(self._problems.values()),
             uncopied=tuple(self._uncopied),
             data_files=tuple(
-                dict.fromkeys((*self._data_files, *filter(os.path.isfile, sorted(self._written - kept.keys()))))
+                dict.fromkeys((*self._data_files, *filter(os.path.isfile, sorted(self._written - files.keys()))))
             ),
             watched_folders=tuple(self._watched_folders),
         )
@@ -213,7 +213,7 @@ class _Scan:
         interpreter = program if _program(program) in PROGRAMS else ""
         script = Script(path=path, text=text, folders=folders, root=root, program=interpreter)
         try:
-            reading = LANGUAGES[name](script)
+            analysis = LANGUAGES[name](script)
         except (SyntaxError, ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 0) or 0
             what = f"{getattr(error, 'msg', '') or error}"
@@ -221,12 +221,12 @@ class _Scan:
                 ScriptProblem(kind=ScriptProblemKind.SYNTAX, name=what, script=path, line=line, certain=False)
             )
             return ScriptAnalysis(uses_own_path=True)
-        self._written |= reading.written_files
-        self._uncopied |= dict.fromkeys(reading.uncopied)
-        for lack in reading.problems:
-            self._add_problem(lack)
-            self._watched_folders |= dict.fromkeys((*folders, *reading.folders, script.folder))
-        return reading
+        self._written |= analysis.written_files
+        self._uncopied |= dict.fromkeys(analysis.uncopied)
+        for problem in analysis.problems:
+            self._add_problem(problem)
+            self._watched_folders |= dict.fromkeys((*folders, *analysis.folders, script.folder))
+        return analysis
 
     def _follow(self, reference: Reference, script: str, root: str) -> Iterator[str]:
         """Add what a script uses, as far as it is below the root; yields what is to be read next."""

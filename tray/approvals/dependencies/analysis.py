@@ -1,4 +1,4 @@
-"""What a reader of one language returns about one script: the files it loads or names, and what it lacks."""
+"""What the analysis of one script returns, for every language: the files it loads or names, and what is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class InclusionKind(enum.Enum):
 
 
 class ScriptProblemKind(enum.Enum):
-    """What a static look misses."""
+    """What is missing or wrong."""
 
     MODULE = enum.auto()  # a module of the user's own
     PACKAGE = enum.auto()  # a package that is not installed
@@ -44,7 +44,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptProblem:
-    """One thing that is not there. `sure`: the script cannot work without it."""
+    """One thing that is missing or wrong. `certain`: the script cannot work without it."""
 
     kind: ScriptProblemKind
     name: str
@@ -74,7 +74,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptAnalysis:
-    """What one script contains. `located`: it uses the place of its own file."""
+    """What one script contains. `uses_own_path`: it uses the path of its own file."""
 
     references: tuple[Reference, ...] = ()
     problems: tuple[ScriptProblem, ...] = ()

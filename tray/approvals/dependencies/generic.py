@@ -36,20 +36,20 @@ SUFFIXES = ("", ".rb", ".pl", ".pm", ".php", ".lua")
 
 def analyse(script: Script) -> ScriptAnalysis:
     text = script.text
-    uses, lacks = [], []
+    references, problems = [], []
     for found in REQUIRED.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
         name = OWN_FOLDER.sub("", found["name"])
         file = next((path for end in SUFFIXES if script.exists(path := join_path(script.folder, name + end))), "")
         if file:
-            uses.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
+            references.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
         elif found[0].startswith("require_relative"):
-            lacks.append(ScriptProblem(kind=ScriptProblemKind.MODULE, name=name, script=script.path, line=line))
+            problems.append(ScriptProblem(kind=ScriptProblemKind.MODULE, name=name, script=script.path, line=line))
     for folder in ("", *LIBRARY.findall(text)):
         for module in MODULE.finditer(text):
             path = join_path(script.folder, f"{folder}/{module[1].replace('::', '/')}.pm".lstrip("/"))
             if script.exists(path):
-                uses.append(
+                references.append(
                     Reference(path=path, kind=InclusionKind.IMPORTED, line=text.count("\n", 0, module.start()) + 1)
                 )
     names = ["/".join(part[2] for part in LITERAL.finditer(found[1])) for found in JOINED.finditer(text)]
@@ -58,5 +58,7 @@ def analyse(script: Script) -> ScriptAnalysis:
     for name in dict.fromkeys(names):
         path = join_path(script.folder, name.lstrip("/"))
         if may_name_file(name) and script.exists(path):
-            uses.append(Reference(path=path, kind=InclusionKind.NAMED))
-    return ScriptAnalysis(references=tuple(uses), problems=tuple(lacks), uses_own_path=bool(OWN_PATH.search(text)))
+            references.append(Reference(path=path, kind=InclusionKind.NAMED))
+    return ScriptAnalysis(
+        references=tuple(references), problems=tuple(problems), uses_own_path=bool(OWN_PATH.search(text))
+    )

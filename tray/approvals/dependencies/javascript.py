@@ -62,24 +62,26 @@ def analyse(script: Script) -> ScriptAnalysis:
     text = COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), script.text)
     places = _places(script, text)
     written = {path for found in WRITES.finditer(text) for path in _argument(script, found[1], places)}
-    uses = [*_configured(script)]
-    lacks: list[ScriptProblem] = []
+    references = [*_configured(script)]
+    problems: list[ScriptProblem] = []
     for found in IMPORTS.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
         name = found["name"]
         file = _resolved(script, name)
         if file:
-            uses.append(Reference(path=file, kind=_inclusion_kind(name), line=line))
+            references.append(Reference(path=file, kind=_inclusion_kind(name), line=line))
         elif name.startswith((".", "/")) or _is_package(name):
-            what = ScriptProblemKind.MODULE if name.startswith(".") else ScriptProblemKind.PACKAGE
-            sure = not found["late"] or (
-                found["late"] == "require" and len(lacks) < MAX_PROBLEMS and _at_top(text, found.start())
+            problem_kind = ScriptProblemKind.MODULE if name.startswith(".") else ScriptProblemKind.PACKAGE
+            certain = not found["late"] or (
+                found["late"] == "require" and len(problems) < MAX_PROBLEMS and _at_top(text, found.start())
             )
-            lacks.append(ScriptProblem(kind=what, name=name, script=script.path, line=line, certain=sure))
-    uses += [use for use in _literals(script, text, places) if use.path not in written]
+            problems.append(
+                ScriptProblem(kind=problem_kind, name=name, script=script.path, line=line, certain=certain)
+            )
+    references += [reference for reference in _literals(script, text, places) if reference.path not in written]
     return ScriptAnalysis(
-        references=tuple(uses),
-        problems=tuple(lacks),
+        references=tuple(references),
+        problems=tuple(problems),
         written_files=frozenset(written),
         uses_own_path=bool(OWN_PATH.search(text)),
     )
@@ -91,12 +93,12 @@ def packages(folder: str, root: str) -> tuple[tuple[str, ...], list[str]]:
     missing = []
     waiting = [folder]
     while waiting:
-        place = waiting.pop()
-        if place in found:
+        folder = waiting.pop()
+        if folder in found:
             continue
-        found[place] = None
-        for needed in _dependency_names(place):
-            at = _package(place, needed, root)
+        found[folder] = None
+        for needed in _dependency_names(folder):
+            at = _package(folder, needed, root)
             if at:
                 waiting.append(at)
             else:
@@ -143,9 +145,9 @@ def _package_of(name: str) -> str:
 def _package(folder: str, name: str, root: str) -> str:
     """Where node finds a package from here, not above the root."""
     while True:
-        place = join_path(folder, f"node_modules/{name}")
-        if os.path.isdir(place):  # noqa: PTH112
-            return place
+        path = join_path(folder, f"node_modules/{name}")
+        if os.path.isdir(path):  # noqa: PTH112
+            return path
         if folder == root or not folder.startswith(root) or folder == os.path.dirname(folder):  # noqa: PTH120
             return ""
         folder = os.path.dirname(folder)  # noqa: PTH120
@@ -177,9 +179,9 @@ def _places(script: Script, text: str) -> dict[str, str]:
     """Names of the script that hold a place beside it."""
     places: dict[str, str] = {}
     for found in NAMED.finditer(text):
-        place = next(iter(_argument(script, found[2], places)), "")
-        if place:
-            places[found[1]] = place
+        path = next(iter(_argument(script, found[2], places)), "")
+        if path:
+            places[found[1]] = path
     return places
 
 

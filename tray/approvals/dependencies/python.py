@@ -23,27 +23,13 @@ from tray.approvals.dependencies.analysis import (
     may_name_file,
 )
 
-REMOVED_MODULES = {
-    "asynchat",
-    "asyncore",
-    "distutils",
-    "imp",
-    "smtpd",
-}  # of the standard library of older interpreters
+# Of the standard library of older interpreters.
+REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}
 STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
 INLINE = re.compile(r"^# /// script\s*$", re.MULTILINE)  # PEP 723: what it declares is installed when it runs
 PATH_PRESERVING = {
-    "Path",
-    "PurePath",
-    "abspath",
-    "absolute",
-    "as_posix",
-    "fspath",
-    "normpath",
-    "realpath",
-    "resolve",
-    "str",
-}
+    "Path", "PurePath", "abspath", "absolute", "as_posix", "fspath", "normpath", "realpath", "resolve", "str",
+}  # fmt: skip
 LISTING = {"glob", "iterdir", "listdir", "rglob", "scandir", "walk"}
 WRITING = {"mkdir", "touch", "unlink", "write_bytes", "write_text"}
 CAUGHT_ERRORS = {"BaseException", "Exception", "ImportError", "ModuleNotFoundError"}
@@ -52,7 +38,7 @@ SUFFIXES = (".py", ".so", ".pyd")
 
 
 class PathValue(NamedTuple):
-    """A text that an expression may have. `own`: it begins with the place of the script itself."""
+    """A text that an expression may have. `is_own`: it begins with the path of the script itself."""
 
     text: str
     is_own: bool
@@ -64,21 +50,21 @@ def analyse(script: Script) -> ScriptAnalysis:
     names = _ValueTable(script, tree)
     added = tuple(dict.fromkeys(_search_path_entries(tree, names)))
     folders = tuple(value.text for value in added if value.is_own)
-    live = tuple(value.text for value in added if not value.is_own and Path(value.text).is_absolute())
+    uncopied = tuple(value.text for value in added if not value.is_own and Path(value.text).is_absolute())
     modules = _ModuleFinder(
-        script, (*script.folders, *folders), unknown=bool(live) or bool(INLINE.search(script.text))
+        script, (*script.folders, *folders), unknown=bool(uncopied) or bool(INLINE.search(script.text))
     )
-    for node, sure in _imports(tree.body):
-        modules.add_import(node, certain=sure)
+    for node, certain in _imports(tree.body):
+        modules.add_import(node, certain=certain)
     for name, line in _dynamic_imports(tree):
         modules.find(name, line, certain=False)
     written = frozenset(_path(script, value) for value in _written_paths(tree, names))
-    uses = [use for use in _named_files(script, tree, names) if use.path not in written]
+    references = [reference for reference in _named_files(script, tree, names) if reference.path not in written]
     return ScriptAnalysis(
-        references=(*modules.uses, *uses),
-        problems=tuple(modules.lacks),
+        references=(*modules.references, *references),
+        problems=tuple(modules.problems),
         written_files=written,
-        uncopied=live,
+        uncopied=uncopied,
         folders=folders,
         uses_own_path=any(isinstance(node, ast.Name) and node.id == "__file__" for node in ast.walk(tree)),
     )
@@ -106,8 +92,8 @@ class _ValueTable:
                 return self._joined(parts)
             case ast.FormattedValue(value=inner):
                 return self.of(inner)
-            case ast.BinOp(left=left, op=ast.Div() | ast.Add() as sign, right=right):
-                return self._pairs(left, right, "/" if isinstance(sign, ast.Div) else "")
+            case ast.BinOp(left=left, op=ast.Div() | ast.Add() as sep, right=right):
+                return self._pairs(left, right, "/" if isinstance(sep, ast.Div) else "")
             case ast.Attribute(value=inner, attr="parent"):
                 return tuple(_parent_value(value) for value in self.of(inner))
             case ast.Subscript(value=ast.Attribute(value=inner, attr="parents"), slice=ast.Constant(value=int(n))):
@@ -133,21 +119,18 @@ class _ValueTable:
             return self._folded(node.args, "/")
         return ()
 
-    def _pairs(self, left: ast.expr, right: ast.expr, sign: str) -> tuple[PathValue, ...]:
-        return tuple(_join_values(one, other, sign) for one in self.of(left) for other in self.of(right))[:MAX_VALUES]
+    def _pairs(self, left: ast.expr, right: ast.expr, sep: str) -> tuple[PathValue, ...]:
+        return tuple(_join_values(one, other, sep) for one in self.of(left) for other in self.of(right))[:MAX_VALUES]
 
     def _joined(self, parts: Iterable[ast.expr]) -> tuple[PathValue, ...]:
         return self._folded(parts, "")
 
-    def _folded(self, parts: Iterable[ast.expr], sign: str) -> tuple[PathValue, ...]:
+    def _folded(self, parts: Iterable[ast.expr], sep: str) -> tuple[PathValue, ...]:
         found: tuple[PathValue, ...] = ()
         for index, part in enumerate(parts):
             values = self.of(part)
-            found = (
-                tuple(_join_values(one, other, sign) for one in found for other in values)[:MAX_VALUES]
-                if index
-                else values
-            )
+            joined = (_join_values(one, other, sep) for one in found for other in values)
+            found = tuple(joined)[:MAX_VALUES] if index else values
         return found
 
 
@@ -157,8 +140,8 @@ class _ModuleFinder:
     def __init__(self, script: Script, folders: tuple[str, ...], *, unknown: bool) -> None:
         self._script, self._folders = script, folders
         self._unknown = unknown  # modules may come from where we do not look
-        self.uses: list[Reference] = []
-        self.lacks: list[ScriptProblem] = []
+        self.references: list[Reference] = []
+        self.problems: list[ScriptProblem] = []
 
     def add_import(self, node: ast.Import | ast.ImportFrom, *, certain: bool) -> None:
         if isinstance(node, ast.Import):
@@ -204,10 +187,10 @@ class _ModuleFinder:
 
     def _add_reference(self, file: str, line: int) -> None:
         if file:
-            self.uses.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
+            self.references.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
 
     def _add_problem(self, name: str, line: int, *, certain: bool) -> None:
-        self.lacks.append(
+        self.problems.append(
             ScriptProblem(
                 kind=ScriptProblemKind.MODULE, name=name, script=self._script.path, line=line, certain=certain
             )
@@ -283,10 +266,9 @@ def _written_paths(tree: ast.Module, names: _ValueTable) -> Iterator[PathValue]:
             continue
         name, receiver = _function(node)
         if name == "open":
-            mode = [
-                arg for arg in (*node.args, *(word.value for word in node.keywords)) if isinstance(arg, ast.Constant)
-            ]
-            if any(isinstance(arg.value, str) and re.fullmatch(r"[rbtU]*[wax+][rbt+]*", arg.value) for arg in mode):
+            arguments = (*node.args, *(word.value for word in node.keywords))
+            mode = [argument for argument in arguments if isinstance(argument, ast.Constant)]
+            if any(isinstance(one.value, str) and re.fullmatch(r"[rbtU]*[wax+][rbt+]*", one.value) for one in mode):
                 of = receiver if receiver is not None and names.of(receiver) else node.args[0] if node.args else None
                 yield from names.of(of) if of is not None else ()
         elif name in WRITING and receiver is not None:
@@ -308,10 +290,10 @@ def _is_path(receiver: ast.expr | None) -> bool:
     return receiver is not None and ast.unparse(receiver) in ("os.path", "path", "osp", "posixpath")
 
 
-def _join_values(one: PathValue, other: PathValue, sign: str) -> PathValue:
-    if sign and Path(other.text).is_absolute():
+def _join_values(one: PathValue, other: PathValue, sep: str) -> PathValue:
+    if sep and Path(other.text).is_absolute():
         return other
-    return PathValue(f"{one.text.rstrip('/') if sign else one.text}{sign}{other.text}", one.is_own)
+    return PathValue(f"{one.text.rstrip('/') if sep else one.text}{sep}{other.text}", one.is_own)
 
 
 def _parent_value(value: PathValue, times: int = 1) -> PathValue:

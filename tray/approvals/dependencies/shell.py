@@ -54,10 +54,10 @@ VARIABLE = re.compile(r"^\$\{?\w+[^/}]*\}?/")
 
 def analyse(script: Script) -> ScriptAnalysis:
     text = _normalise(script.text)
-    uses: list[Reference] = []
-    lacks: dict[str, ScriptProblem] = {}
+    references: list[Reference] = []
+    problems: dict[str, ScriptProblem] = {}
     written: set[str] = set()
-    live: list[str] = []
+    uncopied: list[str] = []
     tested: set[str] = set()
     fixed = dict(FIXED.findall(text))
     for word, line, before in _words(text):
@@ -68,20 +68,20 @@ def analyse(script: Script) -> ScriptAnalysis:
         elif FILE_TEST.search(before):
             tested.add(path)
         if sourced and FIXED_PLACE.match(word):
-            live.append(word)
+            uncopied.append(word)
         elif path and script.exists(path):
-            uses.append(
+            references.append(
                 Reference(path=path, kind=InclusionKind.IMPORTED if sourced else InclusionKind.NAMED, line=line)
             )
         elif path and sourced and OWN_FOLDER in word and not re.search(r"[$*?\[]", word):
-            lacks.setdefault(
+            problems.setdefault(
                 path, ScriptProblem(kind=ScriptProblemKind.FILE, name=path, script=script.path, line=line)
             )
     return ScriptAnalysis(
-        references=tuple(use for use in uses if use.path not in written),
-        problems=tuple(lack for path, lack in lacks.items() if path not in tested | written),
+        references=tuple(reference for reference in references if reference.path not in written),
+        problems=tuple(problem for path, problem in problems.items() if path not in tested | written),
         written_files=frozenset(written - {""}),
-        uncopied=tuple(dict.fromkeys(live)),
+        uncopied=tuple(dict.fromkeys(uncopied)),
         uses_own_path=OWN_FOLDER in text or OWN_FILE in text,
     )
 
@@ -91,8 +91,8 @@ def _normalise(text: str) -> str:
     text = COMMENT.sub(lambda found: found[1], text.replace("\\\n", " ")).replace('"', "").replace("'", "")
     for _ in range(ROUNDS):
         before = text
-        for pattern, instead in IDIOMS:
-            text = pattern.sub(instead, text)
+        for pattern, replacement in IDIOMS:
+            text = pattern.sub(replacement, text)
         for name, value in dict(ASSIGNMENT.findall(text)).items():
             text = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", lambda found, value=value: value, text)  # type: ignore[misc]
         if text == before:

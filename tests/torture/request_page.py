@@ -1,4 +1,4 @@
-"""A program of an agent at the page: `knock_at_page.py REQUEST…`, each a JSON list of method, URL, headers and body.
+"""A program of an agent at the page: `request_page.py REQUEST…`, each a JSON list of method, URL, headers and body.
 
 Prints the status of each. With the method UPGRADE it begins a WebSocket, as a script in a browser would.
 """

@@ -1,11 +1,11 @@
-"""What the tables of hooks' answers are written with: events to ask about, and short ways to results and readings."""
+"""What the tables of hooks' answers are written with: events to ask about, and short ways to results and outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from dialects.recordings import knock, recorded
+from dialects.recordings import recorded, request_for
 
 from tray.dialects import parse
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
@@ -18,7 +18,7 @@ EVENTS: Mapping[str, Event] = {
     "start": recorded("claude-code", "SessionStart-clear"),
     "note": recorded("claude-code", "Notification-permission_prompt"),
     "turn": recorded("shelley", "end-of-turn"),
-    "system": parse(knock("shelley", "system-prompt", b"Be brief.")),
+    "system": parse(request_for("shelley", "system-prompt", b"Be brief.")),
     "child": recorded("starchild", "pre_tool_call"),  # input: command
     "child_stop": recorded("starchild", "on_stop"),
     "claim": recorded("starchild", "on_completion_claim"),
