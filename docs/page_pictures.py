@@ -52,32 +52,7 @@ STORY = (
     (3, "starchild", "on_stop", "turn_end", "landing", 0, "", "tests-ran", "abstain", "failed", 900, ()),
     (4, "claude-code", "PreToolUse", "tool_before", "web", 3, REASON, "no-destroying", "deny", "ok", 8, ()),
 )  # fmt: skip
-DAY = (
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    3,
-    14,
-    28,
-    35,
-    30,
-    12,
-    26,
-    38,
-    41,
-    33,
-    17,
-    6,
-    9,
-    15,
-    8,
-    3,
-)  # by the hour
+DAY = (1, 0, 0, 0, 0, 0, 0, 0, 3, 14, 28, 35, 30, 12, 26, 38, 41, 33, 17, 6, 9, 15, 8, 3)  # by the hour
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import covered_child
@@ -20,38 +21,48 @@ ROOT = Path(__file__).parent.parent
 LOW = 70  # percent
 PAGE = ROOT / "docs" / "coverage.md"
 LEFT_OUT = ("e2e", "examples", "hosts", "installers", "torture", "connect/test_real_claude.py")  # of no one module
-ELSEWHERE = {  # modules whose tests bear another name, or live in another room
+EDITING = (  # what careful editing is for: agents' settings
+    "connect/test_connect_claude_files connect/test_connect_others connect/test_connect_places "
+    "connect/test_hook_import connect/test_import_starchild connect/test_import_x_code"
+)
+ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "app/page_settings.py": "desktop/test_menu",
-    "cli/requests.py": "door/test_terminal test_trouble",
+    "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",
     "cli/autostart.py": "desktop/test_autostart",
-    "cli/agents.py": "connect/test_connecting",
     "cli/doctor.py": "app/test_doctor",
     "cli/follow.py": "cli/test_history",
-    "cli/views.py": "cli/test_history connect/test_connecting test_trouble",
-    "connect/import_claude.py": "connect/test_adopt",
-    "desktop/launcher.py": "desktop/test_opener page/test_browsers",
+    "cli/requests.py": "ipc/test_terminal test_trouble",
+    "cli/views.py": "cli/test_history cli/test_agents test_trouble",
+    "connect/import_claude.py": "connect/test_hook_import",
+    "desktop/launcher.py": "desktop/test_opener web/test_browsers",
     "dialects/claude_rules.py": "engine/test_conditions",
-    "approvals/controls.py": "engine/test_undo door/test_typed desktop/test_face",
+    "edit/backups.py": EDITING,
+    "edit/file_changes.py": EDITING,
+    "edit/json_edit.py": EDITING,
+    "edit/yaml_edit.py": EDITING,
+    "engine/explain.py": "desktop/test_menu engine/test_user_questions",
     "engine/replay.py": "cli/test_history",
-    "engine/explain.py": "desktop/test_menu engine/test_questions",
     "errors.py": "sources/test_configuration",
-    "web/guard.py": "page/test_guard page/test_attacks",
-    "web/refusals.py": "page/test_opening",
-    "settings.py": "sources/test_configuration sources/test_schema",
-    "sources/claude_files.py": "sources/test_frontmatter engine/test_foreign_hooks",
-    "store/copies.py": "store/test_copies store/test_copies_keeping engine/test_covering engine/test_roster",
-    "store/stats.py": "cli/test_history page/test_pages",
     "own_environment.py": "test_once",
+    "reading/entries.py": "sources/test_sources_claude_code sources/test_sources_shelley"
+    " sources/test_sources_starchild sources/test_sources_x_code",
+    "settings.py": "sources/test_configuration sources/test_schema",
+    "shell/placeholders.py": "approvals/test_bundle engine/test_foreign_hooks",
+    "sources/claude_files.py": "sources/test_claude_frontmatter engine/test_foreign_hooks",
+    "store/copies.py": "store/test_copies store/test_copies_keeping approvals/test_bundle approvals/test_catalog",
+    "store/stats.py": "cli/test_history web/test_pages",
     "text/redaction.py": "test_redact",
     "text/secret_patterns.py": "test_redact",
+    "web/guard.py": "web/test_guard web/test_attacks",
+    "web/refusals.py": "web/test_page",
 }
 HEAD = """# How far the tests run each module
 
 Written by `.venv/bin/python tests/covered.py`, never by hand. "Own" is the share of a module's statements that its
 own tests run: the files of its name (`tray/engine/merge.py`: `tests/engine/test_merge*.py`), or, where there is none,
-of its package or its room. "All" is the share that the tests of all rooms run. The processes that a test starts count
-for it; those that are killed write nothing down, and neither does a Python that is started without `site`. What runs
-when a module is imported counts for everybody.
+of its package or of the outermost package. "All" is the share that all tests run. The processes that a test starts
+count for it; those that are killed write nothing down, and neither does a Python that is started without `site`. What
+runs when a module is imported counts for everybody.
 
 What stays low, and why: `tray/desktop/windows.py` and the other systems' half of `tray/desktop/opener.py` (no
 such system here), `tray/desktop/linux.py` (a thread of pystray's that is ended with its panel), `tray/relay.py`
@@ -121,21 +132,31 @@ def _run_by(data: CoverageData, path: Path, tests: Sequence[str]) -> set[int]:
 
 
 def own_tests(module: Path) -> tuple[str, ...]:
-    """The test files of a module: of its name, else of its package's, else all of its room."""
+    """The test files of a module: of its name, else of its package's, else all of the outermost package's."""
     if module.as_posix() in ELSEWHERE:
         return tuple(f"tests/{name}.py" for name in ELSEWHERE[module.as_posix()].split())
     package = module.parent.name
     name = package if module.stem == "__init__" else module.stem
     above = [ROOT / "tests" / one for one in module.parents]
-    rooms = [ROOT / "tests" / module.parent / name, *(above[:-1] or above)]
-    found = _called(rooms, name, f"{package}_{name}") or (len(above) > 2 and _called(above, package))
+    folders = [ROOT / "tests" / module.parent / name, *(above[:-1] or above)]
+    found = _called(folders, name, f"{package}_{name}") or (len(above) > 2 and _called(above, package))
     found = found or set((ROOT / "tests" / module.parts[0]).rglob("test_*.py")) or _called(above, package)
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in found))
 
 
 def _called(folders: Sequence[Path], *names: str) -> set[Path]:
+    """The test files of these names, without those that have another module's name (`app/test_doctor_live.py`)."""
     forms = [form for name in names if name for form in (f"test_{name}.py", f"test_{name}_*.py")]
-    return {path for folder in folders for form in forms for path in folder.glob(form)}
+    others = _module_names() - {*names}
+    found = {path for folder in folders for form in forms for path in folder.glob(form)}
+    return {path for path in found if path.stem.removeprefix("test_") not in others}
+
+
+@cache
+def _module_names() -> frozenset[str]:
+    """Each module as a test file may call it: `live` and `doctor_live`."""
+    modules = [path.relative_to(ROOT) for path in ROOT.glob("tray/**/*.py")]
+    return frozenset(name for one in modules for name in (one.stem, f"{one.parent.name}_{one.stem}"))
 
 
 def named(tests: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ def test_every_key_class_and_sound_is_named() -> None:
 
 def test_every_command_is_named_and_every_named_command_exists() -> None:
     there = set(typer.main.get_group(commands()).commands)
-    named = set(re.findall(r"`(?:hooktray )?([a-z]+)[^`]*`", section("Commands").split("--home")[0]))
+    named = set(re.findall(r"`(?:hooktray )?([a-z][a-z-]*)[^`]*`", section("Commands").split("--home")[0]))
 
     assert there | {"relay"} <= named
     assert named - there - {"relay"} == set()
@@ -115,8 +115,8 @@ def test_the_session_prints_what_is_shown(house: House, tmp_path: Path) -> None:
     house.configure(rule)
     shows(house, before)
 
-    (standing,) = house.roster.states
-    house.consent.approve(standing.key, standing.digest, "test")
+    (state,) = house.roster.states
+    house.consent.approve(state.key, state.digest, "test")
     place = Plain(tmp_path)
     live = Live(place, house.paths.home or tmp_path)
     live.start("--headless")
@@ -153,8 +153,8 @@ def test_the_sessions_notification_says_what_is_shown(house: House) -> None:
     payload = re.findall(r"echo '(.*?)'", section("A session"))[0]
     title, body = re.findall(r'A notification says `(.*?)`, "(.*?)"', section("A session"))[0]
     house.configure(rule)
-    (standing,) = house.roster.states
-    house.consent.approve(standing.key, standing.digest, "test")
+    (state,) = house.roster.states
+    house.consent.approve(state.key, state.digest, "test")
 
     house.knock("claude-code", "PreToolUse", payload.encode())
 
@@ -223,10 +223,10 @@ def test_the_guides_first_hook_does_what_it_says(house: House) -> None:
     path.write_text(script)
     path.chmod(0o755)
     house.configure(GUIDE.split("```yaml\n")[1].split("```")[0])
-    (standing,) = house.roster.states
-    house.consent.approve(standing.key, standing.digest, "test")
+    (state,) = house.roster.states
+    house.consent.approve(state.key, state.digest, "test")
 
-    assert standing.hook.name == "no-secrets"
+    assert state.hook.name == "no-secrets"
     assert house.tool("ls -la", environment={"PATH": os.environ["PATH"]}) == {}
     refused = house.tool("cat .env", environment={"PATH": os.environ["PATH"]})
     assert "ask for the names" in refused["hookSpecificOutput"]["permissionDecisionReason"]

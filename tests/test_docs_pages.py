@@ -115,31 +115,32 @@ def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
 
 def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> None:
     measured = [ROOT / "docs" / "performance.md", ROOT / "docs" / "torture.md"]
-    places = [ROOT / "tray" / "app" / "doctor" / "ours.py", *(page for page in PAGES if page not in measured)]
+    places = [ROOT / "tray" / "app" / "doctor" / "installation.py", *(page for page in PAGES if page not in measured)]
     times = re.compile(r"(?:relay|rows|Python process)[^.|\n]*?\d(?:\.\d+)? (?:ms|KB)\b")
 
     assert [(named(place), found) for place in places for found in times.findall(place.read_text())] == []
 
 
-def test_the_architecture_names_every_room_and_every_law() -> None:
+def test_the_architecture_names_every_package_and_every_law() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
-    rooms = {path.name for path in (ROOT / "tray").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    packages = {path.name for path in (ROOT / "tray").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
     numbers = re.findall(r"^(\d+)\. ", text.split("## The laws")[1], re.MULTILINE)
 
-    assert [room for room in sorted(rooms) if f"`tray/{room}/`" not in text] == []
+    assert [name for name in sorted(packages) if f"`tray/{name}/`" not in text] == []
     assert numbers == [str(number) for number in range(1, 12)]
 
 
-def test_the_architectures_floors_are_those_that_are_checked() -> None:
+def test_the_architectures_layers_are_those_that_are_checked() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
-    floors = [{part.strip().replace(".", "/") for part in layer.split("|")} for layer in contract["layers"]]
-    table = (ROOT / "docs" / "architecture.md").read_text().split("| floor |")[1].split("\n\n")[0].splitlines()[2:]
+    layers = [{part.strip().replace(".", "/") for part in layer.split("|")} for layer in contract["layers"]]
+    table = (ROOT / "docs" / "architecture.md").read_text().split("| layer |")[1].split("\n\n")[0].splitlines()[2:]
 
+    cells = [row.split("|")[1] for row in table]
     shown = [
-        {name.removesuffix("/").removesuffix(".py") for name in re.findall(r"`(tray/[^`]+)`", row)} for row in table
+        {name.removesuffix("/").removesuffix(".py") for name in re.findall(r"`(tray/[^`]+)`", cell)} for cell in cells
     ]
 
-    assert [{"tray/__main__"}, *shown] == floors
+    assert [{"tray/__main__"}, *shown] == layers
 
 
 def test_each_program_of_the_contributors_page_can_be_started() -> None:
@@ -168,8 +169,8 @@ def test_the_lines_of_the_guide_that_try_a_hook_succeed_as_they_stand(house: Hou
     script.write_text(guide.split("```sh\n")[1].split("```")[0])
     script.chmod(0o755)
     house.configure(guide.split("```yaml\n")[1].split("```")[0])
-    (standing,) = house.roster.states
-    house.consent.approve(standing.key, standing.digest, "test")
+    (state,) = house.roster.states
+    house.consent.approve(state.key, state.digest, "test")
     session = guide.split("```console\n")[1].split("```")[0]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {

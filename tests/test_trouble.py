@@ -209,7 +209,7 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
     told = f"{source}:1:12: hooks.PreToolUze: unknown event `PreToolUze`"
     assert told in live.cli_json("status")[0]["problem"]
     assert f"Warning: {told}" in live.cli("list").stdout.decode()
-    assert live.states() == {"true": "pending", "mcp_tool:": "inert"}
+    assert live.states() == {"true": "pending", "mcp_tool:": "inactive"}
     assert "`mcp_tool`" in live.cli("approve", "mcp_tool:").stderr.decode()
 
 

@@ -279,7 +279,7 @@ def _inactive_state(
 ) -> HookState:
     """Listed and never proposed. An approved one is not switched off by touching a file: that waits for a person."""
     if approved is not None:
-        return _removed_state(hook.key, approved, ledger_state, f"inert now: {hook.inactive}")
+        return _removed_state(hook.key, approved, ledger_state, f"inactive now: {hook.inactive}")
     return HookState(
         key=hook.key, hook=hook, state=ApprovalState.INACTIVE, digest="", position=position, health=hook.inactive
     )

@@ -1,4 +1,4 @@
-"""The tray's face: draws the icon and the menu from how things stand. What a click does is in hand.py."""
+"""Draws the icon and the menu from the tray's state. What a click does is in menu_controller.py."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ class UserRequests:
         word, event = str(request.get("hook", "")), str(request.get("event", ""))
         found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
         if len(found) == 1 and found[0].state is ApprovalState.INACTIVE:
-            why = say("`{name}` is inert: {why}", name=word, why=found[0].health)
+            why = say("`{name}` is inactive: {why}", name=word, why=found[0].health)
             raise HooktrayError(why, hint=say("remove that first, then ask again"))
         if len(found) == 1:
             return found[0]

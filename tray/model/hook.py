@@ -35,7 +35,7 @@ class ApprovalState(enum.StrEnum):
     CHANGED = "changed"
     REVOKED = "revoked"
     DENIED = "denied"
-    INACTIVE = "inert"
+    INACTIVE = "inactive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ class Hook:
 
     @property
     def definition(self) -> str:
-        """What is approved besides the bytes, as canonical JSON; line number and inertness are not part of it."""
+        """What is approved besides the bytes, as canonical JSON; line number and `inactive` are not part of it."""
         fields = asdict(self) | {"kind": type(self.action).__name__}
         del fields["inactive"]
         for name, stored in STORED_NAMES.items():

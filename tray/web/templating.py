@@ -59,7 +59,7 @@ STATES = {
     "approved": phrase("approved"),
     "changed": phrase("changed"),
     "denied": phrase("denied"),
-    "inert": phrase("inert"),
+    "inactive": phrase("inactive"),
     "pending": phrase("pending"),
     "revoked": phrase("revoked"),
 }

@@ -1,4 +1,4 @@
-"""The examination: a table of small checks, each a function from a Case to its findings."""
+"""The examination: a table of small checks, each a function from a CheckContext to its results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.agent_sites import site, working_folder
-from tray.app.doctor import connected, desktop, hooks, installation, matchers
+from tray.app.doctor import connected, desktop_services, hooks, installation, matchers
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, Health, broken, failing_names
 from tray.approvals.catalog import HookCatalog
@@ -37,10 +37,10 @@ CHECKS: Mapping[str, Callable[[CheckContext], Iterable[CheckResult]]] = {
     "matchers": matchers.check,
     "agents": connected.check,
     "relay": installation.relay,
-    "icon": desktop.host,
-    "notifications": desktop.notifications,
-    "sound": desktop.sound,
-    "background": desktop.background,
+    "icon": desktop_services.host,
+    "notifications": desktop_services.notifications,
+    "sound": desktop_services.sound,
+    "background": desktop_services.background,
     "journal": installation.journal,
     "database": installation.database,
 }

@@ -45,7 +45,7 @@ def _state(one: HookState) -> Iterator[CheckResult]:
         cure = APPROVALS if one.digest else _remedy(one)
         yield attention("hook", name, one.health or "changed since approval; the approved copy runs", cure)
     elif one.state is ApprovalState.INACTIVE:
-        yield attention("hook", name, f"inert: {one.health}", f"change that in {one.hook.source}, if you want it")
+        yield attention("hook", name, f"inactive: {one.health}", f"change that in {one.hook.source}, if you want it")
 
 
 def _missing(one: HookState) -> Iterator[CheckResult]:

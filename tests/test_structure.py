@@ -1,0 +1,79 @@
+"""Names in tray/ say which thing is meant: one class, one module, one layer."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted(ROOT.glob("tray/**/*.py"))
+OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
+
+
+def words(path: Path) -> tuple[str, ...]:
+    """A module's dotted name, word by word; a package's is that of its folder."""
+    place = path.relative_to(ROOT)
+    return place.parent.parts if place.name == "__init__.py" else place.with_suffix("").parts
+
+
+def twice(found: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
+    """The names that are used more than once, with the places."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, place in found:
+        places[name].append(place)
+    return {name: here for name, here in places.items() if len(here) > 1}
+
+
+def agent(place: str) -> str:
+    """The agent whose folder or file this is below tray/agents/, else ""."""
+    parts = place.split(".")
+    return parts[2] if parts[:2] == ["tray", "agents"] and len(parts) > 2 else ""
+
+
+def test_no_class_name_is_used_twice() -> None:
+    classes = [
+        (node.name, ".".join(words(path)))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+
+    found = twice(classes)
+
+    assert {
+        name: places
+        for name, places in found.items()
+        if not all(map(agent, places)) or len({*map(agent, places)}) < len(places)  # each agent may have its own
+    } == {}
+
+
+def test_no_module_has_the_name_of_one_of_the_standard_library() -> None:
+    names = [words(path) for path in MODULES if path.name != "__main__.py"]
+
+    assert [".".join(name) for name in names if name[-1] in sys.stdlib_module_names] == []
+
+
+def test_no_module_name_is_used_twice_in_a_package() -> None:
+    names = [words(path) for path in MODULES]
+
+    found = {
+        package: twice((name[-1], ".".join(name)) for name in names if name[1:2] == (package,))
+        for package in sorted({name[1] for name in names if len(name) > 1} - {"agents"})
+    }
+
+    assert {package: clashes for package, clashes in found.items() if clashes} == {}
+
+
+def test_every_package_and_module_has_its_layer() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ][0]
+    layers = [part.strip() for layer in contract["layers"] for part in layer.split("|")]
+    top = {".".join(words(path)[:2]) for path in MODULES} - OUTSIDE
+
+    assert contract["type"] == "layers"
+    assert sorted(layers) == sorted(top)
