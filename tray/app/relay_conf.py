@@ -1,4 +1,4 @@
-"""Tells the relays what to do when we are not there."""
+"""Writes what relays do while the tray is not running."""
 
 from __future__ import annotations
 

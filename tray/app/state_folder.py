@@ -20,7 +20,7 @@ from tray.paths import Paths, unwritable_error
 
 LOCK = "lock"
 CLAIM_ATTEMPTS = 20  # folders that may vanish while their lock is taken
-LOCK_TIMEOUT = 0.2  # seconds; a lock file that was deleted under its taker looks taken for a moment
+LOCK_TIMEOUT = 0.2  # seconds; a lock file that is deleted while it is locked looks taken for a moment
 NO_FILE: Identity = (0, 0)  # of a part that was deleted at once; no file has this identity
 DELETED_SUFFIX = " (deleted)"  # what Linux adds to the path of an open folder
 
@@ -100,12 +100,12 @@ class StateFolder:
         if StatePart.FOLDER not in self._open:
             return ""
         try:
-            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - it may end with GONE
+            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - the suffix is no path
         except OSError:
             return ""
-        return (
-            "" if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER) else path
-        )
+        if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER):
+            return ""
+        return path
 
     @property
     def opened_path(self) -> Path | None:
