@@ -323,7 +323,7 @@ static char *value_in(struct bytes *text, const char *key) {
     return found;
 }
 
-/* What relay.conf says: `without_tray=once` has the one-shot engine decide, whose answer must be whole to count. */
+/* With `without_tray=once` in relay.conf the one-shot engine decides; its answer must be whole to count. */
 static int ask_once(const char *place, struct answer *answer) {
     struct bytes conf = {0}, received = {0};
     if (!read_ours(place, "relay.conf", &conf)) return 0;

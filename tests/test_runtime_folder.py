@@ -38,7 +38,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], str], str]] = {
     "relative": (lambda folder: "run", "the path is relative"),
 }
 DOCTOR = ("doctor", "--static")
-OTHERS = ("connections", "list", "log", "on", "paths", "stats", "status")
+OTHERS = ("agents", "list", "log", "on", "paths", "stats", "status")
 COMMANDS: tuple[tuple[str, ...], ...] = (DOCTOR, ("test", "Stop"), *((word,) for word in OTHERS))
 
 

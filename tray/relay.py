@@ -226,7 +226,7 @@ def _send(line: Connection, writer: int, unsent: memoryview) -> memoryview:
 
 
 def _ask_one_shot(place: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
-    """What relay.conf says: `without_tray=once` has the one-shot engine decide, whose answer must be whole to count."""
+    """With `without_tray=once` in relay.conf the one-shot engine decides; its answer must be whole to count."""
     lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
     conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
     if conf.get("without_tray") != "once" or not conf.get("once"):

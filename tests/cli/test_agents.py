@@ -55,7 +55,7 @@ def settings(tmp_path: Path) -> Path:
 
 
 def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
-    return {row["agent"]: row for row in live.cli_json("connections", *argv)}
+    return {row["agent"]: row for row in live.cli_json("agents", *argv)}
 
 
 def examination(live: Live) -> dict[str, dict[str, str]]:
@@ -105,9 +105,9 @@ def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, t
         (["connect", "claude"], 1, "did you mean `claude-code`?"),
         (["connect", "claude-code", "--scope", "world"], 1, "unknown scope `world`"),
         (["connect", "--nonsense"], 2, "--nonsense"),
-        (["adopt", "x-code"], 1, "no plugin is named in"),
-        (["adopt", "shelley"], 1, "hooktray connect shelley"),
-        (["release", "claude-code"], 1, "nothing to put back"),
+        (["import-hooks", "x-code"], 1, "no plugin is named in"),
+        (["import-hooks", "shelley"], 1, "hooktray connect shelley"),
+        (["import-hooks", "claude-code", "--undo"], 1, "nothing to put back"),
     ],
 )
 def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], code: int, told: str) -> None:
@@ -117,7 +117,7 @@ def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], code: in
     assert told in done.stderr.decode()
 
 
-@pytest.mark.parametrize("verb", ["connect", "adopt"])
+@pytest.mark.parametrize("verb", ["connect", "import-hooks"])
 def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, verb: str) -> None:
     hook = {"hooks": [{"type": "command", "command": "/bin/echo"}]}
     settings.write_text(json.dumps({"hooks": {"Stop": [hook]}}))
@@ -210,7 +210,7 @@ def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(runni
         assert "not trusted, not firing" in examined[agent]["said"]
         assert (examined[agent]["health"], advice in examined[agent]["remedy"]) == ("attention", True)
     assert rows["shelley"]["firing"] is True
-    told = running.cli("connections").stdout.decode().splitlines()
+    told = running.cli("agents").stdout.decode().splitlines()
     assert [line.split()[4:7] for line in told if line.startswith(("claude-code ", "x-code "))] == [
         ["no", "not", "tried"]
     ] * 2
@@ -222,7 +222,7 @@ def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: 
     project.mkdir()
     told = {str(folder): {"hasTrustDialogAccepted": False} for folder in (tmp_path, project)}
     (tmp_path / ".claude.json").write_text(json.dumps({"projects": told}))
-    line = f"cd {project} && exec {PYTHON} -I -m tray --home {live.home} connections --json"
+    line = f"cd {project} && exec {PYTHON} -I -m tray --home {live.home} agents --json"
 
     row = json.loads(live.place.run(["/bin/sh", "-c", line]).stdout.splitlines()[0])
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.approvals.checks import blocking_problem_of
-from tray.connect import CONNECTORS, apply_connect, apply_disconnect
-from tray.connect import hook_import as adopting
+from tray.connect import CONNECTORS, apply_connect, apply_disconnect, hook_import
 from tray.connect.plan import RelayEntry, Site
 from tray.paths import locate
 
@@ -45,14 +44,13 @@ class Person:
 
     def adopt(self) -> tuple[str, ...]:
         """What the user is told of what moved."""
-        plan = adopting.import_hooks(self.site, self.agent, blocking_problem_of)
-        apply_connect(self.site, self.agent, plan, adopting.import_backups(self.site))
+        plan = hook_import.import_hooks(self.site, self.agent, blocking_problem_of)
+        apply_connect(self.site, self.agent, plan, hook_import.import_backups(self.site))
         return plan.notes
 
     def release(self) -> None:
-        apply_disconnect(
-            self.site, self.agent, adopting.undo_import(self.site, self.agent), adopting.import_backups(self.site)
-        )
+        plan = hook_import.undo_import(self.site, self.agent)
+        apply_disconnect(self.site, self.agent, plan, hook_import.import_backups(self.site))
 
     def wires(self) -> tuple[RelayEntry, ...]:
         return CONNECTORS[self.agent].relay_entries(self.site)

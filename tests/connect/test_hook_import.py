@@ -13,7 +13,7 @@ from connect.sites import Person, tree
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
 from tray.cli.agents import test_imported
-from tray.connect import hook_import as adopting
+from tray.connect import hook_import
 from tray.connect.plan import Plan, Site
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
@@ -54,7 +54,7 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
     notes = person.adopt()
 
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"PreToolUse": [json.loads(ASKED)]}}
-    assert adopting.import_path(person.site, "claude-code").read_text().count(GUARD) == 1
+    assert hook_import.import_path(person.site, "claude-code").read_text().count(GUARD) == 1
     found = load(person.site.paths)
     assert [(hook.match.native, hook.match.tool, hook.match.agents, hook.inactive) for hook in found.hooks] == [
         ("PreToolUse", "Bash", ("claude-code",), ""),
@@ -63,10 +63,8 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
     assert found.warnings == ()
     assert [note[:2] for note in notes] == ["1 ", "2 ", "Un"]
     assert notes[2] == "Until `hooktray connect claude-code` no event reaches them."
-    assert "hooktray release claude-code" in adopting.import_reminder(person.site, "claude-code")
-    assert (
-        adopting.import_reminder(person.site, "shelley") == adopting.import_reminder(person.site, "starchild") == ""
-    )
+    assert "hooktray import-hooks claude-code --undo" in hook_import.import_reminder(person.site, "claude-code")
+    assert [hook_import.import_reminder(person.site, agent) for agent in ("shelley", "starchild")] == ["", ""]
 
 
 def test_of_a_connected_agent_nothing_more_is_to_be_done(person: Person, file: Path) -> None:
@@ -120,7 +118,7 @@ def test_a_list_of_sources_keeps_its_other_lines(person: Person, file: Path) -> 
     ("text", "why"),
     [
         ('{"hooks": {}}', "no hook of yours is in it"),
-        (f'{{"hooks": {{"Stop": [{ASKED}]}}}}', "no hook in it can be adopted"),
+        (f'{{"hooks": {{"Stop": [{ASKED}]}}}}', "no hook in it can be imported"),
         ("", "no hook of yours is in it"),
         ("\ufeff\n", "no hook of yours is in it"),
         ('{"disableAllHooks": true, "hooks": {}}', "runs none of its hooks"),
@@ -128,7 +126,7 @@ def test_a_list_of_sources_keeps_its_other_lines(person: Person, file: Path) -> 
         ('{"hooks": {},}', ":1:13:"),
     ],
 )
-def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str, why: str) -> None:
+def test_what_cannot_be_imported_is_refused(person: Person, file: Path, text: str, why: str) -> None:
     file.write_text(text)
     before = tree(person.home), tree(person.site.paths.config.parent)
 
@@ -178,7 +176,7 @@ def test_a_hook_that_is_asked_as_it_is_now_moves(person: Person, file: Path, eve
 
 @pytest.mark.parametrize(
     "work",
-    [lambda site, agent: adopting.import_hooks(site, agent, lambda hook: ""), adopting.undo_import],
+    [lambda site, agent: hook_import.import_hooks(site, agent, lambda hook: ""), hook_import.undo_import],
 )
 def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, str], Plan]) -> None:
     with pytest.raises(HooktrayError, match="not moved by this command") as caught:
@@ -194,7 +192,7 @@ def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person, file: P
     person.adopt()
     file.write_text(TEXT)
 
-    with pytest.raises(HooktrayError, match="adopted before"):
+    with pytest.raises(HooktrayError, match="imported before"):
         person.adopt()
 
 
@@ -238,23 +236,23 @@ def test_a_hook_that_cannot_work_stays_where_it_is_and_the_others_move(
     assert notes[1].startswith("1 hook moved; ")
 
 
-def test_adopt_and_release_leave_every_other_file_of_the_user_as_it_is(person: Person, file: Path) -> None:
+def test_import_and_undo_leave_every_other_file_of_the_user_as_it_is(person: Person, file: Path) -> None:
     settings(file, str(script(person.home / ".claude" / "hooks" / "good.sh", '. "$(dirname "$0")/lib/words.sh"')))
     script(person.home / ".claude" / "hooks" / "lib" / "words.sh", "WORD=x")
     before = tree(person.home)
 
     person.adopt()
-    adopted = tree(person.home)
+    imported = tree(person.home)
     person.release()
 
-    assert {name: one for name, one in adopted.items() if name != ".claude/settings.json"} == {
+    assert {name: one for name, one in imported.items() if name != ".claude/settings.json"} == {
         name: one for name, one in before.items() if name != ".claude/settings.json"
     }
     assert tree(person.home) == before
 
 
 @pytest.mark.parametrize("works", [True, False])
-def test_hooks_that_were_approved_before_run_once_after_adopt_and_a_failure_names_the_way_back(
+def test_hooks_that_were_approved_before_run_once_after_import_and_a_failure_names_the_way_back(
     person: Person, file: Path, capsys: pytest.CaptureFixture[str], works: bool
 ) -> None:
     settings(file, str(script(person.home / "guard.sh", "exit 0" if works else "echo no such thing >&2; exit 7")))
@@ -274,4 +272,4 @@ def test_hooks_that_were_approved_before_run_once_after_adopt_and_a_failure_name
         assert said == "claude-code: 1 of them is approved already and passed a test run.\n"
     else:
         assert "guard failed its test run: exit 7: no such thing" in said
-        assert "`hooktray release claude-code`" in said
+        assert "`hooktray import-hooks claude-code --undo`" in said

@@ -101,15 +101,15 @@ def test_release_finds_the_workspace_by_itself(tmp_path: Path) -> None:
     [
         ("", "no hook of yours is in it"),
         ("hooks: []\n", "no hook of yours is in it"),
-        (f"hooks:\n  - {BESIDE}", "no hook in it can be adopted"),
-        ("hooks:\n  - {event: tomorrow, command: /x}\n", "no hook in it can be adopted"),
-        ("hooks:\n  - {event: on_stop, command: /x, matcher: '('}\n", "no hook in it can be adopted"),
-        ("hooks:\n  - {event: on_stop, type: http, url: 'http://127.0.0.1/'}\n", "no hook in it can be adopted"),
-        ("hooks:\n  - {event: on_stop, command: /x, timeout: 0x10}\n", "no hook in it can be adopted"),
+        (f"hooks:\n  - {BESIDE}", "no hook in it can be imported"),
+        ("hooks:\n  - {event: tomorrow, command: /x}\n", "no hook in it can be imported"),
+        ("hooks:\n  - {event: on_stop, command: /x, matcher: '('}\n", "no hook in it can be imported"),
+        ("hooks:\n  - {event: on_stop, type: http, url: 'http://127.0.0.1/'}\n", "no hook in it can be imported"),
+        ("hooks:\n  - {event: on_stop, command: /x, timeout: 0x10}\n", "no hook in it can be imported"),
         ("hooks: yes please\n", ":1:8:"),
     ],
 )
-def test_what_cannot_be_adopted_is_refused(person: Person, file: Path, text: str, why: str) -> None:
+def test_what_cannot_be_imported_is_refused(person: Person, file: Path, text: str, why: str) -> None:
     file.write_text(text)
     before = tree(person.home), tree(person.site.paths.config.parent)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from connect.sites import Person, tree
 
-from tray.connect import hook_import as adopting
+from tray.connect import hook_import
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
@@ -71,7 +71,7 @@ def test_a_plugin_of_hooks_alone_is_switched_off_and_waits_as_a_source(person: P
     assert found.warnings == ()
     assert notes[0] == "lint@market: none of its hooks runs until you have approved it in the tray's menu."
     assert notes[-1] == "Until `hooktray connect x-code` no event reaches them."
-    assert "hooktray release x-code" in adopting.import_reminder(person.site, "x-code")
+    assert "hooktray import-hooks x-code --undo" in hook_import.import_reminder(person.site, "x-code")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -122,7 +122,7 @@ def test_a_plugin_that_would_lose_something_stays(person: Person, more: dict[str
     plugin(person, "lint", **more)
     before = tree(person.home)
 
-    with pytest.raises(HooktrayError, match="no hook of x-code can be adopted") as caught:
+    with pytest.raises(HooktrayError, match="no hook of x-code can be imported") as caught:
         person.adopt()
 
     assert f"lint@market stays: {why}" in caught.value.hint
@@ -169,7 +169,7 @@ def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person) -> None
         person.release()
     person.adopt()
 
-    with pytest.raises(HooktrayError, match="no hook of x-code can be adopted") as caught:
+    with pytest.raises(HooktrayError, match="no hook of x-code can be imported") as caught:
         person.adopt()
 
     assert "lint@market stays: it is switched off" in caught.value.hint

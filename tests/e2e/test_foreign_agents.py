@@ -104,9 +104,9 @@ def test_commands_show_who_is_not_guarded(plain: Plain, house: House, tmp_path: 
     assert "cursor: not supported yet, its tool calls are not guarded" in live.cli("status").stdout.decode()
     assert live.cli_json("status")[0]["unsupported"][0]["agent"] == "cursor"
     shown = "runs Hooktray's hooks for claude-code, and is not supported yet: its tool calls are not guarded"
-    assert f"cursor: {shown}" in live.cli("connections").stdout.decode()
+    assert f"cursor: {shown}" in live.cli("agents").stdout.decode()
     assert f"agent: cursor: {shown}" in live.cli("doctor", "--static").stdout.decode()
-    assert live.cli_json("connections")[-1] | {"heard": 0} == {
+    assert live.cli_json("agents")[-1] | {"heard": 0} == {
         "agent": "cursor",
         "line": "claude-code",
         "heard": 0,

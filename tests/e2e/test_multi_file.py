@@ -1,4 +1,4 @@
-"""Guards of more than one file, as people publish them, through a settings source, a `hooks:` entry and `adopt`."""
+"""Guards of several files, as people publish them, by a settings source, a `hooks:` entry and `import-hooks`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from live import Live
 from tray.app import build_catalog, open_stores
 from tray.approvals.checks import blocking_problem_of
 from tray.approvals.review import review
-from tray.connect import apply_connect
-from tray.connect import hook_import as adopting
+from tray.connect import apply_connect, hook_import
 from tray.connect.plan import Site
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
-WAYS = ("hooks", "source", "adopt")
+WAYS = ("hooks", "source", "import")
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,8 @@ class Project:
         apply_connect(
             site,
             "claude-code",
-            adopting.import_hooks(site, "claude-code", blocking_problem_of),
-            adopting.import_backups(site),
+            hook_import.import_hooks(site, "claude-code", blocking_problem_of),
+            hook_import.import_backups(site),
         )
 
     def verdict(self, line: str) -> str:
@@ -210,12 +209,12 @@ def test_a_module_that_is_missing_is_named_before_the_approval(project: Project,
     assert Path(project.shape.module).stem in project.live.cli_json("list")[0]["health"]
 
 
-def test_adopt_leaves_a_guard_whose_module_is_missing_where_it_is_and_says_why(project: Project) -> None:
+def test_import_leaves_a_guard_whose_module_is_missing_where_it_is_and_says_why(project: Project) -> None:
     (project.home / project.shape.module).unlink()
     before = {path: path.read_bytes() for path in project.home.rglob("*") if path.is_file()}
 
-    with pytest.raises(Exception, match="no hook in it can be adopted") as caught:
-        project.declare("adopt")
+    with pytest.raises(Exception, match="no hook in it can be imported") as caught:
+        project.declare("import")
 
     settings = project.home / ".claude" / "settings.json"
     assert Path(project.shape.module).stem in getattr(caught.value, "hint", "")

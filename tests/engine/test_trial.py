@@ -48,7 +48,7 @@ def test_a_grandparent_does_not_make_a_test() -> None:
     ("line", "ours", "is_test"),
     [
         ([("sh", "-c", "hooktray-relay x"), ("python3", "/venv/bin/hooktray", "doctor")], True, True),
-        ([("python3", "-m", "tray", "--home", "/h", "connections", "--try")], True, True),
+        ([("python3", "-m", "tray", "--home", "/h", "agents", "--try")], True, True),
         ([("python3", "/venv/bin/hooktray", "run")], True, True),  # the menu has a doctor, too
         ([("python3", "/venv/bin/hooktray", "doctor")], False, False),  # it only calls itself so
         ([("sh", "-c", "hooktray-relay x"), ("claude",)], True, False),

@@ -132,7 +132,7 @@ def test_the_user_is_notified_once_of_an_agent_without_support(herald: AlertServ
     assert (alert.cls, alert.urgency) == (AlertClass.INFORMATION, Urgency.NORMAL)
     assert alert.body == (
         "Cursor runs Hooktray's Claude Code hooks · Cursor is not supported yet: its tool calls are not guarded · "
-        "`hooktray connections` shows where"
+        "`hooktray agents` shows where"
     )
 
 

@@ -31,7 +31,8 @@ GOOD = (
     "llm: {base_url: 'https://llm.example.com/v1', model: small, api_key_env: K}",
     "protection: {allow: [hooktray pause]}",
     "{projects: {api: {note: {notify: false}}}, volume: 0.5, min_turn_seconds: 10, show_input: true}",
-    "{quiet_hours: {from: '22:00', to: '07:00', days: [mon]}, ask_on_desktop: {agents: [shelley]}, journal: {days: 1, rows: 100}}",
+    "{quiet_hours: {from: '22:00', to: '07:00', days: [mon]}, ask_on_desktop: {agents: [shelley]}}",
+    "{journal: {days: 1, rows: 100}}",
 )
 BAD = (
     "[]",

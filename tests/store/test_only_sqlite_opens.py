@@ -17,7 +17,7 @@ from tray.paths import locate
 PROGRAM = (audited.__file__,)
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 COMMANDS = (
-    "list", "status", "log", "stats", "export", "doctor", "doctor --static", "paths", "connections", "config check",
+    "list", "status", "log", "stats", "export", "doctor", "doctor --static", "paths", "agents", "config check",
 )  # fmt: skip
 PROMPT = {"session_id": "s-1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "/hooks doctor"}
 

@@ -34,7 +34,7 @@ from tray.store.trial_results import TrialResults
 from tray.text import first_line
 
 REMARK = "the trial after its approval: no agent was asked"
-ADOPTED = "adopted"  # the folder of hooks that were taken out of an agent's settings
+IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
 CAUSE_LIMIT = 300  # characters
 # What interpreters write about a module or file that is missing.
 MISSING_MODULE = re.compile(
@@ -43,7 +43,7 @@ MISSING_MODULE = re.compile(
 )
 LIST_FILE_REMEDY = phrase("name the missing file under `files:`, or install the package")
 SHOW_REMEDY = phrase("`{command}` shows all of it")
-EXPORT_REMEDY = phrase("`hooktray release {agent}` puts the hook back into the agent's settings")
+UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts the hook back into the agent's settings")
 
 log = logging.getLogger(__name__)
 
@@ -155,11 +155,11 @@ def _cause(cause: str, stderr: str) -> str:
 def _remedy(cause: str, stderr: str, hook: Hook, event: Event) -> str:
     show = say(SHOW_REMEDY, command=f"hooktray test {event.name} --agent {event.agent} --hook {hook.name}")
     remedy = say(LIST_FILE_REMEDY) if MISSING_MODULE.search(stderr) else remedies.remedy(cause, hook) or show
-    agent = adopted_from(hook)
-    return f"{remedy}; {say(EXPORT_REMEDY, agent=agent)}" if agent else remedy
+    agent = imported_from(hook)
+    return f"{remedy}; {say(UNDO_REMEDY, agent=agent)}" if agent else remedy
 
 
-def adopted_from(hook: Hook) -> str:
+def imported_from(hook: Hook) -> str:
     """The agent whose settings a hook was taken out of by `import-hooks`; "" for any other hook."""
     folder = Path(hook.source.path).parent
-    return folder.name if folder.parent.name == ADOPTED else ""
+    return folder.name if folder.parent.name == IMPORTED else ""

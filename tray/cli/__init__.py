@@ -18,7 +18,7 @@ from tray.paths import Paths, drop_foreign_runtime, locate
 # In the order in which somebody meets them; what is not named comes last.
 ORDER = (
     "run", "status", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny", "revoke", "connect",
-    "connections", "disconnect", "adopt", "release", "test", "doctor", "stats", "export", "replay", "autostart",
+    "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay", "autostart",
     "paths", "schema", "completion",
 )  # fmt: skip
 

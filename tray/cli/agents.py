@@ -1,4 +1,4 @@
-"""The commands that wire agents: connect, disconnect, adopt and release, which show each change, and connections."""
+"""The commands about agents: connect, disconnect and import-hooks, which show each change first, and agents."""
 
 from __future__ import annotations
 
@@ -71,8 +71,7 @@ def disconnect(
     yes: Yes = False,
 ) -> None:
     """Take our entries out of agents' settings again; untouched files get their old bytes back."""
-    from tray.connect import CONNECTORS, apply_disconnect
-    from tray.connect import hook_import as adopting
+    from tray.connect import CONNECTORS, apply_disconnect, hook_import
 
     site = agent_site(context, scope, workspace)
     names = _check_agents(agents) or [name for name in CONNECTORS if _is_connected(site, name)]
@@ -81,7 +80,7 @@ def disconnect(
 
     def one(name: str) -> None:
         plan = CONNECTORS[name].disconnect(site)
-        plan = replace(plan, notes=tuple(filter(None, (*plan.notes, adopting.import_reminder(site, name)))))
+        plan = replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
         _apply(name, plan, "disconnected", partial(apply_disconnect, site, name, plan), dry_run, yes)
 
     _each(names, one)
@@ -94,42 +93,29 @@ AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="Whose hooks.")]
 def import_hooks(
     context: typer.Context,
     agent: AgentName,
+    undo: Annotated[
+        bool, typer.Option("--undo", metavar="", help="Put imported hooks back into the agent's settings.")
+    ] = False,
     workspace: Workspace = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
     """Move your own hooks of an agent out of its settings and below Hooktray; they wait for your approval."""
     from tray.approvals.checks import blocking_problem_of
-    from tray.connect import apply_connect
-    from tray.connect import hook_import as adopting
+    from tray.connect import apply_connect, apply_disconnect, hook_import
 
     site = agent_site(context, "user", workspace)
-    plan = adopting.import_hooks(site, _check_agents([agent])[0], blocking_problem_of)
-    if _apply(
-        agent, plan, "adopted", partial(apply_connect, site, agent, plan, adopting.import_backups(site)), dry_run, yes
-    ):
-        test_imported(site, agent)
+    name, backups = _check_agents([agent])[0], hook_import.import_backups(site)
+    if undo:
+        plan = hook_import.undo_import(site, name)
+        _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan, backups), dry_run, yes)
+        return
+    plan = hook_import.import_hooks(site, name, blocking_problem_of)
+    if _apply(name, plan, "imported", partial(apply_connect, site, name, plan, backups), dry_run, yes):
+        test_imported(site, name)
 
 
-@app.command()
-def export_hooks(context: typer.Context, agent: AgentName, dry_run: DryRun = False, yes: Yes = False) -> None:
-    """Put adopted hooks back into the agent's settings."""
-    from tray.connect import apply_disconnect
-    from tray.connect import hook_import as adopting
-
-    site = agent_site(context, "user")
-    plan = adopting.undo_import(site, _check_agents([agent])[0])
-    _apply(
-        agent,
-        plan,
-        "released",
-        partial(apply_disconnect, site, agent, plan, adopting.import_backups(site)),
-        dry_run,
-        yes,
-    )
-
-
-@app.command(name="connections")
+@app.command(name="agents")
 def list_agents(
     context: typer.Context,
     as_json: Json = False,
@@ -158,7 +144,7 @@ def list_agents(
 
 
 def agent_site(context: typer.Context, scope: str = "", workspace: str = "") -> Site:
-    """Everything that connectors look at; `connections` gives no scope and so finds all."""
+    """Everything that connectors look at; `agents` gives no scope and so finds all."""
     from tray.app import agent_sites
 
     paths: Paths = context.obj
@@ -212,9 +198,9 @@ def _refuse_agents(name: str) -> None:
 
 
 def test_imported(site: Site, agent: str) -> None:
-    """Run each adopted hook that is approved already once on a test event; the others run when they are approved."""
+    """Run each imported hook that is approved already once on a test event; the others run when they are approved."""
     from tray.app import build_catalog, open_stores
-    from tray.app.trials import adopted_from, run_trial
+    from tray.app.trials import imported_from, run_trial
     from tray.model.hook import ApprovalState
 
     kept = open_stores(site.paths, migrate=not site.paths.database.exists())
@@ -222,7 +208,7 @@ def test_imported(site: Site, agent: str) -> None:
         found = build_catalog(site.paths, kept)
         found.refresh()
         ours = [
-            one for one in found.states if adopted_from(one.hook) == agent and one.state is ApprovalState.APPROVED
+            one for one in found.states if imported_from(one.hook) == agent and one.state is ApprovalState.APPROVED
         ]
         failures = [
             failure for one in ours if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]))

@@ -1,6 +1,6 @@
-"""Adopting: the user's own hooks leave an agent's settings and go on below us, as a source; `release` undoes it.
+"""Importing: the user's own hooks leave an agent's settings and go on below us, as a source; `--undo` puts them back.
 
-They are kept as they were written in <config>/adopted/AGENT/, in a file that hooktray.yaml then names for that agent.
+They are kept as they were written, in <config>/imported/AGENT/, in a file that hooktray.yaml names for that agent.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ IMPORTERS: dict[str, HookImporter] = {
 
 def import_backups(site: Site) -> Backups:
     """What the settings said before, apart from what `connect` wrote there."""
-    return Backups(site.paths.state / "adoptions")
+    return Backups(site.paths.state / "imports")
 
 
 def import_path(site: Site, agent: str) -> Path:
     """Where they are meanwhile; the file is called as the agent's own."""
     name = "settings.json" if agent == "claude-code" else "shell_hooks.yaml"
-    return site.paths.config.parent / "adopted" / agent / name
+    return site.paths.config.parent / "imported" / agent / name
 
 
 def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
@@ -74,15 +74,15 @@ def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
     path = resolve_links(shown)
     now, kept = read_state(path), read_state(aside)
     if kept is not None:
-        hint = f"`hooktray release {agent}` puts them back first"
-        raise HooktrayError(f"{aside}: holds hooks that were adopted before", hint=hint)
+        hint = f"`hooktray import-hooks {agent} --undo` puts them back first"
+        raise HooktrayError(f"{aside}: holds hooks that were imported before", hint=hint)
     text = now.text if isinstance(now, File) else b""
     nothing: Extracted = b"", b"", 0, []
     stays, goes, moved, why = nothing if is_blank(text) else one.extract(site, text, path, aside, problem)
     if not isinstance(now, File) or not (moved or why):
-        raise HooktrayError(f"{path}: no hook of yours is in it", hint="there is nothing to adopt")
+        raise HooktrayError(f"{path}: no hook of yours is in it", hint="there is nothing to import")
     if not moved:
-        raise HooktrayError(f"{path}: no hook in it can be adopted", hint="; ".join(dict.fromkeys(why)))
+        raise HooktrayError(f"{path}: no hook in it can be imported", hint="; ".join(dict.fromkeys(why)))
     after = File(text=stays, mode=now.mode)
     changes = [
         FileChange(path=aside, before=None, after=File(text=goes)),
@@ -93,7 +93,7 @@ def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
     hooks = "hook" if moved == 1 else "hooks"
     said.append(
         f"{moved} {hooks} moved; none runs until you have approved it in the tray's menu. Each then runs once on a "
-        f"test event; `hooktray release {agent}` puts all of them back."
+        f"test event; `hooktray import-hooks {agent} --undo` puts all of them back."
     )
     if not one.relay_entries(site):
         said.append(f"Until `hooktray connect {agent}` no event reaches them.")
@@ -111,7 +111,9 @@ def undo_import(site: Site, agent: str) -> Plan:
     path, own = resolve_links(shown), read_state(aside)
     now, moved = read_state(path), book.get(aside)
     if not isinstance(own, File):
-        raise HooktrayError(f"{aside}: there is nothing to put back", hint=f"`hooktray adopt {agent}` comes first")
+        raise HooktrayError(
+            f"{aside}: there is nothing to put back", hint=f"`hooktray import-hooks {agent}` comes first"
+        )
     if away and away.after == now and moved and moved.after == own:
         after = away.before
     else:
@@ -126,10 +128,10 @@ def undo_import(site: Site, agent: str) -> Plan:
 
 
 def import_reminder(site: Site, agent: str) -> str:
-    """What somebody who disconnects should know of adopted hooks; "" when there are none."""
+    """What somebody who disconnects should know of imported hooks; "" when there are none."""
     there = agent == import_x_code.AGENT and import_x_code.imported_plugins(site)
     if there or (agent in IMPORTERS and import_path(site, agent).exists()):
-        return f"Your adopted hooks hear nothing then; `hooktray release {agent}` puts them back."
+        return f"Your imported hooks hear nothing then; `hooktray import-hooks {agent} --undo` puts them back."
     return ""
 
 

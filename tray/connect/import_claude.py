@@ -23,7 +23,7 @@ def extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: Fi
     """What stays, what goes, how many handlers go, and for each that stays why."""
     sheet = JsonText(text, str(path))
     if sheet.first_comment_line or sheet.value.get("disableAllHooks") is True:
-        hint = "`hooktray connections` says why"
+        hint = "`hooktray agents` says why"
         raise HooktrayError(f"{path}: Claude Code runs none of its hooks as it stands", hint=hint)
     groups, gone, why = _sorted(sheet, import_path, problem)
     return remove_handlers(sheet, gone), add_groups(JsonText(b"{\n}\n", str(import_path)), groups), len(gone), why

@@ -37,7 +37,7 @@ def import_hooks(site: Site, problem: FindProblem) -> Plan:
     stays = tuple(f"{name} stays: {why}." for name, _, why in found if why)
     if not moved:
         why = "; ".join(stays).rstrip(".") or f"no plugin is named in {x_code.registry_path(site)}"
-        raise HooktrayError("no hook of x-code can be adopted", hint=why)
+        raise HooktrayError("no hook of x-code can be imported", hint=why)
     shown, text = x_code.settings_path(site), _sources(site)
     path = resolve_links(shown)
     now = read_state(path)
@@ -55,7 +55,7 @@ def undo_import(site: Site, backups: Backups) -> Plan:
     """Switch them on again: the old bytes if nobody edited since, else just what we wrote."""
     there = imported_plugins(site)
     if not there:
-        raise HooktrayError("there is nothing to put back", hint=f"`hooktray adopt {AGENT}` comes first")
+        raise HooktrayError("there is nothing to put back", hint=f"`hooktray import-hooks {AGENT}` comes first")
     shown = x_code.settings_path(site)
     path = resolve_links(shown)
     now, kept = read_state(path), backups.get(path)
@@ -67,7 +67,7 @@ def undo_import(site: Site, backups: Backups) -> Plan:
 
 
 def imported_plugins(site: Site) -> dict[str, Path]:
-    """The plugins that hooktray.yaml names as `adopt` writes them, by their name."""
+    """The plugins that hooktray.yaml names as `import-hooks` writes them, by their name."""
     cache = x_code.plugins_folder(site) / "cache"
     found = {}
     for entry in items(_sources(site), str(site.paths.config), "sources"):
@@ -79,7 +79,7 @@ def imported_plugins(site: Site) -> dict[str, Path]:
 
 
 def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> str:
-    """Why a plugin cannot be adopted; "" when it can."""
+    """Why a plugin cannot be imported; "" when it can."""
     manifest = next((folder / one for one in MANIFESTS if (folder / one).is_file()), None)
     if manifest is None:
         return f"no plugin is in {folder}"

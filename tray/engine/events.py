@@ -10,12 +10,8 @@ from tray.dialects.recognition import RecognisedCaller
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, Event, EventKind, RelayRequest
 
 TEST_COMMANDS = ("test",)  # starts relays itself
-PROBE_COMMANDS = (
-    "connect",
-    "connections",
-    "doctor",
-    "run",
-)  # start agents' lines, maybe by a shell; the menu has a doctor
+# These start agents' lines, maybe by a shell; the menu has a doctor.
+PROBE_COMMANDS = ("agents", "connect", "doctor", "run")
 
 
 def parse_event(request: RelayRequest, version: int, payload: Payload | None = None) -> Event:

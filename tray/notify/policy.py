@@ -283,7 +283,7 @@ def unsupported_agent(agent: str, line: str, cause: SkipReason, rules: Rules = N
             (
                 say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
                 say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
-                say("`hooktray connections` shows where"),
+                say("`hooktray agents` shows where"),
             )
         )
     return _own_alert(AlertClass.INFORMATION, body, rules, about=agent, urgency=Urgency.NORMAL)

@@ -56,9 +56,8 @@ def _has_built_name(texts: Sequence[str], verbs: frozenset[str]) -> bool:
     if told in verbs and (first.startswith(("$", "`")) or PurePath(first).name in ("tray", "hook")):
         return True
     name = PurePath(first).name
-    return (
-        "hooktray" in name and name not in HOOKTRAY_PROGRAMS and bool(verbs & set(re.split(r"\W|_", " ".join(texts))))
-    )
+    words = {word for text in texts for pattern in (r"\W|_", r"[^\w-]") for word in re.split(pattern, text)}
+    return "hooktray" in name and name not in HOOKTRAY_PROGRAMS and bool(verbs & words)
 
 
 def _passes_verb(texts: Sequence[str], program: str, verbs: frozenset[str]) -> bool:

@@ -27,13 +27,13 @@ from tray.shell.split import TOO_LONG, HereDocument, ShellWord, parse, substitut
 DEPTH = 5
 
 
-PROTECTED_VERBS = word_set("adopt approve connect deny disconnect off pause release revoke")
+PROTECTED_VERBS = word_set("approve connect deny disconnect import-hooks off pause revoke")
 WRAPPERS = word_set(
     "! builtin command do doas elif else env exec if ionice nice nohup setsid stdbuf sudo then time timeout until "
     "while {"
 )
 ALLOWED_VERBS = word_set(
-    "check config connections doctor export help list log on paths replay schema stats status test why"
+    "agents check config doctor export help list log on paths replay schema stats status test why"
 )
 SHELLS = word_set(
     "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "

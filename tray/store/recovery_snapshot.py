@@ -10,7 +10,12 @@ from tray.store.copies import Bundle, Copies, DamagedError
 
 COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
 RECORDS_SIZE = 4 * 1024 * 1024
-RECORDS = ("connections", "adoptions", "last-good.yaml", "welcomed")  # what `connect` and `adopt` wrote, and ours
+RECORDS = (
+    "connections",
+    "imports",
+    "last-good.yaml",
+    "welcomed",
+)  # what `connect` and `import-hooks` wrote, and ours
 
 Stamp = tuple[int, int, int]
 
