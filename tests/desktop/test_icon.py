@@ -40,7 +40,7 @@ NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=
     ],
 )
 def test_the_choice_on_linux(bus: bool, watcher: bool, look: XScreen, choice: IconBackend) -> None:
-    assert choose_backend(bus=bus, watcher=watcher, look=look) is choice
+    assert choose_backend(bus=bus, watcher=watcher, screen=look) is choice
 
 
 @pytest.fixture

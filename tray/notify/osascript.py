@@ -1,4 +1,4 @@
-"""The way to a Mac's desktop for a program that is no app bundle: osascript, which gets every word as an argument."""
+"""The back end on a Mac for a program that is no app bundle: osascript, which gets every word as an argument."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OsascriptBackend:
             raise NotifierError(error.decode("utf-8", "replace").strip() or f"exit {process.returncode}")
 
     async def withdraw(self, key: str) -> None:
-        """It has no handle on what it has shown."""
+        """It has no handle on the alerts that it showed."""
 
     async def server_state(self) -> ServerState:
         return ServerState()
