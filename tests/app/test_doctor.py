@@ -404,11 +404,11 @@ def test_a_connected_agents_own_line_is_tried_and_children_are_listed(running: L
 
     assert done.returncode == 0, done.stdout
     assert found["agent"]["name"] == "claude-code"
-    assert ", firing, last heard of: 2" in found["agent"]["said"]
+    assert ", firing, last heard of: 2" in found["agent"]["message"]
     ours = [row for row in running.log() if row["session"].startswith(PROBE_PREFIX)]
     assert [row["test"] for row in ours] == [True]  # it counts for nothing: statistics, matchers, "last heard of"
     assert found["background"]["remedy"].startswith("kill -- -")
-    assert found["tray"]["said"].startswith("running")
+    assert found["tray"]["message"].startswith("running")
     assert found["icon"]["health"] == "attention"
     assert found["hook"]["health"] == "ok"
 
