@@ -173,14 +173,14 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
 
     rows = by_agent(running, "--try")
 
-    stand = {agent: (row["connected"], row["firing"], row["heard"]) for agent, row in rows.items()}
+    stand = {agent: (row["connected"], row["firing"], row["last_event"]) for agent, row in rows.items()}
     assert stand == dict.fromkeys(CONNECTORS, (True, True, None))
     assert [row["missing"] for row in rows.values()] == [[]] * 4
     assert all("never heard of" in row["advice"][-1] for row in rows.values())
     assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
     examined = examination(running)
     assert {name: one["health"] for name, one in examined.items()} == dict.fromkeys(CONNECTORS, "attention")
-    assert all(", firing, last heard of: never" in one["said"] for one in examined.values())
+    assert all(", firing, last heard of: never" in one["message"] for one in examined.values())
 
 
 SWITCHES = {
@@ -207,7 +207,7 @@ def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(runni
         assert (rows[agent]["firing"], rows[agent]["problem"]) == (False, "")
         assert advice in rows[agent]["advice"][0]
         assert "never heard of" not in str(rows[agent]["advice"])
-        assert "not trusted, not firing" in examined[agent]["said"]
+        assert "not trusted, not firing" in examined[agent]["message"]
         assert (examined[agent]["health"], advice in examined[agent]["remedy"]) == ("attention", True)
     assert rows["shelley"]["firing"] is True
     told = running.cli("agents").stdout.decode().splitlines()
@@ -343,7 +343,7 @@ def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
     running.wait_log(1)
 
     row = by_agent(running)["claude-code"]
-    assert row["heard"] is not None
+    assert row["last_event"] is not None
     assert row["firing"] is None
     assert row["advice"] == []
 

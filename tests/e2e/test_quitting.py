@@ -106,8 +106,8 @@ def plain(tmp_path: Path) -> Iterator[Plain]:
 
 @pytest.fixture(params=RELAYS)
 def way(request: pytest.FixtureRequest) -> str:
-    if request.param == "native" and (trouble := relay_program.problem()):
-        pytest.skip(trouble)
+    if request.param == "native" and (problem := relay_program.problem()):
+        pytest.skip(problem)
     return str(request.param)
 
 

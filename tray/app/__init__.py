@@ -56,14 +56,14 @@ def open_stores(
     *,
     migrate: bool,
     offline: bool = False,
-    trouble: Callable[[str], None] = log.warning,
+    warn: Callable[[str], None] = log.warning,
     limits: Callable[[], RetentionLimits] = RetentionLimits,
 ) -> Stores:
     """`limits`: how much the journal keeps; only the tray's deletes anything."""
     database = open_db(paths.database, migrate=migrate)
     return Stores(
         database=database,
-        journal=Journal(database, offline=offline, warn=trouble, retention=Retention(limits)),
+        journal=Journal(database, offline=offline, warn=warn, retention=Retention(limits)),
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),

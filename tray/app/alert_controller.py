@@ -35,7 +35,7 @@ from tray.notify.throttled import ThrottledQueue
 from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
-WAY = "notification"
+CHANNEL = "notification"
 TRIALS = 20  # failed trials that can be undone
 
 Post = Callable[[Callable[[], None]], None]
@@ -179,7 +179,7 @@ class AlertController:
         question = next((one for one in self.questions.open if one.id == alert.about), None)
         match button:
             case Button.ALLOW | Button.DENY:
-                self.answer(alert.about, button is Button.ALLOW, WAY)
+                self.answer(alert.about, button is Button.ALLOW, CHANNEL)
             case Button.SNOOZE:
                 self.snooze(SNOOZE)
             case Button.UNDO:

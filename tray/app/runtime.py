@@ -117,7 +117,7 @@ class App:
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
         self._background = BackgroundProcesses()
         self._stores = open_stores(
-            paths, migrate=True, trouble=self._journal_problem, limits=lambda: journal_limits(self._catalog)
+            paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self._catalog)
         )
         self._catalog = build_catalog(paths, self._stores)
         self._watch = FileWatch(self._loop.loop, self._changed)

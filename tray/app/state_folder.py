@@ -114,8 +114,8 @@ class StateFolder:
 
     def _lock(self, path: Path, *, required: bool = True) -> bool:
         """Whether the lock of the file at the path is ours now. It may have been deleted while we took it."""
-        held = self._locks.get(path)
-        if held is not None and _is_at_its_path(held, path):
+        current = self._locks.get(path)
+        if current is not None and _is_at_its_path(current, path):
             return True
         lock = FileLock(path, thread_local=False)
         try:
@@ -129,8 +129,8 @@ class StateFolder:
         if not _is_at_its_path(lock, path):
             lock.release()
             return False
-        if held is not None:
-            held.release()
+        if current is not None:
+            current.release()
         self._locks[path] = lock
         return True
 

@@ -53,9 +53,9 @@ class OsascriptBackend:
 def arguments(program: str, alert: Alert) -> list[str]:
     """The whole command line."""
     lines = [word for line in SCRIPT for word in ("-e", line)]
-    return [program, *lines, *(_word(text) for text in (alert.title or APP, alert.body or " "))]
+    return [program, *lines, *(_argument(text) for text in (alert.title or APP, alert.body or " "))]
 
 
-def _word(text: str) -> str:
+def _argument(text: str) -> str:
     """osascript would read a leading "-" as an option of its own."""
     return f" {text}" if text.startswith("-") else text

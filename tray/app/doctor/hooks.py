@@ -64,9 +64,9 @@ def _remedy(one: HookState) -> str:
 def _approved(context: CheckContext, one: ApprovedHook) -> list[CheckResult]:
     """At least one line for each hook in force."""
     found = [*_event(one), *_prompt(context, one), *_withheld(context, one)]
-    trouble = start_problem(context.stores.copies, one)
-    if trouble:
-        found.append(broken("hook", one.hook.name, trouble, remedies.remedy(trouble, one.hook)))
+    problem = start_problem(context.stores.copies, one)
+    if problem:
+        found.append(broken("hook", one.hook.name, problem, remedies.remedy(problem, one.hook)))
     elif not one.hook.enabled:
         message = "switched off by its own `enabled: false`"
         found.append(attention("hook", one.hook.name, message, f"write `enabled: true` in {one.hook.source}"))
