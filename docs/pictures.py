@@ -96,9 +96,8 @@ def question(name: str) -> None:
         event = {"session_id": "s", "cwd": "/home/you/web", "hook_event_name": "Notification", "message": "Ready"}
         live.relay("claude-code", "Notification", event)
         place.wait_notification(lambda one: one.body == "Ready")
-        live.relay(
-            "claude-code", "UserPromptSubmit", {**event, "hook_event_name": "UserPromptSubmit", "prompt": "go"}
-        )
+        prompt = {**event, "hook_event_name": "UserPromptSubmit", "prompt": "go"}
+        live.relay("claude-code", "UserPromptSubmit", prompt)
         place.wait(lambda: not place.screen.named("Xfce4-notifyd"), what="the first one goes")
         request = {
             "session_id": "t",

@@ -158,7 +158,7 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
 
 def test_a_signal_ends_a_headless_tray_that_waits_for_nothing() -> None:
     code = (
-        "import signal; from tray.desktop.headless import Headless; icon = Headless('');"
+        "import signal; from tray.desktop.headless import HeadlessIcon; icon = HeadlessIcon('');"
         "signal.signal(signal.SIGTERM, lambda *_: icon.stop()); print('up', flush=True); icon.run()"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:

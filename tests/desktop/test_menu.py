@@ -567,15 +567,17 @@ approvals = st.builds(
     removed=st.booleans(),
     missing=st.booleans(),
 )
+questions = st.builds(MenuQuestion, id=texts, agent=texts, project=texts, what=texts)
+requests = st.builds(MenuRequest, id=texts, what=texts, who=texts, done=st.booleans())
+hooks = st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans())
+pauses = st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts)
 words = st.sampled_from(CLASSES) | texts
 states = st.builds(
     MenuState,
     now=st.floats(),
     enabled=st.booleans(),
     paused_until=moments,
-    partial_pauses=st.lists(
-        st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts), max_size=3
-    ).map(tuple),
+    partial_pauses=st.lists(pauses, max_size=3).map(tuple),
     muted=st.booleans(),
     agents=st.integers(0, 10**6),
     running=texts,
@@ -583,13 +585,9 @@ states = st.builds(
     problem=texts,
     incident=texts,
     recent=st.lists(records, max_size=12).map(tuple),
-    questions=st.lists(st.builds(MenuQuestion, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(
-        tuple
-    ),
+    questions=st.lists(questions, max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),
-    requests=st.lists(st.builds(MenuRequest, id=texts, what=texts, who=texts, done=st.booleans()), max_size=8).map(
-        tuple
-    ),
+    requests=st.lists(requests, max_size=8).map(tuple),
     connections=st.lists(
         st.builds(
             MenuAgent,
@@ -606,9 +604,7 @@ states = st.builds(
         ),
         max_size=4,
     ).map(tuple),
-    hooks=st.lists(st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans()), max_size=22).map(
-        tuple
-    ),
+    hooks=st.lists(hooks, max_size=22).map(tuple),
     alerts=st.builds(
         AlertsState,
         muted_classes=st.frozensets(words, max_size=4),

@@ -124,13 +124,11 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
         return
-    table(
-        ("hook", "event", "runs", "state", "source"),
-        [
-            (row["name"], row["event"], row["runs"], _state_text(row), _short_source(row["source"], paths))
-            for row in rows
-        ],
-    )
+    cells = [
+        (row["name"], row["event"], row["runs"], _state_text(row), _short_source(row["source"], paths))
+        for row in rows
+    ]
+    table(("hook", "event", "runs", "state", "source"), cells)
 
 
 def print_waiting(catalog: HookCatalog) -> None:

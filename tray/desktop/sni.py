@@ -106,9 +106,8 @@ class SniIcon:
         self._main.stop()
 
     async def _start(self) -> bool:
-        bus = self._bus = wait_when_full(
-            await MessageBus(bus_address=self._address, auth_timeout=START_TIMEOUT).connect()
-        )
+        connecting = MessageBus(bus_address=self._address, auth_timeout=START_TIMEOUT).connect()
+        bus = self._bus = wait_when_full(await connecting)
         self._watching = self._loop.create_task(self._watch(bus))
         try:
             return await self._export(bus)

@@ -85,8 +85,5 @@ def _disconnecting(one: MenuAgent, key: str) -> Iterator[Item]:
 
 def _writing(key: str, agent: str, digest: str) -> Item:
     shown = clean(digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
-    return click(
-        f"{key}/{id_part(digest)}",
-        say("Write what was shown: {digest}", digest=shown),
-        ApplyConnection(agent, digest),
-    )
+    text = say("Write what was shown: {digest}", digest=shown)
+    return click(f"{key}/{id_part(digest)}", text, ApplyConnection(agent, digest))

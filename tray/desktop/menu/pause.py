@@ -89,6 +89,5 @@ def _session(agent: str, session: str, project: str) -> Item:
 
 
 def _lengths(key: str, agent: str = "", session: str = "") -> Items:
-    return tuple(
-        click(f"{key}/{word}", say(text), PauseHooks(seconds, agent, session)) for word, text, seconds in LENGTHS
-    )
+    lengths = ((f"{key}/{word}", say(text), seconds) for word, text, seconds in LENGTHS)
+    return tuple(click(id, text, PauseHooks(seconds, agent, session)) for id, text, seconds in lengths)

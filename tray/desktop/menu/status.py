@@ -39,9 +39,7 @@ def _default_text(state: MenuState) -> str:
     parts = []
     if state.agents:
         parts.append(count("{n} agent", "{n} agents", state.agents))
-    silent = [
-        one.name for one in state.connections if one.connected and (one.trusted is False or one.firing is False)
-    ]
+    silent = [one.name for one in state.connections if one.connected and False in (one.trusted, one.firing)]
     if silent:
         parts.append(say("{agent} is not firing", agent=clean(", ".join(silent), 30)))
     if state.failing_hooks:
