@@ -1,4 +1,4 @@
-"""The examination inside the tray: whose hooks are in trouble, in short, and the whole of it as a file."""
+"""The doctor inside the tray: which hooks fail, in short, and the full report as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broken hook is news once an hour for each cause, with the cure in the words."""
+"""A broken hook is announced once an hour for each cause, with the remedy in the text."""
 
 from __future__ import annotations
 

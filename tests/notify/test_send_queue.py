@@ -26,7 +26,7 @@ LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 
 
 class Stage:
-    """An announcer with everything it needs, on a loop in a thread of its own."""
+    """A queue with everything it needs, on a loop in a thread of its own."""
 
     def __init__(self, timeout: float = 5.0) -> None:
         self.loop = asyncio.new_event_loop()

@@ -43,7 +43,7 @@ MISSING_MODULE = re.compile(
 )
 LIST_FILE_REMEDY = phrase("name the missing file under `files:`, or install the package")
 SHOW_REMEDY = phrase("`{command}` shows all of it")
-UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts the hook back into the agent's settings")
+UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts it back into the agent's settings")
 
 log = logging.getLogger(__name__)
 

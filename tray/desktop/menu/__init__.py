@@ -124,7 +124,7 @@ def menu(state: MenuState) -> Items:
         separator("line/switch"),
         check("enabled", say("Hooks enabled"), state.enabled, ToggleSwitch()),
         pause(state),
-        separator("line/news"),
+        separator("line/recent"),
         recent(state),
         questions(state),
         approvals(state),

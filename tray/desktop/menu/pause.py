@@ -50,7 +50,7 @@ def _rows(state: MenuState) -> Items:
 def _partial_pauses(state: MenuState) -> list[Item]:
     return deduplicate(
         label(
-            child_id("pause/lull", one.agent, one.session),
+            child_id("pause/partial", one.agent, one.session),
             say("{name} is paused until {time}", name=_name(one), time=clock(one.until, state.now)),
         )
         for one in state.partial_pauses
