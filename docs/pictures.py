@@ -44,8 +44,8 @@ def main() -> None:
 
 def states(dark: bool, ground: str, ink: str) -> Image.Image:
     """Each state in the sizes of panels, in the tone that this ground gets, and in the one for any ground."""
-    sheet = Image.new("RGB", (PAD + CELL * len(IconState), 152), ground)
-    pen, font = ImageDraw.Draw(sheet), ImageFont.truetype(FONT, 14)
+    image = Image.new("RGB", (PAD + CELL * len(IconState), 152), ground)
+    pen, font = ImageDraw.Draw(image), ImageFont.truetype(FONT, 14)
     for column, state in enumerate(IconState):
         x = PAD + CELL * column
         pen.text((x, 10), state.value, fill=ink, font=font)
@@ -53,9 +53,9 @@ def states(dark: bool, ground: str, ink: str) -> Image.Image:
             left = x
             for size in SIZES:
                 picture = draw(state, size, dark=tone)
-                sheet.paste(picture, (left, 36 + 56 * row + 48 - size), picture)
+                image.paste(picture, (left, 36 + 56 * row + 48 - size), picture)
                 left += size + 8
-    return sheet
+    return image
 
 
 def menu(name: str) -> None:
@@ -93,12 +93,13 @@ def question(name: str) -> None:
     """What Xfce's server shows when an agent wants to run something."""
     with desk(name, (760, 300), panel=None, notifications="xfce4") as place, tempfile.TemporaryDirectory() as folder:
         live = Live.fresh(place, Path(folder), configuration={"ask_on_desktop": {"agents": ["claude-code"]}})
-        news = {"session_id": "s", "cwd": "/home/you/web", "hook_event_name": "Notification", "message": "Ready"}
-        live.relay("claude-code", "Notification", news)
+        event = {"session_id": "s", "cwd": "/home/you/web", "hook_event_name": "Notification", "message": "Ready"}
+        live.relay("claude-code", "Notification", event)
         place.wait_notification(lambda one: one.body == "Ready")
-        live.relay("claude-code", "UserPromptSubmit", {**news, "hook_event_name": "UserPromptSubmit", "prompt": "go"})
+        prompt = {**event, "hook_event_name": "UserPromptSubmit", "prompt": "go"}
+        live.relay("claude-code", "UserPromptSubmit", prompt)
         place.wait(lambda: not place.screen.named("Xfce4-notifyd"), what="the first one goes")
-        wish = {
+        request = {
             "session_id": "t",
             "cwd": "/home/you/api",
             "hook_event_name": "PermissionRequest",
@@ -106,7 +107,7 @@ def question(name: str) -> None:
         }
         relay = place.start(live.relay_argv("claude-code", "PermissionRequest"), stdin=subprocess.PIPE)
         assert relay.stdin
-        relay.stdin.write(json.dumps({**wish, "tool_input": {"command": "rm -rf build"}}).encode())
+        relay.stdin.write(json.dumps({**request, "tool_input": {"command": "rm -rf build"}}).encode())
         relay.stdin.close()
         (box,) = place.wait(lambda: place.screen.named("Xfce4-notifyd"), what="the question is shown")
         place.wait(lambda: len(buttons(place.screen.image(box))) == 3, what="its buttons are drawn")

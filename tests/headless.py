@@ -20,10 +20,10 @@ def start(home: str, environment: Mapping[str, str] = ENVIRONMENT) -> subprocess
     return subprocess.Popen(argv, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
 
 
-def is_open(door: Path) -> bool:
+def is_open(path: Path) -> bool:
     """Whether somebody answers there."""
     try:
-        sockets.connect(door, 1.0)[0].close()
+        sockets.connect(path, 1.0)[0].close()
     except (OSError, IpcError):
         return False
     return True

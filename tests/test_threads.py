@@ -58,13 +58,13 @@ def test_a_chore_that_is_done_is_let_go_though_none_comes_after_it() -> None:
         def use(self) -> None:
             pass
 
-    chores = WorkQueue("chores")
+    work = WorkQueue("work")
     kept = weakref.WeakSet([large := Large()])
-    chores.post(large.use)
+    work.post(large.use)
     del large
 
     deadline = time.monotonic() + 20
     while kept and time.monotonic() < deadline:
         threading.Event().wait(0.01)
     assert not kept
-    chores.close()
+    work.close()

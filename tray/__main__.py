@@ -19,9 +19,8 @@ def main() -> int:
     if argv[:1] == ["once"]:
         from tray.own_environment import strip_environment
 
-        environment = strip_environment(
-            os.environ
-        )  # before anything else is imported: libraries look there as they are
+        # Before anything else is imported: libraries read the environment when they are imported.
+        environment = strip_environment(os.environ)
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)
@@ -33,7 +32,7 @@ def main() -> int:
 
 
 def _home(argv: list[str]) -> tuple[list[str], list[str]]:
-    """The option that says where everything is, as two words, and what stands behind it."""
+    """The option --home as two words, and the words after it."""
     if argv[:1] == ["--home"]:
         return argv[:2], argv[2:]
     if argv and argv[0].startswith("--home="):

@@ -1,7 +1,7 @@
-"""Makes a dbus-fast connection wait while its socket is full, where the library would give the connection up.
+"""Makes a dbus-fast connection wait while its socket is full, where the library would drop the connection.
 
 Its writer takes EAGAIN for the end of the connection (python-dbus-next issue 153, inherited), and the pictures of a
-tray icon are large enough to fill a socket. A send that "sent nothing" is something it knows how to go on from.
+tray icon are large enough to fill a socket. After a send that "sent nothing" it goes on by itself.
 """
 
 from __future__ import annotations

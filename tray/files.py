@@ -1,4 +1,4 @@
-"""Files as bytes and by identity, where every call of the system counts: on the way to an answer."""
+"""Files as bytes and by identity, with few system calls: an answer waits for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def identity(path: str | os.PathLike[str]) -> Identity | None:
 
 
 def content(path: str) -> bytes:
-    """All of it; OSError as from open(). Path.read_bytes asks the system for twice as much."""
+    """All of it; OSError as from open(). Path.read_bytes makes twice as many system calls."""
     opened = os.open(path, FLAGS)
     try:
         pieces = []

@@ -183,7 +183,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
 
     started = time.monotonic()
     paths = call.paths
-    kept = open_stores(paths, migrate=False, offline=True, trouble=log.warning)
+    kept = open_stores(paths, migrate=False, offline=True, warn=log.warning)
     committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could say so

@@ -1,4 +1,4 @@
-"""Where configuration, state, logs and the door live, and that these folders are ours alone."""
+"""Where configuration, state, logs and the socket are, and that these folders belong to the user only."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Paths:
 
     @property
     def relay_options(self) -> tuple[str, str]:
-        """The words that lead a relay here, whatever an agent's environment says."""
+        """The options that lead a relay here, whatever an agent's environment says."""
         return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
 
     def prepare(self) -> None:
@@ -70,7 +70,7 @@ def locate(home: str | None = None) -> Paths:
 
 
 def unwritable_error(folder: Path, error: OSError) -> HooktrayError:
-    """For a folder of ours that is there, and in which nothing can be made."""
+    """For a folder of ours in which nothing can be made."""
     return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=WRITABLE)
 
 

@@ -1,4 +1,4 @@
-"""The threads that others share, an asyncio loop and a queue for chores, and the signals that the tray ends."""
+"""The shared threads, an asyncio loop and a work queue, and the signals that the tray ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def reduce_latency() -> None:
-    """A thread that computes holds an answer up for no longer, at each of its few waits; nor do collections."""
+    """Shorten what computing threads and garbage collections delay an answer."""
     sys.setswitchinterval(0.0001)
     gc.set_threshold(5000, 20, 20)
 
@@ -49,35 +49,35 @@ class WorkQueue:
 
     def __init__(self, name: str) -> None:
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def post(self, work: Callable[[], None]) -> None:
         self._queue.put(work)
 
     def close(self, timeout: float = 5.0) -> None:
-        """Finish what was given, then end; gives up waiting after `limit` seconds."""
+        """Finish what was given, then end; gives up waiting after `timeout` seconds."""
         self._queue.put(None)
         self._thread.join(timeout)
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while (work := self._queue.get()) is not None:
             try:
                 work()
-            except Exception:  # a chore that fails is our bug; the next one still gets its turn
-                log.exception("a chore failed")
+            except Exception:  # work that fails is our bug; the next one still runs
+                log.exception("work in the queue failed")
             del work  # may hold much, and the next one may be far
 
 
 class ThrottledCall:
-    """Has `work` done at most once in so many seconds; of the calls in between, one is done when they are over."""
+    """Runs `work` at most once in so many seconds; of the calls in between, one runs when they are over."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None], seconds: float) -> None:
         self._loop = loop
         self._work = work
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._free = 0.0  # when it may be done again
+        self._free = 0.0  # when it may run again
         self._waiting = False
 
     def request(self) -> None:
@@ -89,23 +89,23 @@ class ThrottledCall:
             self._waiting = left > 0
             self._free = max(now, self._free) + self._seconds
         if left > 0:
-            self._loop.call_soon_threadsafe(self._loop.call_later, left, self._late)
+            self._loop.call_soon_threadsafe(self._loop.call_later, left, self._run_late)
         else:
             self._work()
 
     def record_cost(self, seconds: float) -> None:
-        """What the work took, wherever it was done: more than a fiftieth of the time it shall not have."""
+        """What the work took, wherever it ran: it must not use more than a fiftieth of the time."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + 50 * seconds)
 
-    def _late(self) -> None:
+    def _run_late(self) -> None:
         with self._lock:
             self._waiting = False
         self._work()
 
 
 class StopSignal:
-    """Readable once the tray ends: whoever polls it lets go."""
+    """Readable once the tray ends: threads that poll it stop waiting."""
 
     def __init__(self) -> None:
         self._end, self._ours = socket.socketpair()

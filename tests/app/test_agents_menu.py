@@ -60,9 +60,9 @@ def desk() -> Desk:
 def agents(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
-    wiring = ConnectService(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
+    service = ConnectService(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
     return AgentsMenu(
-        wiring, spawn=desk.at_once, changed=desk.changed, inform=lambda title, text: desk.told.append((title, text))
+        service, spawn=desk.at_once, changed=desk.changed, inform=lambda title, text: desk.told.append((title, text))
     )
 
 

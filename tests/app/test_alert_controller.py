@@ -51,9 +51,9 @@ def test_details_of_an_event_whose_hooks_still_run_are_opened_when_they_have_end
     assert bench.opened == [ended.id, ended.id]
 
 
-@pytest.mark.parametrize("way", ["tray", "page", TERMINAL])
-def test_what_was_switched_off_is_taken_back_by_the_alert_that_says_so(bench: Bench, way: str) -> None:
-    bench.controls.set_enabled(False, way)
+@pytest.mark.parametrize("channel", ["tray", "page", TERMINAL])
+def test_what_was_switched_off_is_taken_back_by_the_alert_that_says_so(bench: Bench, channel: str) -> None:
+    bench.controls.set_enabled(False, channel)
     assert bench.last.cls is AlertClass.SWITCHED
 
     bench.undo()

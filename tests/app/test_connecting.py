@@ -1,4 +1,4 @@
-"""What menu and page are given: how each agent stands, and an offer that is shown before it is taken."""
+"""What menu and page are given: the state of each agent, and a preview that is shown before it is applied."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def opened() -> list[Path]:
 
 
 @pytest.fixture
-def wiring(home: Path, opened: list[Path]) -> ConnectService:
+def service(home: Path, opened: list[Path]) -> ConnectService:
     paths = locate(str(home / "h"))
     paths.prepare()
     return ConnectService(
@@ -45,74 +45,74 @@ def wiring(home: Path, opened: list[Path]) -> ConnectService:
     )
 
 
-def states(wiring: ConnectService) -> dict[str, tuple[bool, bool, float | None]]:
-    return {one.agent: (one.installed, one.connected, one.last_event) for one in wiring.states()}
+def states(service: ConnectService) -> dict[str, tuple[bool, bool, float | None]]:
+    return {one.agent: (one.installed, one.connected, one.last_event) for one in service.states()}
 
 
-def test_what_is_shown_is_written_and_taken_back(wiring: ConnectService, file: Path, opened: list[Path]) -> None:
-    assert states(wiring)["claude-code"] == (True, False, 7.0)
-    assert states(wiring)["x-code"] == (False, False, None)
+def test_what_is_shown_is_written_and_taken_back(service: ConnectService, file: Path, opened: list[Path]) -> None:
+    assert states(service)["claude-code"] == (True, False, 7.0)
+    assert states(service)["x-code"] == (False, False, None)
 
-    offer = wiring.review("claude-code", connect=True)
+    preview = service.review("claude-code", connect=True)
     head, text = opened[0].read_text().split("\n\n", 1)
-    assert text == offer.text
-    assert head.splitlines()[1].endswith(f"Settings, Agents, Claude Code, {offer.digest[:8]}")
-    assert offer.text.startswith(f"--- {file}\n+++ {file}\n@@")
+    assert text == preview.text
+    assert head.splitlines()[1].endswith(f"Settings, Agents, Claude Code, {preview.digest[:8]}")
+    assert preview.text.startswith(f"--- {file}\n+++ {file}\n@@")
     assert file.read_text() == TEXT
-    wiring.apply(offer)
-    assert states(wiring)["claude-code"] == (True, True, 7.0)
-    assert wiring.preview("claude-code", connect=True).is_empty
+    service.apply(preview)
+    assert states(service)["claude-code"] == (True, True, 7.0)
+    assert service.preview("claude-code", connect=True).is_empty
 
-    wiring.apply(wiring.review("claude-code", connect=False))
+    service.apply(service.review("claude-code", connect=False))
     assert file.read_text() == TEXT
 
 
 def test_all_agents_are_shown_with_what_connecting_them_would_write(
-    wiring: ConnectService, file: Path, opened: list[Path], home: Path
+    service: ConnectService, file: Path, opened: list[Path], home: Path
 ) -> None:
-    wiring.show()
+    service.show()
     text = opened[0].read_text()
     assert "claude-code: installed, not connected, last heard of " in text
     assert f"`hooktray connect claude-code` would write this:\n--- {file}\n" in text
     assert "x-code: not found here, not connected, never heard of\n" in text
 
-    wiring.apply(wiring.preview("claude-code", connect=True))
-    wiring.show()
+    service.apply(service.preview("claude-code", connect=True))
+    service.show()
 
     text = opened[1].read_text()
     assert "claude-code: installed, 32 events connected" in text
     assert "would write" not in text
 
 
-def test_what_has_changed_since_it_was_shown_is_not_written(wiring: ConnectService, file: Path) -> None:
-    offer = wiring.preview("claude-code", connect=True)
+def test_what_has_changed_since_it_was_shown_is_not_written(service: ConnectService, file: Path) -> None:
+    preview = service.preview("claude-code", connect=True)
     file.write_text("{}")
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
-        wiring.apply(offer)
+        service.apply(preview)
 
     assert file.read_text() == "{}"
 
 
-def test_every_agent_can_be_offered(wiring: ConnectService, home: Path) -> None:
+def test_every_agent_can_be_offered(service: ConnectService, home: Path) -> None:
     for agent in ("claude-code", "shelley", "starchild", "x-code"):
-        wiring.apply(wiring.preview(agent, connect=True))
+        service.apply(service.preview(agent, connect=True))
 
-    assert {agent for agent, (_, connected, _) in states(wiring).items() if connected} == {
+    assert {agent for agent, (_, connected, _) in states(service).items() if connected} == {
         "claude-code",
         "shelley",
         "starchild",
         "x-code",
     }
     for agent in ("claude-code", "shelley", "starchild", "x-code"):
-        wiring.apply(wiring.preview(agent, connect=False))
+        service.apply(service.preview(agent, connect=False))
     assert [path.name for path in home.iterdir()] == ["h"]
 
 
-def test_a_file_that_cannot_be_read_is_told_with_its_place(wiring: ConnectService, file: Path) -> None:
+def test_a_file_that_cannot_be_read_is_told_with_its_place(service: ConnectService, file: Path) -> None:
     file.write_text(json.dumps({"a": 1})[:-1] + ",}")
 
     with pytest.raises(HooktrayError, match=r"settings\.json:1:"):
-        wiring.preview("claude-code", connect=True)
+        service.preview("claude-code", connect=True)
 
-    assert ":1:" in wiring.states()[0].problem
+    assert ":1:" in service.states()[0].problem

@@ -1,4 +1,4 @@
-"""`hooktray doctor` on real hooks and files: what it says of each, and the cure that it names."""
+"""`hooktray doctor` on real hooks and files: its message about each, and the remedy that it names."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def approve(house: House, name: str) -> None:
 def test_a_hook_that_runs_is_ok_and_can_tell_that_it_is_a_test(house: House) -> None:
     house.hook("guard", on="tool_before", script='echo "$HOOKTRAY_TEST" > "$HOOK_SOURCE_DIR/seen"')
 
-    ((health, said, remedy),) = of(house, "guard")
+    ((health, message, remedy),) = of(house, "guard")
 
-    assert (health, said[:36], remedy) == ("ok", "abstain on claude-code's PreToolUse,", "")
+    assert (health, message[:36], remedy) == ("ok", "abstain on claude-code's PreToolUse,", "")
     assert (house.paths.config.parent / "seen").read_text() == "1\n"
     assert house.stores.journal.count() == 0
 
@@ -70,7 +70,7 @@ def test_static_runs_nothing(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "said", "remedy"),
+    ("script", "cause", "remedy"),
     [
         ("sleep 30", "timed out after 0.3 s", "make it quicker, or raise its `timeout:` (now 0.3 s) in "),
         ("exit 9", "exit 9", "`hooktray test PreToolUse --agent claude-code --hook guard` shows all of it"),
@@ -78,24 +78,24 @@ def test_static_runs_nothing(house: House) -> None:
         ("no-such-program-here", "exit 127", "a program that the script starts is not there"),
     ],
 )
-def test_a_hook_that_fails_is_broken_and_has_its_remedy(house: House, script: str, said: str, remedy: str) -> None:
+def test_a_hook_that_fails_is_broken_and_has_its_remedy(house: House, script: str, cause: str, remedy: str) -> None:
     house.hook("guard", on="tool_before", script=script, timeout=0.3 if "sleep" in script else 20)
 
-    ((health, what, cure),) = of(house, "guard")
+    ((health, message, advice),) = of(house, "guard")
 
     assert health == "broken"
-    assert said in what
-    assert cure.startswith(remedy)
+    assert cause in message
+    assert advice.startswith(remedy)
 
 
 @pytest.mark.parametrize("dialect", ["starchild", "x-code"])
 def test_output_that_is_no_json_deserves_a_look(house: House, dialect: str) -> None:
     house.hook("guard", on="tool_before", script="echo hello", dialect=dialect)
 
-    ((health, said, remedy),) = of(house, "guard")
+    ((health, message, remedy),) = of(house, "guard")
 
     assert health in ("attention", "broken")
-    assert "JSON" in said
+    assert "JSON" in message
     assert remedy == "print JSON or nothing on stdout, and words for people on stderr"
 
 
@@ -105,9 +105,9 @@ def test_a_script_without_its_bit_is_named_with_the_command_that_sets_it(house: 
     script.chmod(0o600)
     house.hook("guard", on="tool_before", command="./guard.sh")
 
-    ((health, said, remedy),) = of(house, "guard", static=static)
+    ((health, message, remedy),) = of(house, "guard", static=static)
 
-    assert (health, said) == ("broken", f"not executable: {script}")
+    assert (health, message) == ("broken", f"not executable: {script}")
     assert remedy == f"chmod +x {script}"
     script.chmod(0o700)
     assert of(house, "guard", static=static)[-1][0] == "ok"
@@ -131,9 +131,9 @@ def test_a_missing_interpreter_is_named(house: House) -> None:
     script.write_text("#!/no/such/python\nprint()\n")
     approve(house, "guard")
 
-    ((health, said, remedy),) = of(house, "guard", static=True)
+    ((health, message, remedy),) = of(house, "guard", static=True)
 
-    assert (health, said) == ("broken", f"interpreter not found: '/no/such/python', named by {script}")
+    assert (health, message) == ("broken", f"interpreter not found: '/no/such/python', named by {script}")
     assert remedy.startswith("install it, or correct the script's first line")
 
 
@@ -162,11 +162,11 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
 def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:
     for name in ("lost", "guard"):
         house.hook(name, on="tool_before", command="./nowhere.sh", approved=False)
-    care = LiveDoctor(house.paths, house.stores, house.roster, dict)
-    care.refresh()
+    doctor = LiveDoctor(house.paths, house.stores, house.roster, dict)
+    doctor.refresh()
 
-    assert care.failing_hooks(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}
-    assert care.failing_hooks(frozenset()) == care.broken
+    assert doctor.failing_hooks(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}
+    assert doctor.failing_hooks(frozenset()) == doctor.broken
 
 
 def test_the_shipped_slash_command_runs_where_the_doctor_stands(
@@ -176,9 +176,9 @@ def test_the_shipped_slash_command_runs_where_the_doctor_stands(
     script = Path(__file__).parents[2] / "examples" / "slash_files.sh"
     house.hook("files", on="slash/files", agent="shelley", command=str(script), dialect="shelley", failure="block")
 
-    ((health, said, _),) = of(house, "files")
+    ((health, message, _),) = of(house, "files")
 
-    assert (health, said.split(",")[0]) == ("ok", "abstain on shelley's slash/files")
+    assert (health, message.split(",")[0]) == ("ok", "abstain on shelley's slash/files")
 
 
 def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House) -> None:
@@ -186,8 +186,8 @@ def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House)
     house.hook("lost", on="tool_before", command="./nowhere.sh", approved=False)
 
     assert of(house, "new") == [("attention", "waits for your approval and does not run", APPROVALS)]
-    ((health, said, remedy),) = of(house, "lost")
-    assert (health, "nowhere.sh" in said) == ("broken", True)
+    ((health, message, remedy),) = of(house, "lost")
+    assert (health, "nowhere.sh" in message) == ("broken", True)
     assert remedy == f"write its path, or put it there first: {house.paths.config}:1"
 
 
@@ -219,9 +219,9 @@ def test_withheld_variables_that_a_script_names_are_told(house: House, monkeypat
 def test_a_hook_may_be_switched_off_in_its_file(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 9", enabled=False)
 
-    ((health, said, remedy),) = of(house, "guard")
+    ((health, message, remedy),) = of(house, "guard")
 
-    assert (health, said) == ("attention", "switched off by its own `enabled: false`")
+    assert (health, message) == ("attention", "switched off by its own `enabled: false`")
     assert remedy.startswith("write `enabled: true`")
 
 
@@ -264,9 +264,9 @@ def test_an_http_hook_is_tried_without_a_look_at_files(house: House) -> None:
     house.hook("far", on="tool_before", type="http", url="http://127.0.0.1:9/x", allow_local=["127.0.0.1:9"])
 
     assert of(house, "far", static=True)[0][0] == "ok"
-    ((health, said, _),) = of(house, "far")
+    ((health, message, _),) = of(house, "far")
     assert health == "broken"
-    assert "127.0.0.1" in said
+    assert "127.0.0.1" in message
 
 
 def happened(house: House, count: int, **more: Any) -> None:
@@ -404,11 +404,11 @@ def test_a_connected_agents_own_line_is_tried_and_children_are_listed(running: L
 
     assert done.returncode == 0, done.stdout
     assert found["agent"]["name"] == "claude-code"
-    assert ", firing, last heard of: 2" in found["agent"]["said"]
+    assert ", firing, last heard of: 2" in found["agent"]["message"]
     ours = [row for row in running.log() if row["session"].startswith(PROBE_PREFIX)]
     assert [row["test"] for row in ours] == [True]  # it counts for nothing: statistics, matchers, "last heard of"
     assert found["background"]["remedy"].startswith("kill -- -")
-    assert found["tray"]["said"].startswith("running")
+    assert found["tray"]["message"].startswith("running")
     assert found["icon"]["health"] == "attention"
     assert found["hook"]["health"] == "ok"
 

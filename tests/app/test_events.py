@@ -17,7 +17,7 @@ RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", ev
                 verdict=Verdict.ABSTAIN, reason="", ms=1.0)  # fmt: skip
 
 
-class Heard(list[tuple[object, ...]]):
+class Recorder(list[tuple[object, ...]]):
     """Records who was told what."""
 
     def set_alerted(self, ids: tuple[str, ...], word: str) -> None:
@@ -40,33 +40,33 @@ class Heard(list[tuple[object, ...]]):
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def recorder() -> Recorder:
+    return Recorder()
 
 
 @pytest.fixture
-def chores() -> list[Callable[[], None]]:
+def posted() -> list[Callable[[], None]]:
     return []
 
 
 @pytest.fixture
-def news(heard: Heard, chores: list[Callable[[], None]]) -> EventBus:
-    made = EventBus(chores.append, heard, TurnEndDetector(lambda: 60.0, lambda _: None))
-    made.view, made.on_arrival, made.on_decision = heard, heard.told, heard.judged
+def bus(recorder: Recorder, posted: list[Callable[[], None]]) -> EventBus:
+    made = EventBus(posted.append, recorder, TurnEndDetector(lambda: 60.0, lambda _: None))
+    made.view, made.on_arrival, made.on_decision = recorder, recorder.told, recorder.judged
     return made
 
 
 def test_nobody_is_told_in_the_thread_that_answers(
-    news: EventBus, heard: Heard, chores: list[Callable[[], None]]
+    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
 ) -> None:
-    news.decided(EVENT, NO_OPINION, RECORD)
-    news.status_shown("t", "looks")
-    news.status_hidden("t")
+    bus.decided(EVENT, NO_OPINION, RECORD)
+    bus.status_shown("t", "looks")
+    bus.status_hidden("t")
 
-    assert heard == []
-    for chore in chores:
-        chore()
-    assert heard == [
+    assert recorder == []
+    for work in posted:
+        work()
+    assert recorder == [
         ("shown", EVENT.id),
         ("judged", EVENT.id, Verdict.ABSTAIN),
         ("running", "t", "looks"),
@@ -75,43 +75,43 @@ def test_nobody_is_told_in_the_thread_that_answers(
 
 
 def test_an_event_that_was_answered_already_is_told_when_it_arrives(
-    news: EventBus, heard: Heard, chores: list[Callable[[], None]]
+    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
 ) -> None:
-    news.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=False)
-    assert chores == []
-    news.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=True)
-    chores.pop()()
-    assert heard == [("told", EVENT.id)]
+    bus.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=False)
+    assert posted == []
+    bus.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=True)
+    posted.pop()()
+    assert recorder == [("told", EVENT.id)]
 
 
-def test_a_round_is_counted_from_its_arrival(heard: Heard, chores: list[Callable[[], None]]) -> None:
+def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: list[Callable[[], None]]) -> None:
     ended: list[Event] = []
     turns = TurnEndDetector(lambda: 60.0, ended.append)
-    news = EventBus(chores.append, heard, turns)
+    bus = EventBus(posted.append, recorder, turns)
 
-    assert not news.awaits_turn_end
-    news.arrived(EVENT, answered=False)
-    assert news.awaits_turn_end, "what comes next may say that the turn goes on"
-    news.arrived(replace(EVENT, kind=EventKind.SESSION_END), answered=False)
+    assert not bus.awaits_turn_end
+    bus.arrived(EVENT, answered=False)
+    assert bus.awaits_turn_end, "what comes next may say that the turn goes on"
+    bus.arrived(replace(EVENT, kind=EventKind.SESSION_END), answered=False)
 
-    assert not news.awaits_turn_end
+    assert not bus.awaits_turn_end
     assert [event.kind for event in ended] == [EventKind.TURN_END]
 
 
-def test_an_alert_that_was_out_before_its_row_is_written_into_it(news: EventBus, heard: Heard) -> None:
-    news.alerted((EVENT.id,), "sent")
-    news.decided(EVENT, NO_OPINION, RECORD)
-    news.decided(EVENT, NO_OPINION, RECORD)
+def test_an_alert_that_was_out_before_its_row_is_written_into_it(bus: EventBus, recorder: Recorder) -> None:
+    bus.alerted((EVENT.id,), "sent")
+    bus.decided(EVENT, NO_OPINION, RECORD)
+    bus.decided(EVENT, NO_OPINION, RECORD)
 
-    assert heard == [("row", (EVENT.id,), "sent")] * 2  # once at once, once when the row is there
+    assert recorder == [("row", (EVENT.id,), "sent")] * 2  # once at once, once when the row is there
 
 
-def test_alerts_without_a_row_are_not_kept_for_ever(news: EventBus, heard: Heard) -> None:
-    news.alerted(tuple(str(number) for number in range(MEMORY_LIMIT + 1)), "sent")
-    news.alerted(("last",), "sent")
-    heard.clear()
+def test_alerts_without_a_row_are_not_kept_for_ever(bus: EventBus, recorder: Recorder) -> None:
+    bus.alerted(tuple(str(number) for number in range(MEMORY_LIMIT + 1)), "sent")
+    bus.alerted(("last",), "sent")
+    recorder.clear()
 
-    news.decided(replace(EVENT, id="0"), NO_OPINION, RECORD)
-    assert heard == []
-    news.decided(replace(EVENT, id="last"), NO_OPINION, RECORD)
-    assert heard == [("row", ("last",), "sent")]
+    bus.decided(replace(EVENT, id="0"), NO_OPINION, RECORD)
+    assert recorder == []
+    bus.decided(replace(EVENT, id="last"), NO_OPINION, RECORD)
+    assert recorder == [("row", ("last",), "sent")]

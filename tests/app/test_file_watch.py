@@ -16,13 +16,13 @@ from tray.threads import LoopThread
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
 
 
-class Ear:
+class Watcher:
     def __init__(self) -> None:
         self.loop = LoopThread()
         self.count = 0
-        self.watch = FileWatch(self.loop.loop, self.hear)
+        self.watch = FileWatch(self.loop.loop, self.changed)
 
-    def hear(self) -> None:
+    def changed(self) -> None:
         self.count += 1
 
     def over(self, *files: Path) -> int:
@@ -41,55 +41,55 @@ class Ear:
 
 
 @pytest.fixture
-def ear() -> Iterator[Ear]:
-    ear = Ear()
-    yield ear
-    ear.watch.close()
-    ear.loop.close()
+def watcher() -> Iterator[Watcher]:
+    watcher = Watcher()
+    yield watcher
+    watcher.watch.close()
+    watcher.loop.close()
 
 
-def test_many_writes_in_one_go_are_told_once_and_a_neighbour_never(ear: Ear, tmp_path: Path) -> None:
+def test_many_writes_in_one_go_are_told_once_and_a_neighbour_never(watcher: Watcher, tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
-    before = ear.over(file)
+    before = watcher.over(file)
 
     written = threading.Event()
-    ear.loop.loop.call_soon_threadsafe(written.wait, 20)  # the loop sees all of it at once
+    watcher.loop.loop.call_soon_threadsafe(written.wait, 20)  # the loop sees all of it at once
     for number in range(20):
         file.write_text(str(number))
     written.set()
-    wait(lambda: ear.count > before, 20, "news")
-    told = ear.settle()
+    wait(lambda: watcher.count > before, 20, "news")
+    told = watcher.settle()
     (tmp_path / "b.yaml").write_text("x")
 
     assert told - before == 1
-    assert ear.settle() == told
+    assert watcher.settle() == told
 
 
-def test_a_file_behind_a_link_and_one_that_comes_back_are_seen(ear: Ear, tmp_path: Path) -> None:
+def test_a_file_behind_a_link_and_one_that_comes_back_are_seen(watcher: Watcher, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     real, link = tmp_path / "real" / "x.yaml", tmp_path / "x.yaml"
     real.write_text("1")
     link.symlink_to(real)
-    before = ear.over(link)
+    before = watcher.over(link)
 
     real.write_text("2")
-    wait(lambda: ear.count > before, 20, "the link's target is seen")
-    before = ear.settle()
+    wait(lambda: watcher.count > before, 20, "the link's target is seen")
+    before = watcher.settle()
     link.unlink()
-    wait(lambda: ear.count > before, 20, "its end is seen")
-    before = ear.settle()
+    wait(lambda: watcher.count > before, 20, "its end is seen")
+    before = watcher.settle()
     link.write_text("3")
 
-    wait(lambda: ear.count > before, 20, "its return is seen")
+    wait(lambda: watcher.count > before, 20, "its return is seen")
 
 
-def test_what_is_no_longer_wanted_is_no_longer_told(ear: Ear, tmp_path: Path) -> None:
+def test_what_is_no_longer_wanted_is_no_longer_told(watcher: Watcher, tmp_path: Path) -> None:
     first, second = tmp_path / "1" / "a", tmp_path / "2" / "a"
     for file in (first, second):
         file.parent.mkdir()
-    ear.over(first)
-    before = ear.over(second)
+    watcher.over(first)
+    before = watcher.over(second)
 
     first.write_text("x")
 
-    assert ear.settle() == before
+    assert watcher.settle() == before

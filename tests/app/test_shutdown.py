@@ -1,4 +1,4 @@
-"""How quitting waits for hooks, with a stand-in for the door that counts."""
+"""How quitting waits for hooks, with a stand-in for the server that counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG = 60.0
 SERVICE = Path(__file__).parents[2] / "installers" / "linux" / "hooktray.service"
 
 
-class Door:
+class Server:
     """Busy until it is closed, or until `is_busy` is set to False."""
 
     def __init__(self, quit: ShutdownState) -> None:
@@ -35,74 +35,74 @@ class Door:
 class Fixture:
     def __init__(self) -> None:
         self.quit = ShutdownState()
-        self.door = Door(self.quit)
+        self.server = Server(self.quit)
         self.waits, self.ended = threading.Event(), threading.Event()
 
-    def start(self, finishing: float) -> GracefulShutdown:
-        quitting = GracefulShutdown(
-            self.door,
+    def start(self, grace: float) -> GracefulShutdown:
+        shutdown = GracefulShutdown(
+            self.server,
             self.quit,
-            grace=finishing,
+            grace=grace,
             on_begin=lambda: None,
             on_wait=self.waits.set,
             on_end=self.ended.set,
         )
-        quitting.start()
-        return quitting
+        shutdown.start()
+        return shutdown
 
 
 @pytest.fixture
-def scene(monkeypatch: pytest.MonkeyPatch) -> Fixture:
+def bench(monkeypatch: pytest.MonkeyPatch) -> Fixture:
     # The watchdog would end the test process: nothing closes the tray here.
     monkeypatch.setattr("faulthandler.dump_traceback_later", lambda *_, **__: None)
     return Fixture()
 
 
-def test_quitting_waits_until_no_hook_runs(scene: Fixture) -> None:
-    quitting = scene.start(LONG)
-    quitting.request()
-    assert scene.waits.wait(LONG)
-    assert scene.quit.begun
-    assert not scene.quit.must_end_hooks
+def test_quitting_waits_until_no_hook_runs(bench: Fixture) -> None:
+    shutdown = bench.start(LONG)
+    shutdown.request()
+    assert bench.waits.wait(LONG)
+    assert bench.quit.begun
+    assert not bench.quit.must_end_hooks
 
-    scene.door.is_busy = False
+    bench.server.is_busy = False
 
-    assert scene.ended.wait(LONG)
-    quitting.join()
-    assert scene.door.calls == ["shut", "close"]
-
-
-def test_hooks_are_ended_when_their_time_is_over(scene: Fixture) -> None:
-    quitting = scene.start(0.05)
-
-    quitting.request()
-
-    assert scene.ended.wait(LONG)
-    quitting.join()
-    assert scene.door.calls == ["shut", "close"]
+    assert bench.ended.wait(LONG)
+    shutdown.join()
+    assert bench.server.calls == ["shut", "close"]
 
 
-def test_hooks_are_ended_at_once_when_quit_is_asked_for_twice(scene: Fixture) -> None:
-    quitting = scene.start(LONG)
-    quitting.request()
-    assert scene.waits.wait(LONG)
+def test_hooks_are_ended_when_their_time_is_over(bench: Fixture) -> None:
+    shutdown = bench.start(0.05)
 
-    quitting.request()
+    shutdown.request()
 
-    wait(scene.ended.is_set, LONG / 2, "it does not wait for the hooks")
-    quitting.join()
-    assert scene.door.calls == ["shut", "close"]
+    assert bench.ended.wait(LONG)
+    shutdown.join()
+    assert bench.server.calls == ["shut", "close"]
 
 
-def test_without_a_running_hook_the_tray_ends_and_shows_nothing(scene: Fixture) -> None:
-    scene.door.is_busy = False
-    quitting = scene.start(LONG)
+def test_hooks_are_ended_at_once_when_quit_is_asked_for_twice(bench: Fixture) -> None:
+    shutdown = bench.start(LONG)
+    shutdown.request()
+    assert bench.waits.wait(LONG)
 
-    quitting.request()
+    shutdown.request()
 
-    assert scene.ended.wait(LONG)
-    quitting.join()
-    assert not scene.waits.is_set()
+    wait(bench.ended.is_set, LONG / 2, "it does not wait for the hooks")
+    shutdown.join()
+    assert bench.server.calls == ["shut", "close"]
+
+
+def test_without_a_running_hook_the_tray_ends_and_shows_nothing(bench: Fixture) -> None:
+    bench.server.is_busy = False
+    shutdown = bench.start(LONG)
+
+    shutdown.request()
+
+    assert bench.ended.wait(LONG)
+    shutdown.join()
+    assert not bench.waits.is_set()
 
 
 def test_systemd_gives_the_tray_the_time_that_it_needs_and_no_signal_to_hooks() -> None:

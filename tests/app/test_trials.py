@@ -70,9 +70,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("script", "cause", "cure"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(("script", "cause", "remedy"), BROKEN.values(), ids=BROKEN)
 def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_approval_back(
-    bench: Bench, script: str, cause: str, cure: str
+    bench: Bench, script: str, cause: str, remedy: str
 ) -> None:
     bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False)
 
@@ -84,7 +84,7 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     assert (shown.cls, shown.buttons) == (AlertClass.HOOK_FAILED, (Button.UNDO,))
     assert shown.body.startswith("guard is approved and failed its test run · ")
     assert cause in failure.cause
-    assert cure in failure.remedy
+    assert remedy in failure.remedy
     assert health == f"its test run failed: {failure.cause}"
     assert (state, bench.house.standing("guard").state) == (ApprovalState.APPROVED, ApprovalState.PENDING)
     assert bench.house.standing("guard").health == ""

@@ -58,7 +58,7 @@ def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
     return {row["agent"]: row for row in live.cli_json("agents", *argv)}
 
 
-def examination(live: Live) -> dict[str, dict[str, str]]:
+def doctor(live: Live) -> dict[str, dict[str, str]]:
     """What the doctor finds of each agent."""
     rows = [json.loads(line) for line in live.cli("doctor", "--json").stdout.splitlines()]
     return {row["name"]: row for row in rows if row["check"] == "agent"}
@@ -173,14 +173,14 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
 
     rows = by_agent(running, "--try")
 
-    stand = {agent: (row["connected"], row["firing"], row["heard"]) for agent, row in rows.items()}
+    stand = {agent: (row["connected"], row["firing"], row["last_event"]) for agent, row in rows.items()}
     assert stand == dict.fromkeys(CONNECTORS, (True, True, None))
     assert [row["missing"] for row in rows.values()] == [[]] * 4
     assert all("never heard of" in row["advice"][-1] for row in rows.values())
     assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
-    examined = examination(running)
-    assert {name: one["health"] for name, one in examined.items()} == dict.fromkeys(CONNECTORS, "attention")
-    assert all(", firing, last heard of: never" in one["said"] for one in examined.values())
+    results = doctor(running)
+    assert {name: one["health"] for name, one in results.items()} == dict.fromkeys(CONNECTORS, "attention")
+    assert all(", firing, last heard of: never" in one["message"] for one in results.values())
 
 
 SWITCHES = {
@@ -201,14 +201,14 @@ def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(runni
         (tmp_path / name).write_text(text)
 
     rows = by_agent(running, "--try")
-    examined = examination(running)
+    results = doctor(running)
 
     for agent, (_, _, advice) in SWITCHES.items():
         assert (rows[agent]["firing"], rows[agent]["problem"]) == (False, "")
         assert advice in rows[agent]["advice"][0]
         assert "never heard of" not in str(rows[agent]["advice"])
-        assert "not trusted, not firing" in examined[agent]["said"]
-        assert (examined[agent]["health"], advice in examined[agent]["remedy"]) == ("attention", True)
+        assert "not trusted, not firing" in results[agent]["message"]
+        assert (results[agent]["health"], advice in results[agent]["remedy"]) == ("attention", True)
     assert rows["shelley"]["firing"] is True
     told = running.cli("agents").stdout.decode().splitlines()
     assert [line.split()[4:7] for line in told if line.startswith(("claude-code ", "x-code "))] == [
@@ -233,9 +233,9 @@ def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: 
 
 def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings: Path, tmp_path: Path) -> None:
     live.cli("connect", "claude-code", "--yes")
-    stopped = examination(live)["claude-code"]
+    stopped = doctor(live)["claude-code"]
     live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
-    elsewhere = examination(live)["claude-code"]
+    elsewhere = doctor(live)["claude-code"]
 
     assert [one["health"] for one in (stopped, elsewhere)] == ["broken"] * 2
     assert "start the tray (`hooktray run`)" in stopped["remedy"]
@@ -343,7 +343,7 @@ def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
     running.wait_log(1)
 
     row = by_agent(running)["claude-code"]
-    assert row["heard"] is not None
+    assert row["last_event"] is not None
     assert row["firing"] is None
     assert row["advice"] == []
 

@@ -41,10 +41,10 @@ def test_a_good_file_is_called_good_with_the_number_of_its_hooks(
 def test_warnings_come_first_and_leave_it_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(tmp_path, "sources:\n- claude-code: ./nowhere.json\n") == 0
 
-    first, cure, last = capsys.readouterr().out.splitlines()
+    first, remedy, last = capsys.readouterr().out.splitlines()
     assert first.startswith("Warning: ")
     assert "nowhere.json" in first
-    assert cure == "  correct this path, or put there what it names"
+    assert remedy == "  correct this path, or put there what it names"
     assert last.endswith("good, 0 hooks.")
 
 
@@ -54,9 +54,9 @@ def test_a_hook_whose_script_is_not_there_is_warned_of_as_list_does(
     text = f"hooks:\n{HOOK}- {{event: turn_end, command: python3 ./missing.py}}\n"
     assert check(tmp_path, text) == 0
 
-    first, cure, last = capsys.readouterr().out.splitlines()
+    first, remedy, last = capsys.readouterr().out.splitlines()
     assert first == f"Warning: {tmp_path}/hooktray.yaml:3: ./missing.py: there is no such file"
-    assert cure.startswith(f"  it is looked up in {tmp_path}; ")
+    assert remedy.startswith(f"  it is looked up in {tmp_path}; ")
     assert last.endswith("good, 2 hooks.")
 
     check(tmp_path, text, "--json")

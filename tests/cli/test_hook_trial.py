@@ -142,7 +142,7 @@ def approve(live: Live) -> None:
 
 
 class Witness(Recorder):
-    """Sees which program knocks."""
+    """Records which program sent the request."""
 
     program = ""
 

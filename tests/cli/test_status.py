@@ -10,7 +10,7 @@ from house import House
 from tray.cli import commands
 from tray.errors import HooktrayError
 
-WHY, CURE = "python -m runs what the agent's folder holds", "name the script, or write -I -m"
+WHY, REMEDY = "python -m runs what the agent's folder holds", "name the script, or write -I -m"
 
 
 @pytest.fixture
@@ -26,16 +26,16 @@ def hooktray(house: House, *words: str) -> None:
 def test_a_refused_line_is_listed_with_its_cure(refused: House, capsys: pytest.CaptureFixture[str]) -> None:
     hooktray(refused, "list")
     shown = capsys.readouterr().out
-    assert f"pending: {WHY}; {CURE}" in shown
+    assert f"pending: {WHY}; {REMEDY}" in shown
     assert "hooktray approve" not in shown, "there is nothing yet to be approved"
 
     hooktray(refused, "list", "--json")
     row = json.loads(capsys.readouterr().out)
-    assert (row["health"], row["cure"]) == (WHY, CURE)
+    assert (row["health"], row["cure"]) == (WHY, REMEDY)
 
 
 def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House) -> None:
     with pytest.raises(HooktrayError, match="module is pending") as caught:
         hooktray(refused, "test", "PreToolUse", "--hook", "module")
 
-    assert caught.value.hint == f"{WHY}; {CURE}"
+    assert caught.value.hint == f"{WHY}; {REMEDY}"

@@ -40,7 +40,7 @@ NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=
     ],
 )
 def test_the_choice_on_linux(bus: bool, watcher: bool, look: XScreen, choice: IconBackend) -> None:
-    assert choose_backend(bus=bus, watcher=watcher, look=look) is choice
+    assert choose_backend(bus=bus, watcher=watcher, screen=look) is choice
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
 
 def test_a_signal_ends_a_headless_tray_that_waits_for_nothing() -> None:
     code = (
-        "import signal; from tray.desktop.headless import Headless; icon = Headless('');"
+        "import signal; from tray.desktop.headless import HeadlessIcon; icon = HeadlessIcon('');"
         "signal.signal(signal.SIGTERM, lambda *_: icon.stop()); print('up', flush=True); icon.run()"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:

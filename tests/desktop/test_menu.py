@@ -395,9 +395,9 @@ def test_a_session_and_an_agent_can_be_paused_by_themselves_the_latest_first() -
 
 
 def test_pauses_of_some_are_named_with_their_end() -> None:
-    lull = PartialPause(until=NOON + 600, agent="claude-code", session="s1", project="api")
+    pause = PartialPause(until=NOON + 600, agent="claude-code", session="s1", project="api")
     state = MenuState(
-        now=NOON, partial_pauses=(lull, replace(lull, session="", project=""), replace(lull, until=NOON))
+        now=NOON, partial_pauses=(pause, replace(pause, session="", project=""), replace(pause, until=NOON))
     )
 
     assert labels(find(state, "pause"))[:4] == [
@@ -421,8 +421,8 @@ def test_an_open_question_is_answered_in_the_menu() -> None:
 def test_alerts_show_only_what_somebody_supplies() -> None:
     assert labels(find(MenuState(now=NOON), "alerts"))[:2] == ["Mute sounds", "Turn ended"]
 
-    telling = AlertsState(snoozable=True, snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=3)
-    state = MenuState(now=NOON, alerts=telling)
+    current = AlertsState(snoozable=True, snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=3)
+    state = MenuState(now=NOON, alerts=current)
 
     assert labels(find(state, "alerts"))[:4] == [
         "Mute sounds", "Snoozed until 12:01", "Quiet hours 22:00 to 07:00", "Show 3 held alerts",
@@ -444,9 +444,9 @@ def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching(
 def test_settings_have_rows_for_what_is_there() -> None:
     assert labels(find(MenuState(now=NOON), "settings")) == ["Open configuration"]
 
-    offers = MenuOptions(at_login=True, page=True, doctor=True)
+    options = MenuOptions(at_login=True, page=True, doctor=True)
     hooks = (MenuHook(key="k", name="guard", event="tool_before", enabled=False),)
-    state = MenuState(now=NOON, options=offers, hooks=hooks, connections=(CLAUDE,))
+    state = MenuState(now=NOON, options=options, hooks=hooks, connections=(CLAUDE,))
 
     assert labels(find(state, "settings")) == [
         "Start at login", "Hooks", "Open configuration", "Open page", "Agents", "Doctor",
@@ -567,30 +567,28 @@ approvals = st.builds(
     removed=st.booleans(),
     missing=st.booleans(),
 )
+questions = st.builds(MenuQuestion, id=texts, agent=texts, project=texts, what=texts)
+requests = st.builds(MenuRequest, id=texts, what=texts, who=texts, done=st.booleans())
+hooks = st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans())
+pauses = st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts)
 words = st.sampled_from(CLASSES) | texts
 states = st.builds(
     MenuState,
     now=st.floats(),
     enabled=st.booleans(),
     paused_until=moments,
-    lulls=st.lists(
-        st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts), max_size=3
-    ).map(tuple),
+    partial_pauses=st.lists(pauses, max_size=3).map(tuple),
     muted=st.booleans(),
     agents=st.integers(0, 10**6),
     running=texts,
-    trouble=st.integers(0, 10**6),
+    failing_hooks=st.integers(0, 10**6),
     problem=texts,
     incident=texts,
     recent=st.lists(records, max_size=12).map(tuple),
-    questions=st.lists(st.builds(MenuQuestion, id=texts, agent=texts, project=texts, what=texts), max_size=22).map(
-        tuple
-    ),
+    questions=st.lists(questions, max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),
-    requests=st.lists(st.builds(MenuRequest, id=texts, what=texts, who=texts, done=st.booleans()), max_size=8).map(
-        tuple
-    ),
-    wired=st.lists(
+    requests=st.lists(requests, max_size=8).map(tuple),
+    connections=st.lists(
         st.builds(
             MenuAgent,
             agent=texts,
@@ -599,26 +597,24 @@ states = st.builds(
             connected=st.booleans(),
             trusted=st.booleans() | st.none(),
             stale=st.booleans(),
-            heard=moments,
+            last_seen=moments,
             advice=texts,
             connect=texts,
             disconnect=texts,
         ),
         max_size=4,
     ).map(tuple),
-    hooks=st.lists(st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans()), max_size=22).map(
-        tuple
-    ),
-    telling=st.builds(
+    hooks=st.lists(hooks, max_size=22).map(tuple),
+    alerts=st.builds(
         AlertsState,
-        off=st.frozensets(words, max_size=4),
+        muted_classes=st.frozensets(words, max_size=4),
         snoozable=st.booleans(),
         snoozed_until=moments,
-        quiet=texts,
-        quiet_heeded=st.booleans(),
-        held=st.integers(-1, 10**6),
+        quiet_hours=texts,
+        quiet_hours_on=st.booleans(),
+        deferred=st.integers(-1, 10**6),
     ),
-    offers=st.builds(MenuOptions, at_login=st.none() | st.booleans(), page=st.booleans(), doctor=st.booleans()),
+    options=st.builds(MenuOptions, at_login=st.none() | st.booleans(), page=st.booleans(), doctor=st.booleans()),
 )
 
 

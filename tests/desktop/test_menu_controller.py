@@ -78,7 +78,7 @@ class Others:
             raise HooktrayError("nothing here can open a browser", hint="install one")
         self.asked.append(("decision", id))
 
-    def extras(self) -> MenuServices:
+    def services(self) -> MenuServices:
         note = self.asked.append
         return MenuServices(
             alerts=lambda: AlertsState(snoozable=True, deferred=2),
@@ -104,13 +104,13 @@ def others() -> Others:
 
 @pytest.fixture
 def hall(house: House, others: Others) -> Iterator[Hall]:
-    hall = Hall(house, others.extras())
+    hall = Hall(house, others.services())
     yield hall
-    hall.face.close()
+    hall.presenter.close()
 
 
 def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(hall: Hall) -> None:
-    hall.face.add(replace(RECORD, session="s1", project="api", agent="claude-code"))
+    hall.presenter.add(replace(RECORD, session="s1", project="api", agent="claude-code"))
 
     hall.click("Pause", "Only claude-code · api", "1 hour")
 
@@ -124,10 +124,10 @@ def test_the_middle_button_pauses_and_ends_the_pause_and_never_switches_on(hall:
     switch = hall.house.stores.switch
     seen = []
     for _ in range(2):
-        hall.hand.act(TogglePause())
+        hall.controller.act(TogglePause())
         seen.append(switch.state().paused_until is not None)
     switch.set_enabled(False, "test")
-    hall.hand.act(TogglePause())
+    hall.controller.act(TogglePause())
 
     assert seen == [True, False]
     assert (switch.state().enabled, switch.state().paused_until) == (False, None)
@@ -153,7 +153,7 @@ def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> No
     hall.house.hook("guard", on="tool_before", script="exit 0")
     (standing,) = hall.house.roster.states
 
-    hall.hand.act(SwitchHook(standing.key, on=False))
+    hall.controller.act(SwitchHook(standing.key, on=False))
 
     assert hall.house.stores.switch.load().hooks_off == {standing.key}
 
@@ -162,7 +162,7 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
     hall.click("Alerts", "Blocked")
     off = hall.house.stores.switch.muted_classes()
     (row,) = (row for row in hall.rows("Alerts") if row.label == "Blocked")
-    hall.hand.act(SetAlertClass("blocked", on=True))
+    hall.controller.act(SetAlertClass("blocked", on=True))
 
     assert (off, row.checked, hall.house.stores.switch.muted_classes()) == (
         frozenset({"blocked"}),
@@ -188,7 +188,7 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
     ],
 )
 def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action: object, asked: object) -> None:
-    hall.hand.act(action)  # type: ignore[arg-type]
+    hall.controller.act(action)  # type: ignore[arg-type]
 
     assert others.asked == [asked]
 
@@ -201,7 +201,7 @@ def test_what_was_shown_of_an_agent_is_written_by_a_click_of_its_own_and_told(ha
 
 
 def test_a_fresh_look_at_agents_is_taken_when_the_menu_opens(hall: Hall, others: Others) -> None:
-    hall.face.opened()
+    hall.presenter.opened()
 
     assert others.asked == ["look"]
 
@@ -209,35 +209,35 @@ def test_a_fresh_look_at_agents_is_taken_when_the_menu_opens(hall: Hall, others:
 def test_without_agents_their_rows_do_nothing(house: House) -> None:
     hall = Hall(house)
 
-    hall.hand.act(ApplyConnection("shelley", "1a2b"))
+    hall.controller.act(ApplyConnection("shelley", "1a2b"))
 
     assert hall.told == []
-    hall.face.close()
+    hall.presenter.close()
 
 
 def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(hall: Hall, others: Others) -> None:
-    hall.face.add(replace(RECORD, id="d1", reason="guard: no"))
+    hall.presenter.add(replace(RECORD, id="d1", reason="guard: no"))
 
-    hall.hand.act(ShowReason("d1"))
+    hall.controller.act(ShowReason("d1"))
     shown, told = list(others.asked), list(hall.told)
     others.asked.append("refuse")
-    hall.hand.act(ShowReason("d1"))
+    hall.controller.act(ShowReason("d1"))
 
     assert (shown, told) == ([("decision", "d1")], [])
     assert [text.partition(": ")[2] for _, text in hall.told] == ["guard: no"]
 
 
 def test_an_open_question_draws_attention(hall: Hall) -> None:
-    hall.face.show()
+    hall.presenter.show()
 
     assert hall.icon.shown[0].state.value == "attention"
     assert labels(hall.rows("Needs you (1)")) == ["bash · shelley · vm"]
 
 
 def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Hall, others: Others) -> None:
-    hall.hand.act(StartAtLogin(True))
+    hall.controller.act(StartAtLogin(True))
     others.asked.append("refuse")
-    hall.hand.act(StartAtLogin(False))
+    hall.controller.act(StartAtLogin(False))
 
     assert others.on
     assert hall.told == [
@@ -247,9 +247,9 @@ def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Ha
 
 
 def test_pausing_an_agent_leaves_the_others_alone(hall: Hall) -> None:
-    hall.hand.act(PauseHooks(60.0, "shelley"))
+    hall.controller.act(PauseHooks(60.0, "shelley"))
 
-    switch, now = hall.house.stores.switch, hall.face.state(0.0).now
+    switch, now = hall.house.stores.switch, hall.presenter.state(0.0).now
     assert switch.gate(now, agent="shelley") is not None
     assert switch.gate(now, agent="x-code") is None
-    hall.hand.act(ResumeHooks())
+    hall.controller.act(ResumeHooks())

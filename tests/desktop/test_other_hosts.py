@@ -118,16 +118,16 @@ def test_on_lxqts_panel_each_button_does_what_it_shall(bare: Desk) -> None:
     at = icon_at(bare)
 
     click_row(bare, opened(bare, at), 1)
-    acted(bare, process, "Toggle()")
+    acted(bare, process, "ToggleSwitch()")
     press(bare, LEFT, at)
-    acted(bare, process, "Toggle()", "OpenPage()")
+    acted(bare, process, "ToggleSwitch()", "OpenPage()")
     press(bare, MIDDLE, at)
-    acted(bare, process, "Toggle()", "OpenPage()", "TogglePause()")
+    acted(bare, process, "ToggleSwitch()", "OpenPage()", "TogglePause()")
     bare.screen.do("click", "4", "click", "5")  # the wheel
     click_row(bare, opened(bare, at), 8)
 
     assert process.wait(SLOW) == 0
-    assert bare.log(process).splitlines()[-1] == "Quit()"
+    assert bare.log(process).splitlines()[-1] == "QuitTray()"
 
 
 def test_the_icon_leaves_the_old_tray_when_a_host_comes_and_goes_back_when_that_dies(bare: Desk) -> None:
@@ -158,7 +158,7 @@ def test_pystray_with_a_toolkit_has_the_whole_menu(bare: Desk, host: object, too
     process = start(bare, PYSTRAY_BACKEND=toolkit)
 
     click_row(bare, opened(bare, icon_at(bare)), 1)
-    acted(bare, process, "Toggle()")
+    acted(bare, process, "ToggleSwitch()")
 
     end(bare, process)
 

@@ -79,7 +79,7 @@ def test_either_button_opens_the_menu(desk: Desk, tray: Tray, button: int) -> No
 def test_a_click_on_the_switch_reaches_the_tray_and_the_mark_follows(desk: Desk, tray: Tray) -> None:
     desk.click(["Hooks enabled"], tray.item)
 
-    desk.wait(lambda: tray.said() == ["sni", "Toggle()"], what="the click is acted on")
+    desk.wait(lambda: tray.said() == ["sni", "ToggleSwitch()"], what="the click is acted on")
     desk.wait(lambda: desk.row("Hooks enabled", item=tray.item).checked is False, what="the mark is gone")
 
 
@@ -146,7 +146,7 @@ def test_a_foreign_process_on_the_desk_cannot_click(desk: Desk, tray: Tray) -> N
     assert done.returncode != 0
     assert b"Access denied" in done.stderr
     assert tray.said()[:1] == ["sni"]
-    assert "Toggle()" not in tray.said()
+    assert "ToggleSwitch()" not in tray.said()
 
 
 def test_the_icon_comes_back_when_the_panels_tray_does_also_with_a_submenu_open(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_icon_comes_back_when_the_panels_tray_does_also_with_a_submenu_open(
         desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, 20, "the panel starts its tray again")
         desk.wait(lambda: tray.item.bus in {item.bus for item in desk.items()}, what="the icon registers anew")
         desk.click(["Hooks enabled"], tray.item)
-        desk.wait(lambda: tray.said() == ["sni", "Toggle()"], what="a click is heard as before")
+        desk.wait(lambda: tray.said() == ["sni", "ToggleSwitch()"], what="a click is heard as before")
         tray.close()
 
 

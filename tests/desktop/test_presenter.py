@@ -1,4 +1,4 @@
-"""The face on a real roster and ledger: what the menu says of each hook, and what its clicks do."""
+"""The presenter on a real catalog and ledger: what the menu shows of each hook, and what its clicks do."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ RECORD = Record(
 
 
 class Hall:
-    """A house whose face can be looked at and clicked; keeps what it tells and opens."""
+    """A house whose menu can be read and clicked; keeps what it announces and opens."""
 
-    def __init__(self, house: House, extras: MenuServices | None = None) -> None:
+    def __init__(self, house: House, services: MenuServices | None = None) -> None:
         self.house = house
         self.told: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.icon = HeadlessIcon("")
         controls = house.controls()
-        self.face = Presenter(
-            controls=controls, catalog=house.roster, recent=(), post=self.at_once, services=extras or MenuServices()
+        self.presenter = Presenter(
+            controls=controls, catalog=house.roster, recent=(), post=self.at_once, services=services or MenuServices()
         )
-        self.hand = MenuController(
-            presenter=self.face,
+        self.controller = MenuController(
+            presenter=self.presenter,
             controls=controls,
             catalog=house.roster,
             copies=house.stores.copies,
             reviews=house.paths.state / "reviews",
             inform=lambda title, text: self.told.append((title, text)),
             open_file=self.opened.append,
-            services=extras or MenuServices(),
+            services=services or MenuServices(),
         )
-        self.face.attach(self.icon)
+        self.presenter.attach(self.icon)
 
     def at_once(self, work: Callable[[], None]) -> None:
         work()
@@ -54,7 +54,7 @@ class Hall:
     def rows(self, *path: str) -> tuple[Item, ...]:
         """What stands in the menu, below rows that begin with these words."""
         self.house.roster.refresh()
-        rows = menu(self.face.state(time.time()))
+        rows = menu(self.presenter.state(time.time()))
         for word in path:
             rows = next(row for row in rows if row.label.startswith(word)).children
         return rows
@@ -62,7 +62,7 @@ class Hall:
     def click(self, *path: str) -> None:
         action = next(row.action for row in self.rows(*path[:-1]) if row.label.startswith(path[-1]))
         assert action is not None
-        self.hand.act(action)
+        self.controller.act(action)
 
     def state_of(self, name: str) -> ApprovalState | None:
         self.house.roster.refresh()
@@ -73,7 +73,7 @@ class Hall:
 def hall(house: House) -> Iterator[Hall]:
     hall = Hall(house)
     yield hall
-    hall.face.close()
+    hall.presenter.close()
 
 
 def labels(rows: tuple[Item, ...]) -> list[str]:
@@ -121,7 +121,7 @@ def test_a_new_hook_without_its_script_is_shown_and_draws_attention(hall: Hall) 
     hall.house.hook("guard", on="tool_before", approved=False, command="./guard.sh")
 
     (row,) = hall.rows("Approvals")
-    hall.face.show()
+    hall.presenter.show()
 
     assert (row.label, row.enabled) == ("guard · file is missing", False)
     assert hall.icon.shown[0].state is IconState.ATTENTION
@@ -153,9 +153,9 @@ def test_a_broken_configuration_is_told_in_full_when_its_row_is_clicked(hall: Ha
 def test_a_decision_is_drawn_with_the_next_drawing_and_not_twice(hall: Hall) -> None:
     before = hall.icon.shown[0]
 
-    hall.face.add(RECORD)
+    hall.presenter.add(RECORD)
     assert hall.icon.shown[0] is before
-    hall.face.show()
+    hall.presenter.show()
 
     assert "shelley ended a turn" in hall.icon.shown[0].items[0].label
 
@@ -163,12 +163,12 @@ def test_a_decision_is_drawn_with_the_next_drawing_and_not_twice(hall: Hall) -> 
 def test_what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_ends(hall: Hall) -> None:
     before = hall.icon.shown[0].tooltip
 
-    hall.face.status_shown("a", "Linting\u202e\n now")
-    hall.face.status_shown("b", "Testing")
+    hall.presenter.status_shown("a", "Linting\u202e\n now")
+    hall.presenter.status_shown("b", "Testing")
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("Testing", "Hooktray: Testing")
-    hall.face.status_hidden("b")
+    hall.presenter.status_hidden("b")
     assert hall.icon.shown[0].tooltip == "Hooktray: Linting now"
-    hall.face.status_hidden("a")
+    hall.presenter.status_hidden("a")
 
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("No event yet", before)
 
@@ -176,7 +176,7 @@ def test_what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_end
 def test_that_hooks_are_off_is_said_before_what_still_runs(hall: Hall) -> None:
     hall.house.stores.switch.set_enabled(False, "test")
 
-    hall.face.status_shown("a", "Linting")
+    hall.presenter.status_shown("a", "Linting")
 
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == (
         "Hooks are off", "Hooktray: hooks are off",

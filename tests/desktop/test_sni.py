@@ -266,8 +266,8 @@ def test_a_bus_that_stays_away_is_said_once_and_not_knocked_at_for_every_event(
 ) -> None:
     stage.kill_bus()
     wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
-    knocks: list[bytes] = []
-    closed = stage.do(closed_door(stage.address, knocks))
+    attempts: list[bytes] = []
+    closed = stage.do(rejecting_bus(stage.address, attempts))
 
     def tried() -> bool:
         stage.icon.show(IconState.ON, "on", menu(STATE))
@@ -276,30 +276,30 @@ def test_a_bus_that_stays_away_is_said_once_and_not_knocked_at_for_every_event(
     wait(tried, "the attempt fails")
     for _ in range(20):
         stage.icon.show(IconState.ON, "on", menu(STATE))
-    stage.do(knock(stage.address))  # the door is a queue: who knocked before this has been counted before it
+    stage.do(connect(stage.address))  # the socket is a queue: an earlier attempt has been counted before
 
-    wait(lambda: b"L" in knocks, "the last knock is counted")
-    assert knocks == [b"\0", b"L"]
+    wait(lambda: b"L" in attempts, "the last attempt is counted")
+    assert attempts == [b"\0", b"L"]
     assert caplog.text.count("start Hooktray again") == 1
     stage.do(shut(closed))
 
 
-def door(address: str) -> str:
+def socket_path(address: str) -> str:
     return address.removeprefix("unix:path=").split(",")[0]
 
 
-async def closed_door(address: str, knocks: list[bytes]) -> asyncio.Server:
+async def rejecting_bus(address: str, attempts: list[bytes]) -> asyncio.Server:
     """Something at the bus's address that hangs up on everybody."""
 
-    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        knocks.append(await reader.read(1))
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        attempts.append(await reader.read(1))
         writer.close()
 
-    return await asyncio.start_unix_server(hear, door(address))
+    return await asyncio.start_unix_server(accept, socket_path(address))
 
 
-async def knock(address: str) -> None:
-    reader, writer = await asyncio.open_unix_connection(door(address))
+async def connect(address: str) -> None:
+    reader, writer = await asyncio.open_unix_connection(socket_path(address))
     writer.write(b"L")
     await reader.read()
     writer.close()

@@ -13,7 +13,7 @@ WATCHER = "org.kde.StatusNotifierWatcher"
 MENU, MENU_PATH = "com.canonical.dbusmenu", "/MenuBar"
 
 
-class Face(ServiceInterface):
+class WatcherInterface(ServiceInterface):
     """The watcher's interface."""
 
     def __init__(self, registered: list[str]) -> None:
@@ -53,7 +53,7 @@ class Watcher:
     async def start(cls, address: str, *names: str) -> "Watcher":
         bus = await MessageBus(bus_address=address).connect()
         watcher = cls(bus)
-        bus.export("/StatusNotifierWatcher", Face(watcher.registered))
+        bus.export("/StatusNotifierWatcher", WatcherInterface(watcher.registered))
         bus.add_message_handler(watcher._hear)
         for interface in (MENU, "org.kde.StatusNotifierItem"):
             rule = f"type='signal',interface='{interface}'"

@@ -160,10 +160,10 @@ def test_an_event_is_at_the_notification_server_within_ten_milliseconds(asked: A
     for number in range(20):
         seen = len(asked.server.calls())
         body = json.dumps({**PROMPT, "session_id": f"m{number}"}).encode()
-        with socket.socket(socket.AF_UNIX) as door:
-            door.connect(str(locate(str(asked.live.home)).socket))
-            door.sendall(frame("Notification", body, agent="claude-code", id=f"{number:032x}"))
-            answer(door)
+        with socket.socket(socket.AF_UNIX) as relay:
+            relay.connect(str(locate(str(asked.live.home)).socket))
+            relay.sendall(frame("Notification", body, agent="claude-code", id=f"{number:032x}"))
+            answer(relay)
             answered = time.monotonic()
         calls = wait(lambda seen=seen: asked.server.calls()[seen:], 20, "it is shown")  # type: ignore[misc]
         taken.append(calls[0]["at"] - answered)

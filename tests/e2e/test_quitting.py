@@ -46,9 +46,9 @@ echo '{{"decision":"block","reason":"ask before you destroy"}}'
 class Scene:
     """A tray in whose home one guard is approved, and an agent's relay that waits for it."""
 
-    def __init__(self, house: House, place: Desk | Plain, folder: Path, finishing: float) -> None:
+    def __init__(self, house: House, place: Desk | Plain, folder: Path, grace: float) -> None:
         self.house, self.folder = house, folder
-        self.live = Live(place, house.root / "home", program=(QUICK, str(finishing)))
+        self.live = Live(place, house.root / "home", program=(QUICK, str(grace)))
 
     def explain(self) -> str:
         """What a failed test shows."""
@@ -106,8 +106,8 @@ def plain(tmp_path: Path) -> Iterator[Plain]:
 
 @pytest.fixture(params=RELAYS)
 def way(request: pytest.FixtureRequest) -> str:
-    if request.param == "native" and (trouble := relay_program.problem()):
-        pytest.skip(trouble)
+    if request.param == "native" and (problem := relay_program.problem()):
+        pytest.skip(problem)
     return str(request.param)
 
 

@@ -30,8 +30,8 @@ def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
-async def send(one: Alert, way: NotificationBackend) -> Delivery:
-    notifier = NotifierChain([way])
+async def send(one: Alert, backend: NotificationBackend) -> Delivery:
+    notifier = NotifierChain([backend])
     try:
         return await notifier.send(one)
     finally:
@@ -39,7 +39,7 @@ async def send(one: Alert, way: NotificationBackend) -> Delivery:
 
 
 def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus: str) -> None:
-    ways: tuple[NotificationBackend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), PlyerBackend())
+    backends: tuple[NotificationBackend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), PlyerBackend())
     text = "1 < 2 & <b>bold</b> \\o/ -x"
     environment = {
         **os.environ,
@@ -54,13 +54,13 @@ def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus:
         environment["DISPLAY"] = f":{x.stdout.readline().decode().strip()}"
         with parts.process("dunst", environment=environment, stderr=subprocess.DEVNULL):
             wait(lambda: dunstctl(environment, "count") is not None, "dunst takes the name")
-            for way in ways:
-                assert asyncio.run(send(alert(title=way.name, body=text), way)) is Delivery.SENT
+            for backend in backends:
+                assert asyncio.run(send(alert(title=backend.name, body=text), backend)) is Delivery.SENT
             wait(lambda: dunstctl(environment, "count", "displayed") == "3\n", "all of them are shown")
             dunstctl(environment, "close-all")
             shown = wait(lambda: len(found := history(environment)) == 3 and found, "dunst's history")
 
-    assert {(entry["summary"], entry["body"]) for entry in shown} == {(way.name, text) for way in ways}
+    assert {(entry["summary"], entry["body"]) for entry in shown} == {(backend.name, text) for backend in backends}
 
 
 def dunstctl(environment: dict[str, str], *words: str) -> str | None:

@@ -33,7 +33,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder
             yield recorder
 
 
-class Hand:
+class Buttons:
     """What was pressed, and whether the server's process is trusted."""
 
     def __init__(self, trusted: bool = True) -> None:
@@ -61,50 +61,50 @@ def test_an_alert_replaces_the_earlier_one_with_its_key_in_place(server: Recorde
         for one in (alert(body="one"), alert(body="two"), alert(body="three", key="other")):
             await backend.send(one)
 
-    Hand().run(do)
+    Buttons().run(do)
 
     assert [(call["body"], call["replaces"]) for call in server.calls()] == [("one", 0), ("two", 1), ("three", 0)]
     assert server.calls("Close") == []
 
 
 def test_buttons_are_offered_and_each_counts_once(server: Recorder) -> None:
-    hand = Hand()
+    buttons = Buttons()
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)
         for key in ("details", "allow", "allow", "snooze", "nonsense", "deny"):
             await tell("Press", "us", 1, key)
-        await until(lambda: len(hand.pressed) == 3)
+        await until(lambda: len(buttons.pressed) == 3)
 
-    hand.run(do)
+    buttons.run(do)
 
     (call,) = server.calls()
     assert call["actions"][2:] == ["allow", "Allow", "deny", "Deny", "details", "Details"]
     assert call["hints"]["resident"] is True
-    assert sorted(hand.pressed) == [("q1", Button.ALLOW), ("q1", Button.DENY), ("q1", Button.DETAILS)]
-    assert len(hand.pids) == 1
-    assert hand.pids[0] > 1
+    assert sorted(buttons.pressed) == [("q1", Button.ALLOW), ("q1", Button.DENY), ("q1", Button.DETAILS)]
+    assert len(buttons.pids) == 1
+    assert buttons.pids[0] > 1
 
 
 def test_a_server_that_an_agent_started_can_deny_but_neither_allow_nor_undo(server: Recorder) -> None:
-    hand = Hand(trusted=False)
+    buttons = Buttons(trusted=False)
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)
         await backend.send(alert(key="s", about="undo-1", buttons=(Button.UNDO,)))
         await tell("Press", "us", 1, "allow")
         await tell("Press", "us", 2, "undo")
-        await until(lambda: len(hand.pids) == 2)
+        await until(lambda: len(buttons.pids) == 2)
         await tell("Press", "us", 1, "deny")
-        await until(lambda: hand.pressed)
+        await until(lambda: buttons.pressed)
 
-    hand.run(do)
+    buttons.run(do)
 
-    assert hand.pressed == [("q1", Button.DENY)]
+    assert buttons.pressed == [("q1", Button.DENY)]
 
 
 def test_a_button_pressed_by_anybody_else_does_nothing(server: Recorder) -> None:
-    hand = Hand()
+    buttons = Buttons()
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(QUESTION)
@@ -120,9 +120,9 @@ def test_a_button_pressed_by_anybody_else_does_nothing(server: Recorder) -> None
         forger.disconnect()
         await backend.send(alert(key="last"))
 
-    hand.run(do)
+    buttons.run(do)
 
-    assert hand.pressed == []
+    assert buttons.pressed == []
 
 
 def test_a_withdrawn_alert_is_closed(server: Recorder) -> None:
@@ -131,7 +131,7 @@ def test_a_withdrawn_alert_is_closed(server: Recorder) -> None:
         await backend.withdraw("q")
         await backend.withdraw("q")
 
-    Hand().run(do)
+    Buttons().run(do)
 
     assert [call["id"] for call in server.calls("Close")] == [1]
 
@@ -142,7 +142,7 @@ def test_an_alert_and_its_sound_share_one_connection(server: Recorder) -> None:
         await asyncio.gather(backend.send(QUESTION), backend.server_state(), backend.server_state())
         assert len(await connections()) == len(before) + 1
 
-    Hand().run(do)
+    Buttons().run(do)
 
 
 async def connections() -> list[str]:
@@ -154,7 +154,7 @@ async def connections() -> list[str]:
 
 
 def test_an_alert_that_took_too_long_leaves_the_others_alone_and_is_ours_once_it_is_shown(server: Recorder) -> None:
-    hand = Hand()
+    buttons = Buttons()
     late = alert(key="late", about="q2", buttons=(Button.DENY,))
 
     async def do(backend: FreedesktopBackend) -> None:
@@ -163,15 +163,15 @@ def test_an_alert_that_took_too_long_leaves_the_others_alone_and_is_ours_once_it
         await give_up(server, backend, late)
         server.mode("")
         await until(lambda: len(server.calls()) == 2)
-        await until_pressed(2, "deny", hand)
+        await until_pressed(2, "deny", buttons)
         await tell("Press", "us", 1, "deny")
-        await until(lambda: len(hand.pressed) == 2)
+        await until(lambda: len(buttons.pressed) == 2)
         await backend.withdraw("late")
         await backend.withdraw("q")
 
-    hand.run(do)
+    buttons.run(do)
 
-    assert hand.pressed == [("q2", Button.DENY), ("q1", Button.DENY)]
+    assert buttons.pressed == [("q2", Button.DENY), ("q1", Button.DENY)]
     assert [call["id"] for call in server.calls("Close")] == [2, 1]
 
 
@@ -185,10 +185,10 @@ async def give_up(server: Recorder, backend: FreedesktopBackend, late: Alert) ->
         await sending
 
 
-async def until_pressed(number: int, key: str, hand: Hand) -> None:
+async def until_pressed(number: int, key: str, buttons: Buttons) -> None:
     """Pressed again until it counts: the server's word on which number it gave is still on its way."""
     async with asyncio.timeout(20):
-        while not hand.pressed:
+        while not buttons.pressed:
             await tell("Press", "us", number, key)
 
 
@@ -200,22 +200,22 @@ def test_an_alert_that_is_taken_back_before_it_is_there_goes_as_soon_as_it_is(se
         server.mode("")
         await until(lambda: server.calls("Close"))
 
-    Hand().run(do)
+    Buttons().run(do)
 
     assert [call["id"] for call in server.calls("Close")] == [1]
 
 
 def test_a_button_that_is_pressed_before_we_know_the_number_counts(server: Recorder) -> None:
-    hand = Hand()
+    buttons = Buttons()
     server.mode("eager")
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY)))
-        await until(lambda: hand.pressed)
+        await until(lambda: buttons.pressed)
 
-    hand.run(do)
+    buttons.run(do)
 
-    assert hand.pressed == [("q1", Button.DENY)]
+    assert buttons.pressed == [("q1", Button.DENY)]
 
 
 def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: Recorder) -> None:
@@ -227,7 +227,7 @@ def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: 
         server.mode("")
         await backend.withdraw("q")
 
-    Hand().run(do)
+    Buttons().run(do)
 
     assert [call["id"] for call in server.calls("Close")] == [1]
 
@@ -237,7 +237,7 @@ def test_nothing_sounds_twice(server: Recorder) -> None:
         await backend.send(alert(key="a"))
         await backend.send(alert(key="b", sound_name="complete"))
 
-    Hand().run(do)
+    Buttons().run(do)
 
     ours, theirs = (call["hints"] for call in server.calls())
     assert (ours.get("suppress-sound"), ours.get("sound-name")) == (True, None)
@@ -252,7 +252,7 @@ def test_do_not_disturb_is_read_from_the_server(server: Recorder, mode: str) -> 
     async def do(backend: FreedesktopBackend) -> None:
         found.append(await backend.server_state())
 
-    Hand().run(do)
+    Buttons().run(do)
 
     assert found == [ServerState(may_interrupt=mode == "", sounds=True)]
 
@@ -268,7 +268,7 @@ def test_a_bad_server_fails_in_time_and_a_good_one_is_taken_again(server: Record
         server.mode("")
         assert await NotifierChain([backend]).send(alert(body="again")) is Delivery.SENT
 
-    Hand().run(do)
+    Buttons().run(do)
 
     assert server.calls()[-1]["body"] == "again"
 
@@ -281,7 +281,7 @@ def test_without_a_bus_it_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatc
         assert await notifier.send(alert()) is Delivery.FAILED
         assert "no session bus" in notifier.last_error
 
-    Hand().run(do)
+    Buttons().run(do)
 
 
 def test_an_alert_is_at_the_server_within_ten_milliseconds(server: Recorder) -> None:
@@ -293,7 +293,7 @@ def test_an_alert_is_at_the_server_within_ten_milliseconds(server: Recorder) -> 
             await backend.send(alert(key=str(number)))
             taken.append(server.calls()[-1]["at"] - started)
 
-    Hand().run(do)
+    Buttons().run(do)
 
     print(f"\nalert to Notify: {statistics.median(taken) * 1000:.1f} ms p50 of {len(taken)}")
     assert min(taken) < 0.1  # ten times the aim; a wait would be in each of them, a busy machine is not

@@ -1,4 +1,4 @@
-"""A broken hook is news once an hour for each cause, with the cure in the words."""
+"""A broken hook is announced once an hour for each cause, with the remedy in the text."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def test_at_four_fifths_of_its_limit_a_hook_is_not_slow_yet() -> None:
 
 def test_the_same_cause_is_told_once_an_hour_and_another_one_at_once() -> None:
     now = 0.0
-    troubles = ProblemTracker(lambda: now)
-    assert len(troubles.fresh([broken("exit 1 after 12 ms")])) == 1
+    tracker = ProblemTracker(lambda: now)
+    assert len(tracker.fresh([broken("exit 1 after 12 ms")])) == 1
 
-    assert troubles.fresh([broken("exit 1 after 15 ms")]) == []
-    assert len(troubles.fresh([broken("killed")])) == 1
+    assert tracker.fresh([broken("exit 1 after 15 ms")]) == []
+    assert len(tracker.fresh([broken("killed")])) == 1
     now = HOUR
-    assert len(troubles.fresh([broken("exit 1 after 12 ms")])) == 1
+    assert len(tracker.fresh([broken("exit 1 after 12 ms")])) == 1
 
 
 def test_a_hook_is_counted_until_it_has_had_a_good_turn() -> None:
-    troubles = ProblemTracker(lambda: 0.0)
+    tracker = ProblemTracker(lambda: 0.0)
 
-    troubles.fresh([broken(), broken(), broken(hook="other")])
-    assert sorted(one.hook for one in troubles.current) == ["guard", "other"]
-    troubles.fresh([Outcome(hook="guard", status=Status.SKIPPED), FINE])
+    tracker.fresh([broken(), broken(), broken(hook="other")])
+    assert sorted(one.hook for one in tracker.current) == ["guard", "other"]
+    tracker.fresh([Outcome(hook="guard", status=Status.SKIPPED), FINE])
 
-    assert [one.hook for one in troubles.current] == ["other"]
+    assert [one.hook for one in tracker.current] == ["other"]

@@ -1,4 +1,4 @@
-"""Alerts reach a notification server on a real bus, by either way, and a bad server holds nobody up."""
+"""Alerts reach a notification server on a real bus, by either backend, and a bad server holds nobody up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tray.notify.policy import Alert, Urgency
 pytestmark = pytest.mark.desktop
 
 Do = Callable[[NotifierChain], Awaitable[None]]
-WAYS: list[type[DesktopNotifierBackend] | type[PlyerBackend]] = [DesktopNotifierBackend, PlyerBackend]
+BACKENDS: list[type[DesktopNotifierBackend] | type[PlyerBackend]] = [DesktopNotifierBackend, PlyerBackend]
 
 
 @pytest.fixture
@@ -122,16 +122,16 @@ def test_a_withdrawn_alert_is_closed_and_another_one_is_not(server: Recorder) ->
     assert [call["id"] for call in server.calls("Close")] == [1]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("capabilities", "body"),
     [(("body",), "a < b & <b>c</b>"), (("body", "body-markup"), "a &lt; b &amp; &lt;b&gt;c&lt;/b&gt;")],
 )
 def test_markup_is_escaped_exactly_where_it_is_read(
-    bus: str, tmp_path: Path, way: Callable[[], NotificationBackend], capabilities: tuple[str, ...], body: str
+    bus: str, tmp_path: Path, backend: Callable[[], NotificationBackend], capabilities: tuple[str, ...], body: str
 ) -> None:
     with parts.recording_server(tmp_path, os.environ, *capabilities) as recorder:
-        run(send(alert(body="a < b & <b>c</b>")), way())
+        run(send(alert(body="a < b & <b>c</b>")), backend())
 
     assert [call["body"] for call in recorder.calls()] == [body]
 
@@ -151,10 +151,10 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_text_is_taken_for_an_option_or_lost(server: Recorder, way: Callable[[], NotificationBackend]) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_text_is_taken_for_an_option_or_lost(server: Recorder, backend: Callable[[], NotificationBackend]) -> None:
     texts = [*HOSTILE, "", "x\\"]
-    run(send(*(alert(title=text, body=text, key=text) for text in texts)), way())
+    run(send(*(alert(title=text, body=text, key=text) for text in texts)), backend())
 
     calls = server.calls()
     assert [call["body"].lstrip(" ") for call in calls] == texts
@@ -164,18 +164,18 @@ def test_no_text_is_taken_for_an_option_or_lost(server: Recorder, way: Callable[
     assert {call["replaces"] for call in calls} == {0}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("mode", ["hang", "deaf"])
 def test_a_server_that_hangs_costs_its_time_limit_and_no_more(
-    server: Recorder, way: Callable[[], NotificationBackend], mode: str
+    server: Recorder, backend: Callable[[], NotificationBackend], mode: str
 ) -> None:
     server.mode(mode)
     began = time.monotonic()
 
-    notifier = run(send(alert(), expect=Delivery.FAILED), way(), timeout=0.3)
+    notifier = run(send(alert(), expect=Delivery.FAILED), backend(), timeout=0.3)
 
     assert time.monotonic() - began < 20  # D-Bus itself would wait 25 seconds
-    assert notifier.last_error == f"{way().name}: no answer in 0.3 s"
+    assert notifier.last_error == f"{backend().name}: no answer in 0.3 s"
     for thread in threading.enumerate():
         if thread.name == "hooktray-plyer":
             assert thread.daemon
@@ -192,22 +192,22 @@ def test_a_server_that_refuses_is_reported_with_its_reason(
     assert [record.getMessage() for record in caplog.records] == ["notification: desktop-notifier: too many"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_without_a_server_the_alert_fails_and_says_why(bus: str, way: Callable[[], NotificationBackend]) -> None:
-    notifier = run(send(alert(), expect=Delivery.FAILED), way())
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_without_a_server_the_alert_fails_and_says_why(bus: str, backend: Callable[[], NotificationBackend]) -> None:
+    notifier = run(send(alert(), expect=Delivery.FAILED), backend())
 
     assert "org.freedesktop.Notifications was not provided" in notifier.last_error
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_without_a_bus_the_alert_fails_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[[], NotificationBackend]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: Callable[[], NotificationBackend]
 ) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/nobody")
 
-    notifier = run(send(alert(), expect=Delivery.FAILED), way())
+    notifier = run(send(alert(), expect=Delivery.FAILED), backend())
 
-    assert notifier.last_error.startswith(f"{way().name}: ")
+    assert notifier.last_error.startswith(f"{backend().name}: ")
 
 
 def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp_path: Path) -> None:
@@ -215,13 +215,13 @@ def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp
     for folder in folders:
         folder.mkdir()
     recorders: list[Recorder] = []
-    way = DesktopNotifierBackend()
+    backend = DesktopNotifierBackend()
 
     async def do(notifier: NotifierChain) -> None:
         with parts.recording_server(folders[0], os.environ) as first:
             await notifier.send(alert(body="one"))
             first.mode("hang")
-            assert await NotifierChain([way], 0.5).send(alert(body="lost")) is Delivery.FAILED
+            assert await NotifierChain([backend], 0.5).send(alert(body="lost")) is Delivery.FAILED
             first.mode("")
             assert await notifier.send(alert(body="two")) is Delivery.SENT
             recorders.append(first)
@@ -229,14 +229,14 @@ def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp
             assert await notifier.send(alert(body="three")) is Delivery.SENT
             recorders.append(second)
 
-    run(do, way)
+    run(do, backend)
 
     assert [[call["body"] for call in recorder.calls()] for recorder in recorders] == [["one", "two"], ["three"]]
     assert recorders[1].calls("Close") == []  # number 1 there is somebody else's
 
 
 class Broken:
-    """A way that never works."""
+    """A backend that never works."""
 
     name = "broken"
 

@@ -54,7 +54,7 @@ SHELLEY = stop(
     agent="shelley", name="end-of-turn", cwd="", title="fix-login", message="Fixed.", url="https://s.dev/c/9"
 )
 
-X_CODE = bash(agent="x-code")  # it has no way to show a note
+X_CODE = bash(agent="x-code")  # it has no channel to show a note
 
 TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     ("the first line", stop(), NOTHING, AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
@@ -324,11 +324,13 @@ def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_sta
     assert only(event, decision).body == body
 
 
-@pytest.mark.parametrize(("way", "by"), [("tray", "托盘"), ("typed into shelley", "typed into shelley")])
-def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.MonkeyPatch, way: str, by: str) -> None:
+@pytest.mark.parametrize(("channel", "by"), [("tray", "托盘"), ("typed into shelley", "typed into shelley")])
+def test_who_switched_is_named_in_the_readers_language(
+    monkeypatch: pytest.MonkeyPatch, channel: str, by: str
+) -> None:
     monkeypatch.setenv("LANGUAGE", "zh_CN")
 
-    assert policy.switched("x", way).body.removeprefix("x").removesuffix(by)[1:] == "来自"
+    assert policy.switched("x", channel).body.removeprefix("x").removesuffix(by)[1:] == "来自"
 
 
 def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:

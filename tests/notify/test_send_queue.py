@@ -1,4 +1,4 @@
-"""Announcing returns at once, from any thread, and what became of it is told in the end."""
+"""Announcing returns at once, from any thread, and what became of it is reported in the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 
 
 class Stage:
-    """An announcer with everything it needs, on a loop in a thread of its own."""
+    """A queue with everything it needs, on a loop in a thread of its own."""
 
     def __init__(self, timeout: float = 5.0) -> None:
         self.loop = asyncio.new_event_loop()
@@ -34,19 +34,19 @@ class Stage:
         self.thread.start()
         self.muted = False
         self.deaf = ""
-        self.told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.notifier = NotifierChain([DesktopNotifierBackend()], timeout)
         self.player = Player()
-        self.announcer = NotificationQueue(self.loop, self.notifier, self.player, lambda: self.muted, self.heard)
+        self.queue = NotificationQueue(self.loop, self.notifier, self.player, lambda: self.muted, self.on_delivery)
 
-    def heard(self, records: tuple[str, ...], what: str) -> None:
+    def on_delivery(self, records: tuple[str, ...], what: str) -> None:
         (record,) = records
         if record == self.deaf:
             raise ValueError(record)
-        self.told.put((record, what))
+        self.deliveries.put((record, what))
 
     def close(self) -> None:
-        self.announcer.close()
+        self.queue.close()
         self.player.close()
         self.end_loop()
 
@@ -84,52 +84,52 @@ QUIET = alert(sound="")
 
 
 def test_an_announcement_arrives_and_is_told_as_sent(server: Recorder, stage: Stage) -> None:
-    stage.announcer.announce((QUIET, alert(body="second", key="b", sound="")), "r1")
+    stage.queue.announce((QUIET, alert(body="second", key="b", sound="")), "r1")
 
-    assert stage.told.get(timeout=LONG) == ("r1", "sent")
+    assert stage.deliveries.get(timeout=LONG) == ("r1", "sent")
     assert [call["body"] for call in server.calls()] == ["Turn ended", "second"]
 
 
 def test_without_a_record_nothing_is_told(server: Recorder, stage: Stage) -> None:
-    stage.announcer.announce((QUIET,))
-    stage.announcer.announce((QUIET,), "r2")
+    stage.queue.announce((QUIET,))
+    stage.queue.announce((QUIET,), "r2")
 
-    assert stage.told.get(timeout=LONG) == ("r2", "sent")
+    assert stage.deliveries.get(timeout=LONG) == ("r2", "sent")
     assert len(server.calls()) == 2
 
 
 def test_an_alert_that_only_sounds_is_not_shown(server: Recorder, stage: Stage) -> None:
-    stage.announcer.announce((alert(notify=False, sound=""),), "r1")
+    stage.queue.announce((alert(notify=False, sound=""),), "r1")
 
-    assert stage.told.get(timeout=LONG) == ("r1", "sent")
+    assert stage.deliveries.get(timeout=LONG) == ("r1", "sent")
     assert server.calls() == []
 
 
 def test_many_threads_announce_at_once_and_each_gets_its_answer(server: Recorder, stage: Stage) -> None:
     def announce(number: int) -> None:
-        stage.announcer.announce((alert(key=str(number), sound=""),), str(number))
+        stage.queue.announce((alert(key=str(number), sound=""),), str(number))
 
     threads = [threading.Thread(target=announce, args=(number,)) for number in range(40)]
     for thread in threads:
         thread.start()
-    told = {stage.told.get(timeout=LONG) for _ in threads}
+    delivered = {stage.deliveries.get(timeout=LONG) for _ in threads}
     for thread in threads:
         thread.join()
 
-    assert told == {(str(number), "sent") for number in range(40)}
+    assert delivered == {(str(number), "sent") for number in range(40)}
 
 
 def test_a_server_that_hangs_delays_nobody_and_not_everything_waits_for_it(server: Recorder) -> None:
     stage = Stage(timeout=10 * LONG)  # nobody below waits for even one announcement to be given up
-    stage.announcer.announce((QUIET,), "warm")  # what the first one imports holds up the loop
-    stage.told.get(timeout=LONG)
+    stage.queue.announce((QUIET,), "warm")  # what the first one imports holds up the loop
+    stage.deliveries.get(timeout=LONG)
     server.mode("hang")
     for number in range(QUEUE_LIMIT * 3):
-        stage.announcer.announce((QUIET,), str(number))
+        stage.queue.announce((QUIET,), str(number))
 
-    overflow = [stage.told.get(timeout=LONG) for _ in range(QUEUE_LIMIT * 2 - 1)]
-    stage.announcer.close(0.1)
-    rest = [stage.told.get(timeout=LONG) for _ in range(QUEUE_LIMIT + 1)]
+    overflow = [stage.deliveries.get(timeout=LONG) for _ in range(QUEUE_LIMIT * 2 - 1)]
+    stage.queue.close(0.1)
+    rest = [stage.deliveries.get(timeout=LONG) for _ in range(QUEUE_LIMIT + 1)]
 
     stage.close()
     assert {what for _, what in overflow + rest} == {"failed"}
@@ -137,34 +137,34 @@ def test_a_server_that_hangs_delays_nobody_and_not_everything_waits_for_it(serve
 
 def test_closing_sends_what_still_waits(server: Recorder, stage: Stage) -> None:
     for number in range(10):
-        stage.announcer.announce((QUIET,), str(number))
+        stage.queue.announce((QUIET,), str(number))
 
-    stage.announcer.close(20)
+    stage.queue.close(20)
 
-    assert [stage.told.get_nowait() for _ in range(10)] == [(str(number), "sent") for number in range(10)]
+    assert [stage.deliveries.get_nowait() for _ in range(10)] == [(str(number), "sent") for number in range(10)]
 
 
 def test_a_listener_that_fails_for_one_announcement_still_hears_of_the_next(server: Recorder, stage: Stage) -> None:
     stage.loop.set_exception_handler(lambda loop, context: None)  # asyncio would log the listener's fault
     stage.deaf = "r1"
-    stage.announcer.announce((QUIET,), "r1")
-    stage.announcer.announce((QUIET,), "r2")
+    stage.queue.announce((QUIET,), "r1")
+    stage.queue.announce((QUIET,), "r2")
 
-    assert stage.told.get(timeout=LONG) == ("r2", "sent")
+    assert stage.deliveries.get(timeout=LONG) == ("r2", "sent")
 
 
 def test_after_closing_and_after_the_loop_an_announcement_fails(server: Recorder, stage: Stage) -> None:
-    stage.announcer.close()
-    stage.announcer.announce((QUIET,), "late")
-    assert stage.told.get(timeout=LONG) == ("late", "failed")
+    stage.queue.close()
+    stage.queue.announce((QUIET,), "late")
+    assert stage.deliveries.get(timeout=LONG) == ("late", "failed")
 
     stage.end_loop()
-    stage.announcer.announce((QUIET,), "later")
-    assert stage.told.get(timeout=LONG) == ("later", "failed")
+    stage.queue.announce((QUIET,), "later")
+    assert stage.deliveries.get(timeout=LONG) == ("later", "failed")
 
 
 def test_the_sound_of_the_most_urgent_alert_is_played(recording: Recording, stage: Stage) -> None:
-    stage.announcer.announce((alert(sound="bell"), alert(sound="tick", urgency=Urgency.CRITICAL)))
+    stage.queue.announce((alert(sound="bell"), alert(sound="tick", urgency=Urgency.CRITICAL)))
     recording.wait_end()
 
     assert recording.seconds_heard < 0.5  # the tick alone; the bell would be 0.7
@@ -172,13 +172,13 @@ def test_the_sound_of_the_most_urgent_alert_is_played(recording: Recording, stag
 
 def test_muted_means_silence_but_the_notification_comes(server: Recorder, recording: Recording, stage: Stage) -> None:
     stage.muted = True
-    stage.announcer.announce((alert(),), "r1")
+    stage.queue.announce((alert(),), "r1")
 
-    assert stage.told.get(timeout=LONG) == ("r1", "sent")
+    assert stage.deliveries.get(timeout=LONG) == ("r1", "sent")
     recording.wait_more(1.0)
     assert recording.seconds_heard == 0
     stage.muted = False
-    stage.announcer.announce((alert(),))
+    stage.queue.announce((alert(),))
     recording.wait_end()
 
 
@@ -190,13 +190,13 @@ def test_the_loudest_alert_is_the_first_of_the_most_urgent_that_have_a_sound() -
 
 
 def test_an_alert_arrives_within_a_tenth_of_a_second(server: Recorder, stage: Stage) -> None:
-    stage.announcer.announce((QUIET,), "warm")
-    stage.told.get(timeout=LONG)
+    stage.queue.announce((QUIET,), "warm")
+    stage.deliveries.get(timeout=LONG)
     began = []
     for number in range(15):
         began.append(time.monotonic())
-        stage.announcer.announce((alert(key=str(number), sound=""),), str(number))
-        stage.told.get(timeout=LONG)
+        stage.queue.announce((alert(key=str(number), sound=""),), str(number))
+        stage.deliveries.get(timeout=LONG)
 
     arrived = [call["at"] for call in wait(lambda: server.calls()[1:], "the calls")]
     delays = sorted(end - start for start, end in zip(began, arrived, strict=True))

@@ -38,7 +38,7 @@ def announced() -> Announced:
 
 
 @pytest.fixture
-def herald(announced: Announced) -> AlertService:
+def service(announced: Announced) -> AlertService:
     return AlertService(announced, Settings)
 
 
@@ -58,61 +58,61 @@ FAILED = Decision(outcomes=(Outcome(hook="h", status=Status.FAILED, cause="exit 
 
 
 def test_an_event_that_was_let_go_is_told_at_once_and_its_hooks_trouble_later(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
     ended = event(EventKind.SESSION_END)
 
-    herald.arrived(ended)
+    service.arrived(ended)
     assert announced.classes == [AlertClass.SESSION_END]
-    herald.decided(ended, FAILED, record(ended))
+    service.decided(ended, FAILED, record(ended))
 
     assert announced.classes == [AlertClass.SESSION_END, AlertClass.HOOK_FAILED]
 
 
 def test_an_event_that_is_waited_for_is_told_once_with_its_decision(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
     stop = event(EventKind.TURN_END)
 
-    herald.decided(stop, FAILED, record(stop))
+    service.decided(stop, FAILED, record(stop))
 
     assert sorted(announced.classes) == [AlertClass.HOOK_FAILED, AlertClass.TURN_END]
 
 
-def test_a_claim_and_the_stop_after_it_are_one_end(herald: AlertService, announced: Announced) -> None:
+def test_a_claim_and_the_stop_after_it_are_one_end(service: AlertService, announced: Announced) -> None:
     for kind in (EventKind.COMPLETION_CLAIM, EventKind.TURN_END):
         one = event(kind, id=kind.value, agent="starchild")
-        herald.decided(one, Decision(), record(one))
+        service.decided(one, Decision(), record(one))
 
     assert announced.classes == [AlertClass.TURN_END]
 
 
-def test_what_needed_you_is_taken_back_when_the_session_goes_on(herald: AlertService, announced: Announced) -> None:
+def test_what_needed_you_is_taken_back_when_the_session_goes_on(service: AlertService, announced: Announced) -> None:
     asked = event(EventKind.NOTIFICATION, topic="permission_prompt", message="may I?")
-    herald.decided(asked, Decision(), record(asked))
+    service.decided(asked, Decision(), record(asked))
     assert announced.withdrawn == []
 
     goes_on = event(EventKind.TOOL_BEFORE, id="2")
-    herald.decided(goes_on, Decision(), record(goes_on))
+    service.decided(goes_on, Decision(), record(goes_on))
 
     assert announced.withdrawn == [announced.alerts[0].key]
 
 
-def test_another_session_takes_nothing_back(herald: AlertService, announced: Announced) -> None:
+def test_another_session_takes_nothing_back(service: AlertService, announced: Announced) -> None:
     asked = event(EventKind.NOTIFICATION, topic="permission_prompt")
-    herald.decided(asked, Decision(), record(asked))
+    service.decided(asked, Decision(), record(asked))
 
     other = event(EventKind.TOOL_BEFORE, id="2", session="other")
-    herald.decided(other, Decision(), record(other))
+    service.decided(other, Decision(), record(other))
 
     assert announced.withdrawn == []
 
 
-def test_events_of_the_time_without_a_tray_are_summed_up(herald: AlertService, announced: Announced) -> None:
+def test_events_of_the_time_without_a_tray_are_summed_up(service: AlertService, announced: Announced) -> None:
     one = event(EventKind.TOOL_BEFORE)
 
-    herald.summarize_offline([record(one), record(one, verdict=Verdict.DENY)])
-    herald.summarize_offline([])
+    service.summarize_offline([record(one), record(one, verdict=Verdict.DENY)])
+    service.summarize_offline([])
 
     assert [alert.body for alert in announced.alerts] == [
         "2 events were answered while the tray was not running, 1 denied"
@@ -122,11 +122,11 @@ def test_events_of_the_time_without_a_tray_are_summed_up(herald: AlertService, a
 UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
 
 
-def test_the_user_is_notified_once_of_an_agent_without_support(herald: AlertService, announced: Announced) -> None:
+def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertService, announced: Announced) -> None:
     one = event(EventKind.OTHER, agent="cursor")
 
-    herald.decided(one, Decision(), record(one, **UNASKED))
-    herald.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
+    service.decided(one, Decision(), record(one, **UNASKED))
+    service.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
 
     (alert,) = announced.alerts
     assert (alert.cls, alert.urgency) == (AlertClass.INFORMATION, Urgency.NORMAL)
@@ -141,19 +141,19 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced:
     other = replace(one, agent="codex")
 
     for _ in range(2):
-        herald = AlertService(announced, Settings, is_first=house.stores.journal.is_first)
-        herald.decided(one, Decision(), record(one, **UNASKED))
-        herald.decided(other, Decision(), record(other, **UNASKED))
+        service = AlertService(announced, Settings, is_first=house.stores.journal.is_first)
+        service.decided(one, Decision(), record(one, **UNASKED))
+        service.decided(other, Decision(), record(other, **UNASKED))
 
     assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Cursor", "Codex"]
 
 
 def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
     one = event(EventKind.OTHER, agent="gemini-cli")
 
-    herald.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
+    service.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
 
     assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
         "Gemini CLI runs Hooktray's Claude Code hooks",
@@ -161,32 +161,32 @@ def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_lat
     ]
 
 
-def test_the_user_is_not_notified_of_a_test(herald: AlertService, announced: Announced) -> None:
+def test_the_user_is_not_notified_of_a_test(service: AlertService, announced: Announced) -> None:
     one = event(EventKind.OTHER, agent="cursor")
 
-    herald.decided(one, Decision(), record(one, **UNASKED, test=True))
+    service.decided(one, Decision(), record(one, **UNASKED, test=True))
 
     assert announced.alerts == []
 
 
 def test_the_user_is_notified_of_a_payload_that_no_protocol_understands(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
     one = event(EventKind.OTHER, agent="unknown")
 
-    herald.decided(one, Decision(), record(one, **UNASKED | {"reason": "not understood"}))
+    service.decided(one, Decision(), record(one, **UNASKED | {"reason": "not understood"}))
 
     assert announced.alerts[0].body.startswith("An event of Hooktray's Claude Code hooks was not understood")
 
 
-def test_what_is_wrong_in_a_source_is_told_once(herald: AlertService, announced: Announced) -> None:
+def test_what_is_wrong_in_a_source_is_told_once(service: AlertService, announced: Announced) -> None:
     first, second = "/p/settings.json:6:5: unknown event `Stopp`\n  did you mean `Stop`?", "/q.json:1:1: bad"
 
-    herald.source_warnings([first])
-    herald.source_warnings([first])
-    herald.source_warnings([first, second, "/r.json:1:1: bad"])
-    herald.source_warnings([])
-    herald.source_warnings([first])
+    service.source_warnings([first])
+    service.source_warnings([first])
+    service.source_warnings([first, second, "/r.json:1:1: bad"])
+    service.source_warnings([])
+    service.source_warnings([first])
 
     bodies = [alert.body for alert in announced.alerts]
     assert bodies[0] == "/p/settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
@@ -201,9 +201,9 @@ def question(id: str = "q1", **more: Any) -> UserQuestion:
 
 
 def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
-    herald.question_opened(question())
+    service.question_opened(question())
 
     (alert,) = announced.alerts
     assert (alert.body, alert.about) == ("May Bash run?", "q1")
@@ -213,23 +213,23 @@ def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(
 
 def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
     token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-    herald = AlertService(announced, lambda: Settings(show_input=True))
+    service = AlertService(announced, lambda: Settings(show_input=True))
     tool = Tool(name="Bash", input={"command": f"curl -H 'Authorization: Bearer {token}'"})
 
-    herald.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
+    service.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
 
     assert announced.alerts[0].body.startswith("May Bash (curl -H")
     assert token not in announced.alerts[0].body
 
 
 def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
     asked = question()
-    herald.question_opened(asked)
+    service.question_opened(asked)
 
-    herald.question_closed(asked, QuestionResult(resolution=Resolution.DENIED, channel="menu"))
-    herald.decided(asked.event, Decision(verdict=Verdict.DENY, reason="no"), record(asked.event))
+    service.question_closed(asked, QuestionResult(resolution=Resolution.DENIED, channel="menu"))
+    service.decided(asked.event, Decision(verdict=Verdict.DENY, reason="no"), record(asked.event))
 
     assert announced.withdrawn == [announced.alerts[0].key]
     assert len(announced.alerts) == 1
@@ -237,46 +237,46 @@ def test_what_the_user_judged_himself_is_taken_back_and_not_told_again(
 
 @pytest.mark.parametrize("end", [Resolution.ELSEWHERE, Resolution.AGENT_GONE, Resolution.TIMED_OUT, Resolution.QUIT])
 def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(
-    herald: AlertService, announced: Announced, end: Resolution
+    service: AlertService, announced: Announced, end: Resolution
 ) -> None:
     asked = question()
-    herald.question_opened(asked)
+    service.question_opened(asked)
 
-    herald.question_closed(asked, QuestionResult(resolution=end))
+    service.question_closed(asked, QuestionResult(resolution=end))
 
     assert announced.withdrawn == [announced.alerts[0].key]
     assert announced.alerts[1].body == f"The question about Bash is closed · {end.value}"
     assert announced.alerts[1].buttons == ()
 
 
-def test_an_agents_own_prompt_is_not_told_beside_the_question(herald: AlertService, announced: Announced) -> None:
+def test_an_agents_own_prompt_is_not_told_beside_the_question(service: AlertService, announced: Announced) -> None:
     prompt = event(EventKind.NOTIFICATION, id="2", topic="permission_prompt", message="may I?")
-    herald.question_opened(question())
+    service.question_opened(question())
 
-    herald.decided(prompt, Decision(), record(prompt))
+    service.decided(prompt, Decision(), record(prompt))
 
     assert announced.classes == [AlertClass.ASKED]
 
 
 def test_a_short_turn_is_not_told_and_a_long_one_is(announced: Announced) -> None:
     now = 100.0
-    herald = AlertService(announced, lambda: Settings(min_turn_seconds=30), clock=lambda: now)
+    service = AlertService(announced, lambda: Settings(min_turn_seconds=30), clock=lambda: now)
     for seconds in (29, 31):
         begin = event(EventKind.PROMPT)
-        herald.decided(begin, Decision(), record(begin))
+        service.decided(begin, Decision(), record(begin))
         now += seconds
         end = event(EventKind.TURN_END, id=str(seconds))
-        herald.decided(end, Decision(), record(end))
+        service.decided(end, Decision(), record(end))
 
     assert announced.classes == [AlertClass.TURN_END]
 
 
 def test_the_end_of_a_subagents_turn_is_none_of_the_users_business(
-    herald: AlertService, announced: Announced
+    service: AlertService, announced: Announced
 ) -> None:
     end = event(EventKind.TURN_END, subagent="explorer")
 
-    herald.decided(end, Decision(), record(end))
+    service.decided(end, Decision(), record(end))
 
     assert announced.alerts == []
 
@@ -284,14 +284,14 @@ def test_the_end_of_a_subagents_turn_is_none_of_the_users_business(
 def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_everywhere(announced: Announced) -> None:
     loud = AlertRule(urgency="critical", sound_name="complete")
     wanted = Settings(alerts={"turn_end": loud}, projects={"p": {"turn_end": AlertRule(sound="none")}})
-    untold: list[str] = []
-    herald = AlertService(announced, lambda: wanted, muted=lambda: untold)
+    muted: list[str] = []
+    service = AlertService(announced, lambda: wanted, muted=lambda: muted)
     here, there = event(EventKind.TURN_END), event(EventKind.TURN_END, id="2", session="t", cwd="/elsewhere")
 
     for one in (here, there):
-        herald.decided(one, Decision(), record(one))
-    untold.append("turn_end")
-    herald.decided(replace(here, id="3"), Decision(), record(here))
+        service.decided(one, Decision(), record(one))
+    muted.append("turn_end")
+    service.decided(replace(here, id="3"), Decision(), record(here))
 
     assert [(one.sound, one.urgency, one.sound_name) for one in announced.alerts] == [
         ("", Urgency.CRITICAL, "complete"),
@@ -301,10 +301,10 @@ def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_ever
 
 def test_a_broken_hook_is_told_once_an_hour_and_counted_meanwhile(announced: Announced) -> None:
     now = 0.0
-    herald = AlertService(announced, Settings, clock=lambda: now)
+    service = AlertService(announced, Settings, clock=lambda: now)
     for number in range(5):
         one = event(EventKind.TOOL_BEFORE, id=str(number))
-        herald.decided(one, FAILED, record(one))
+        service.decided(one, FAILED, record(one))
 
     assert announced.classes == [AlertClass.HOOK_FAILED]
-    assert [one.hook for one in herald.hook_problems] == ["h"]
+    assert [one.hook for one in service.hook_problems] == ["h"]

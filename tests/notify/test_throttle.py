@@ -33,7 +33,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def pace(clock: Clock) -> Throttle:
+def throttle(clock: Clock) -> Throttle:
     return Throttle(clock, lambda _: None)
 
 
@@ -49,7 +49,7 @@ def counted(shown: Alert) -> int:
 
 
 def test_ten_thousand_outcomes_in_a_minute_are_six_notifications_a_minute_with_exact_counts(
-    pace: Throttle, clock: Clock
+    throttle: Throttle, clock: Clock
 ) -> None:
     shown: list[tuple[float, Alert]] = []
     chance = random.Random(19)
@@ -61,91 +61,91 @@ def test_ten_thousand_outcomes_in_a_minute_are_six_notifications_a_minute_with_e
         urgent += critical
         urgency = Urgency.CRITICAL if critical else Urgency.NORMAL
         one = ended(f"p{number % 40}", cls=chance.choice(classes), urgency=urgency)
-        shown += [(clock.now, each) for each in (*pace.offer([one]), *pace.release())]
-    while (due := pace.due()) is not None:
+        shown += [(clock.now, each) for each in (*throttle.offer([one]), *throttle.release())]
+    while (due := throttle.due()) is not None:
         clock.now += due
-        shown += [(clock.now, each) for each in pace.release()]
+        shown += [(clock.now, each) for each in throttle.release()]
 
     paced = [at for at, each in shown if each.urgency is not Urgency.CRITICAL]
     assert sum(counted(each) for _, each in shown) == 10_000
     assert sum(each.urgency is Urgency.CRITICAL for _, each in shown) == urgent == 10
     assert all(sum(at <= other < at + MINUTE for other in paced) <= RATE for at in paced)
-    assert pace.count == 0
+    assert throttle.count == 0
 
 
-def test_a_summary_counts_by_class_and_names_projects(pace: Throttle, clock: Clock) -> None:
-    pace.offer([ended("early")] * BURST)
-    pace.offer([ended("api"), ended("web"), ended("api"), ended("shop", cls=AlertClass.BLOCKED)])
-    assert pace.release() == ()
+def test_a_summary_counts_by_class_and_names_projects(throttle: Throttle, clock: Clock) -> None:
+    throttle.offer([ended("early")] * BURST)
+    throttle.offer([ended("api"), ended("web"), ended("api"), ended("shop", cls=AlertClass.BLOCKED)])
+    assert throttle.release() == ()
     clock.now += SPACING
 
-    (summary,) = pace.release()
+    (summary,) = throttle.release()
 
     assert summary.body == "3 turns ended: api, web · 1 blocked: shop"
     assert (summary.title, summary.sound) == ("Hooktray · 4 alerts", "chime")
 
 
-def test_many_projects_are_not_all_named(pace: Throttle, clock: Clock) -> None:
-    pace.offer([ended("early")] * BURST)
-    pace.offer([ended(f"p{number}") for number in range(9)])
+def test_many_projects_are_not_all_named(throttle: Throttle, clock: Clock) -> None:
+    throttle.offer([ended("early")] * BURST)
+    throttle.offer([ended(f"p{number}") for number in range(9)])
     clock.now += SPACING
 
-    assert pace.release()[0].body == "9 turns ended: p0, p1, p2 …"
+    assert throttle.release()[0].body == "9 turns ended: p0, p1, p2 …"
 
 
-def test_one_that_was_held_back_is_shown_as_it_is(pace: Throttle, clock: Clock) -> None:
-    pace.offer([ended("early")] * BURST)
+def test_one_that_was_held_back_is_shown_as_it_is(throttle: Throttle, clock: Clock) -> None:
+    throttle.offer([ended("early")] * BURST)
     late = ended("late")
-    pace.offer([late])
+    throttle.offer([late])
     clock.now += SPACING
 
-    assert pace.release() == (late,)
+    assert throttle.release() == (late,)
 
 
-def test_two_summaries_do_not_replace_each_other(pace: Throttle, clock: Clock) -> None:
+def test_two_summaries_do_not_replace_each_other(throttle: Throttle, clock: Clock) -> None:
     keys = set()
     for _ in range(3):
-        pace.offer([ended("a"), ended("b")] * BURST)
+        throttle.offer([ended("a"), ended("b")] * BURST)
         clock.now += 2 * MINUTE
-        keys |= {one.key for one in pace.release()}
+        keys |= {one.key for one in throttle.release()}
 
     assert len(keys) == 3
 
 
-def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(pace: Throttle, clock: Clock) -> None:
+def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle: Throttle, clock: Clock) -> None:
     for number in range(50):
-        pace.offer([ended(f"p{number}")])
+        throttle.offer([ended(f"p{number}")])
     alarm = policy.alarm("The database was damaged", "All approvals are gone")
 
-    shown = pace.offer([alarm])
+    shown = throttle.offer([alarm])
 
     assert shown == (alarm,)
-    assert "message" not in "".join(one.body for one in drained(pace, clock))
+    assert "message" not in "".join(one.body for one in drained(throttle, clock))
 
 
-def drained(pace: Throttle, clock: Clock) -> list[Alert]:
+def drained(throttle: Throttle, clock: Clock) -> list[Alert]:
     """The alerts that were held back, after their time."""
     clock.now += 1000.0
-    return list(pace.release())
+    return list(throttle.release())
 
 
-def test_snoozing_holds_back_all_but_what_is_critical_and_waking_tells_it(pace: Throttle, clock: Clock) -> None:
-    pace.snooze(1800)
+def test_snoozing_holds_back_all_but_what_is_critical_and_waking_tells_it(throttle: Throttle, clock: Clock) -> None:
+    throttle.snooze(1800)
     critical = ended("now", urgency=Urgency.CRITICAL, sound="bell")
 
-    shown = pace.offer([ended("api"), critical, ended("web")])
+    shown = throttle.offer([ended("api"), critical, ended("web")])
 
     assert [(one.project, one.sound) for one in shown] == [("now", "")]
-    assert [held.alert.project for held in pace.deferred] == ["web", "api"]
-    assert pace.due() == 1800
-    pace.snooze(None)
-    assert pace.release()[0].body == "2 turns ended: api, web"
+    assert [one.alert.project for one in throttle.deferred] == ["web", "api"]
+    assert throttle.due() == 1800
+    throttle.snooze(None)
+    assert throttle.release()[0].body == "2 turns ended: api, web"
 
 
-def test_what_answers_the_user_is_shown_at_once_but_silent_while_it_is_quiet(pace: Throttle) -> None:
-    pace.snooze(60)
+def test_what_answers_the_user_is_shown_at_once_but_silent_while_it_is_quiet(throttle: Throttle) -> None:
+    throttle.snooze(60)
 
-    (shown,) = pace.offer([ended("x", reply=True)])
+    (shown,) = throttle.offer([ended("x", reply=True)])
 
     assert shown.sound == ""
 
@@ -154,7 +154,7 @@ class Announced:
     def __init__(self) -> None:
         self.alerts: list[Alert] = []
         self.records: list[tuple[str, ...]] = []
-        self.heard: list[tuple[tuple[str, ...], str]] = []
+        self.delivery: list[tuple[tuple[str, ...], str]] = []
 
     def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
         self.alerts += alerts
@@ -164,29 +164,31 @@ class Announced:
         raise AssertionError(keys)
 
 
-def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come(pace: Throttle, clock: Clock) -> None:
+def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come(
+    throttle: Throttle, clock: Clock
+) -> None:
     announced = Announced()
     timers: list[tuple[float, Callable[[], None]]] = []
 
     def later(seconds: float, work: Callable[[], None]) -> None:
         timers.append((seconds, work))
 
-    pacing = ThrottledQueue(pace, announced, later, lambda *heard: announced.heard.append(heard))
-    pacing.snooze(600)
-    pacing.announce((ended("api"),), "r1")
-    pacing.announce((ended("web"),), "r2")
-    pacing.recheck()
-    assert announced.heard == [(("r1",), "held"), (("r2",), "held")]
+    throttled = ThrottledQueue(throttle, announced, later, lambda *delivery: announced.delivery.append(delivery))
+    throttled.snooze(600)
+    throttled.announce((ended("api"),), "r1")
+    throttled.announce((ended("web"),), "r2")
+    throttled.recheck()
+    assert announced.delivery == [(("r1",), "held"), (("r2",), "held")]
     assert announced.records == []
     seconds, work = timers[-1]
 
     clock.now += seconds
     work()
-    pacing.announce((ended("shop"),), "r3")
+    throttled.announce((ended("shop"),), "r3")
 
     assert [one.body for one in announced.alerts] == ["2 turns ended: api, web", "Turn ended"]
     assert announced.records == [("r1", "r2"), ("r3",)]
-    assert pacing.deferred == ()
+    assert throttled.deferred == ()
 
 
 NIGHT = QuietHours(begin="22:00", end="07:00")

@@ -18,41 +18,41 @@ CLAIM = event(EventKind.COMPLETION_CLAIM)
 STOP = event(EventKind.TURN_END)
 
 
-def told(*steps: tuple[Event, Decision]) -> list[bool]:
+def announced(*steps: tuple[Event, Decision]) -> list[bool]:
     turns = TurnDedup()
     return [turns.is_new(event, decision) for event, decision in steps]
 
 
 def test_a_stop_after_a_claim_is_the_same_end() -> None:
-    assert told((CLAIM, YES), (STOP, YES), (STOP, YES)) == [True, False, True]
+    assert announced((CLAIM, YES), (STOP, YES), (STOP, YES)) == [True, False, True]
 
 
 def test_a_stop_alone_is_told_each_time() -> None:
-    assert told((STOP, YES), (STOP, YES)) == [True, True]
+    assert announced((STOP, YES), (STOP, YES)) == [True, True]
 
 
 def test_claims_without_a_stop_in_between_are_told_each_time() -> None:
-    assert told((CLAIM, YES), (CLAIM, YES)) == [True, True]
+    assert announced((CLAIM, YES), (CLAIM, YES)) == [True, True]
 
 
 def test_a_refused_claim_is_no_end_and_the_next_stop_is() -> None:
-    assert told((CLAIM, NO), (STOP, YES)) == [False, True]
+    assert announced((CLAIM, NO), (STOP, YES)) == [False, True]
 
 
 def test_a_refused_stop_after_a_claim_makes_the_next_stop_an_end_again() -> None:
-    assert told((CLAIM, YES), (STOP, NO), (STOP, YES)) == [True, False, True]
+    assert announced((CLAIM, YES), (STOP, NO), (STOP, YES)) == [True, False, True]
 
 
 def test_sessions_do_not_hide_each_others_ends() -> None:
-    assert told((CLAIM, YES), (event(EventKind.TURN_END, "s2"), YES)) == [True, True]
+    assert announced((CLAIM, YES), (event(EventKind.TURN_END, "s2"), YES)) == [True, True]
 
 
 def test_other_events_are_not_held_back() -> None:
-    assert told((CLAIM, YES), (event(EventKind.NOTIFICATION), YES), (STOP, YES)) == [True, True, False]
+    assert announced((CLAIM, YES), (event(EventKind.NOTIFICATION), YES), (STOP, YES)) == [True, True, False]
 
 
 def test_a_session_that_ended_is_forgotten() -> None:
-    assert told((CLAIM, YES), (event(EventKind.SESSION_END), YES), (STOP, YES)) == [True, True, True]
+    assert announced((CLAIM, YES), (event(EventKind.SESSION_END), YES), (STOP, YES)) == [True, True, True]
 
 
 def test_a_thousand_sessions_take_no_more_room_than_the_limit() -> None:

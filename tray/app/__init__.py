@@ -1,6 +1,6 @@
-"""Builds everything once, starts it, stops it in order; the only room that knows all the parts.
+"""Builds everything once, starts it and stops it in order; the only package that knows all the parts.
 
-Here are the parts that the one-shot engine and the reading commands share with the tray; live.py is the tray.
+Here are the parts that the one-shot engine and the reading commands share with the tray; runtime.py is the tray.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 from tray.threads import ShutdownState
 
-if TYPE_CHECKING:  # reading sources takes longer to import than all the rest, and who only judges events reads none
+# Reading sources takes longer to import than all the rest, and a process that only judges events reads none.
+if TYPE_CHECKING:
     from tray.approvals.catalog import HookCatalog
     from tray.settings import Llm
 
@@ -55,14 +56,14 @@ def open_stores(
     *,
     migrate: bool,
     offline: bool = False,
-    trouble: Callable[[str], None] = log.warning,
+    warn: Callable[[str], None] = log.warning,
     limits: Callable[[], RetentionLimits] = RetentionLimits,
 ) -> Stores:
     """`limits`: how much the journal keeps; only the tray's deletes anything."""
     database = open_db(paths.database, migrate=migrate)
     return Stores(
         database=database,
-        journal=Journal(database, offline=offline, warn=trouble, retention=Retention(limits)),
+        journal=Journal(database, offline=offline, warn=warn, retention=Retention(limits)),
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
@@ -87,10 +88,10 @@ def build_engine(
     port: Callable[[], int] = lambda: 0,
     quit: ShutdownState | None = None,
 ) -> Engine:
-    """The same engine for the tray and for the one-shot `hooktray once`, which brings `rows` of its own.
+    """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own.
 
-    `ending` becomes readable when the tray ends: hooks that no agent waits for are then cancelled. `quit` has how far
-    its end has come, for events whose agent waits.
+    `shutdown` becomes readable when the tray ends: hooks that no agent waits for are then cancelled. `quit` has how
+    far the shutdown has come, for events whose agent waits.
     """
     return Engine(
         ledger=stores.ledger,
@@ -150,5 +151,5 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
 
 def journal_limits(catalog: HookCatalog) -> RetentionLimits:
     """How much the journal keeps, as the file says it at this moment."""
-    kept = catalog.configuration.settings.journal
-    return RetentionLimits(days=kept.days, rows=kept.rows, megabytes=kept.megabytes)
+    limits = catalog.configuration.settings.journal
+    return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

@@ -1,4 +1,4 @@
-"""The user's agents, for the commands, the menu and the doctor: where to look, who is there, who was heard of."""
+"""The user's agents, for the commands, the menu and the doctor: where they are, which are there, what they sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tray.model.event import PROBE_PREFIX
 from tray.paths import Paths
 from tray.store.journal import Journal
 
-ROW_LIMIT = 100  # of one agent, among which our own events may stand
+ROW_LIMIT = 100  # of one agent, among which our own events may be
 RECENT_SECONDS = 7 * 86400.0  # seconds for which an agent without support is shown after its last event
 
 
@@ -57,7 +57,7 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
 
 
 def last_seen(journal: Journal) -> Callable[[str], float | None]:
-    """When an agent was last heard of, our own events aside."""
+    """When an agent sent its last event, our own test events not counted."""
 
     def last(agent: str) -> float | None:
         rows = journal.recent(ROW_LIMIT, agent=agent)
@@ -78,7 +78,7 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
 
 
 def connection_states(paths: Paths, journal: Journal) -> list[Connection]:
-    """How each agent stands; nothing is sent."""
+    """The state of each agent's connection; nothing is sent."""
     return connections(site(paths, writes=False), last_seen(journal))
 
 
@@ -92,7 +92,7 @@ def _is_connected(name: str, place: Site) -> bool:
     try:
         return bool(CONNECTORS[name].relay_entries(place))
     except HooktrayError:
-        return True  # unreadable: nothing to offer before that is mended
+        return True  # unreadable: nothing to offer before that is repaired
 
 
 def working_folder() -> Path:

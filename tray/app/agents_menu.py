@@ -1,4 +1,4 @@
-"""Agents for the menu: how each stands, the difference that was shown of each, and the click that writes it."""
+"""Agents for the menu: the state of each, the preview that was shown, and the click that writes it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.language import say
 
-MAX_AGE = 60.0  # seconds for which a look holds, where nobody says that the menu opens
+MAX_AGE = 60.0  # seconds after which the states are read again, where the menu's opening is not reported
 
 log = logging.getLogger(__name__)
 
 
 class AgentsMenu:
-    """A look reads the agents' files and starts a process: it is taken on a thread of its own.
+    """A refresh reads the agents' files and starts a process, so it runs on a thread of its own.
 
-    All else is called on the face's thread, as is what `changed` and `tell` lead to.
+    All else is called on the presenter's thread, as is what `changed` and `inform` lead to.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class AgentsMenu:
         self._spawn = spawn
         self._changed = changed
         self._inform = inform
-        self._found: tuple[Connection, ...] = ()
+        self._connections: tuple[Connection, ...] = ()
         self._probed: dict[str, Connection] = {}
         self._previews: dict[tuple[str, bool], ConnectPreview] = {}
         self._refreshed = -MAX_AGE
@@ -46,7 +46,7 @@ class AgentsMenu:
     def rows(self) -> tuple[MenuAgent, ...]:
         if time.monotonic() - self._refreshed >= MAX_AGE:
             self.refresh()
-        return tuple(self._row(one) for one in self._found)
+        return tuple(self._row(one) for one in self._connections)
 
     def refresh(self) -> None:
         if self._is_refreshing:
@@ -57,22 +57,21 @@ class AgentsMenu:
 
     def review(self, agent: str, *, connect: bool) -> None:
         """Shown, and kept for the click that writes it."""
-        offer = self._connecting.review(agent, connect=connect)
+        preview = self._connecting.review(agent, connect=connect)
         self._previews.pop((agent, connect), None)
-        if not offer.is_empty:
-            self._previews[agent, connect] = offer
+        if not preview.is_empty:
+            self._previews[agent, connect] = preview
 
     def apply(self, agent: str, digest: str) -> str:
-        offer = next(
-            (one for (whose, _), one in self._previews.items() if (whose, one.digest) == (agent, digest)), None
-        )
-        if offer is None:
+        previews = (one for (name, _), one in self._previews.items() if name == agent)
+        preview = next((one for one in previews if one.digest == digest), None)
+        if preview is None:
             raise HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
         self._forget(agent)
-        self._connecting.apply(offer)
-        log.info("%s %s: %s", "connected" if offer.connect else "disconnected", agent, digest)
-        self._found = tuple(self._connecting.states())
-        text = say("{agent} is connected") if offer.connect else say("{agent} is disconnected")
+        self._connecting.apply(preview)
+        log.info("%s %s: %s", "connected" if preview.connect else "disconnected", agent, digest)
+        self._connections = tuple(self._connecting.states())
+        text = say("{agent} is connected") if preview.connect else say("{agent} is disconnected")
         return " · ".join((text.format(agent=CONNECTORS[agent].NAME), *self._advice(agent)))
 
     def probe(self, agent: str) -> None:
@@ -83,11 +82,11 @@ class AgentsMenu:
 
     def _load(self) -> None:
         try:
-            found = tuple(self._connecting.states())
+            states = tuple(self._connecting.states())
         finally:
             self._is_refreshing = False
-        if found != self._found:
-            self._found = found
+        if states != self._connections:
+            self._connections = states
             self._changed()
 
     def _probe(self, agent: str) -> None:
@@ -97,34 +96,34 @@ class AgentsMenu:
         if one.firing:
             self._inform("", say("{agent} is firing: its own line brought an event here", agent=name))
         else:
-            self._inform(
-                say("{agent} is not firing", agent=name), "; ".join(filter(None, (one.problem, *one.advice)))
-            )
+            advice = "; ".join(filter(None, (one.problem, *one.advice)))
+            self._inform(say("{agent} is not firing", agent=name), advice)
         self._changed()
 
     def _row(self, one: Connection) -> MenuAgent:
-        tried = self._probed.get(one.agent)
-        is_same = tried is not None and replace(
-            tried, firing=None, problem="", advice=(), last_event=None
-        ) == replace(one, advice=(), last_event=None)
-        drafts = {connect: offer.digest for (agent, connect), offer in self._previews.items() if agent == one.agent}
+        probed = self._probed.get(one.agent)
+        unchanged = replace(one, advice=(), last_event=None)
+        is_same = probed and replace(probed, firing=None, problem="", advice=(), last_event=None) == unchanged
+        digests = {
+            connect: preview.digest for (name, connect), preview in self._previews.items() if name == one.agent
+        }
         return MenuAgent(
             agent=one.agent,
             name=CONNECTORS[one.agent].NAME,
             installed=one.installed,
             connected=one.connected,
             trusted=one.trusted,
-            firing=tried.firing if tried and is_same else None,
+            firing=probed.firing if probed and is_same else None,
             stale=one.stale,
             last_seen=one.last_event,
             advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
-            connect=drafts.get(True, ""),
-            disconnect=drafts.get(False, ""),
+            connect=digests.get(True, ""),
+            disconnect=digests.get(False, ""),
         )
 
     def _advice(self, agent: str) -> tuple[str, ...]:
         """What is to be done next, when the agent is connected."""
-        return next((one.advice[:1] for one in self._found if one.agent == agent and one.connected), ())
+        return next((one.advice[:1] for one in self._connections if one.agent == agent and one.connected), ())
 
     def _forget(self, agent: str) -> None:
         self._probed.pop(agent, None)

@@ -1,4 +1,4 @@
-"""The alerts of the running tray: builds their parts, and does what their buttons and the menu's rows ask for."""
+"""The alerts of the running tray: builds their parts, and does what their buttons and the menu's rows request."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from tray.notify.throttle import Throttle
 from tray.notify.throttled import ThrottledQueue
 from tray.settings import Settings
 
-SNOOZE = 30 * 60.0  # seconds that the button on an alert stands for
-WAY = "notification"
+SNOOZE = 30 * 60.0  # seconds, by the button on an alert
+CHANNEL = "notification"
 TRIALS = 20  # failed trials that can be undone
 
 Post = Callable[[Callable[[], None]], None]
 
 
 class AlertController:
-    """`do` brings work to the one thread that herald and pacing live on; the others are called from any thread."""
+    """`post` runs work on the thread that owns alert service and throttle; the others are called from any thread."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class AlertController:
         self._numbers = itertools.count(1)
         self._undo_actions: dict[str, Undo] = {}  # what the last alert's Undo takes back
         self._trial_undos: dict[str, Undo] = {}  # the same for approvals whose trials failed
-        self._requested = ""  # the decision whose page was asked for last, before its hooks had ended
+        self._requested = ""  # the decision whose page was requested last, before its hooks had ended
         self._timer: asyncio.TimerHandle | None = None
         self.review: Callable[[str, str], None] = lambda key, digest: None
         self.recover: Callable[[], None] = lambda: None
@@ -75,16 +75,17 @@ class AlertController:
         self._player = Player(volume=lambda: settings().volume)
         self._notifier = NotifierChain(_backends(self._pressed, trusts))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
-        pace = Throttle(time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now))
-        self._throttled = ThrottledQueue(pace, self._queue, self._later, on_delivery)
+        throttle = Throttle(
+            time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
+        )
+        self._throttled = ThrottledQueue(throttle, self._queue, self._later, on_delivery)
         self.alerts = AlertService(self._throttled, settings, is_first=is_first)
         self.questions = UserQuestions(
-            agents=lambda: (
-                ask_agents() if icon_visible() or self._notifier.working else ()
-            ),  # an unseen question helps nobody
+            # A question that cannot be seen helps nobody.
+            agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
             seconds=lambda: settings().ask_on_desktop.seconds,
-            on_asked=self._asked,
-            on_ended=self._ended,
+            on_asked=self._question_opened,
+            on_ended=self._question_closed,
         )
 
     # ---- what the menu shows and does
@@ -114,7 +115,7 @@ class AlertController:
 
     @property
     def failing_hooks(self) -> frozenset[str]:
-        """The hooks that were in trouble when they were last asked."""
+        """The hooks that failed when they last ran."""
         return frozenset(one.hook for one in self.alerts.hook_problems)
 
     @property
@@ -140,7 +141,7 @@ class AlertController:
             self.alerts.alarm(found[what], what)
 
     def announce(self, alert: Alert) -> None:
-        """At once, whatever is held back."""
+        """At once, whatever is deferred."""
         self._queue.announce((alert,))
 
     def answer(self, question: str, allow: bool, channel: str = "menu") -> None:
@@ -153,7 +154,7 @@ class AlertController:
         self.changed()
 
     def end_snooze(self) -> None:
-        """End the snooze, and tell what was held back."""
+        """End the snooze, and announce what was deferred."""
         self._throttled.snooze(None)
         self.changed()
 
@@ -164,19 +165,21 @@ class AlertController:
         self.changed()
 
     def show_deferred(self) -> None:
-        """Everything that is held back, as a text."""
-        rows = (f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
-                for one in self._throttled.deferred)  # fmt: skip
+        """Everything that is deferred, as a text."""
+        rows = (
+            f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
+            for one in self._throttled.deferred
+        )
         self.show_text("held", "\n".join(rows) + "\n")
 
     # ---- the buttons
 
     def press(self, alert: Alert, button: Button) -> None:
         """What a button does. None of them loosens a gate: what does is opened for review."""
-        asked = next((one for one in self.questions.open if one.id == alert.about), None)
+        question = next((one for one in self.questions.open if one.id == alert.about), None)
         match button:
             case Button.ALLOW | Button.DENY:
-                self.answer(alert.about, button is Button.ALLOW, WAY)
+                self.answer(alert.about, button is Button.ALLOW, CHANNEL)
             case Button.SNOOZE:
                 self.snooze(SNOOZE)
             case Button.UNDO:
@@ -189,8 +192,8 @@ class AlertController:
                 self.review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
                 webbrowser.open(alert.url)
-            case _ if asked is not None:
-                self.show_text(f"question-{asked.id[:8]}", details(asked))
+            case _ if question is not None:
+                self.show_text(f"question-{question.id[:8]}", details(question))
             case _ if alert.digest:
                 self.review(alert.about, alert.digest)
             case _ if self.alerts.is_running(alert.about):
@@ -200,14 +203,14 @@ class AlertController:
                 self.reason(alert.about)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        """Tell it; who asked for its details before there were any gets them now."""
+        """Announce it; if its details were requested before there were any, show them now."""
         self.alerts.decided(event, decision, record)
         if record.id == self._requested:
             self._requested = ""
             self.reason(record.id)
 
     def switched(self, what: str, channel: str, undo: Undo | None) -> None:
-        """From any thread: say what was done, with the button that takes it back."""
+        """From any thread: announce what was done, with the button that takes it back."""
 
         def work() -> None:
             number = f"undo-{next(self._numbers)}" if undo else ""
@@ -228,11 +231,11 @@ class AlertController:
 
     def _undo(self, number: str) -> None:
         """Only the last thing that was done, as what came before may be its base; and any approval that failed."""
-        back = self._undo_actions.pop(number, None) or self._trial_undos.pop(number, None)
+        undo = self._undo_actions.pop(number, None) or self._trial_undos.pop(number, None)
         try:
-            if back is None:
+            if undo is None:
                 raise HooktrayError(say("It can no longer be taken back"))
-            back()
+            undo()
         except HooktrayError as error:
             self.alerts.inform(error.message, error.hint)
 
@@ -243,12 +246,12 @@ class AlertController:
     def _pressed(self, alert: Alert, button: Button) -> None:
         self._post(lambda: self.press(alert, button))
 
-    def _asked(self, question: UserQuestion) -> None:
+    def _question_opened(self, question: UserQuestion) -> None:
         self._post(lambda: self.alerts.question_opened(question))
         self._post(lambda: self.changed())
 
-    def _ended(self, question: UserQuestion, ending: QuestionResult) -> None:
-        self._post(lambda: self.alerts.question_closed(question, ending))
+    def _question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self._post(lambda: self.alerts.question_closed(question, result))
         self._post(lambda: self.changed())
 
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
@@ -265,8 +268,8 @@ def _backends(pressed: OnPress, trusts: Callable[[int], bool]) -> tuple[Notifica
     """In the order in which they are tried."""
     if sys.platform == "linux":
         return (FreedesktopBackend(pressed, trusts), PlyerBackend())
-    follow = DesktopNotifierBackend(pressed)
-    return (follow, OsascriptBackend()) if sys.platform == "darwin" else (follow, PlyerBackend())
+    first = DesktopNotifierBackend(pressed)
+    return (first, OsascriptBackend()) if sys.platform == "darwin" else (first, PlyerBackend())
 
 
 def text_file(folder: Path, name: str, text: str) -> Path:

@@ -1,4 +1,4 @@
-"""Threads for the hooks of events whose agent was let go, and for what else nobody waits for."""
+"""Threads for the hooks of events whose agent already has its answer, and for other work that nobody waits for."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ import threading
 import time
 from collections.abc import Callable
 
-THREAD_LIMIT = 256  # of them at once
-JOIN_TIMEOUT = 5.0  # seconds that all of them have when the tray ends
+THREAD_LIMIT = 256  # threads at the same time
+JOIN_TIMEOUT = 5.0  # seconds that all threads have when the tray ends
 
 log = logging.getLogger(__name__)
 
 
 class BackgroundPool:
     def __init__(self) -> None:
-        self._places = threading.BoundedSemaphore(THREAD_LIMIT)
+        self._slots = threading.BoundedSemaphore(THREAD_LIMIT)
         self._threads: set[threading.Thread] = set()
 
     def spawn(self, work: Callable[[], object]) -> bool:
-        """Have it done; False when there are too many of them already, or the system has no thread left."""
-        if not self._places.acquire(blocking=False):
+        """Run it in a thread; False when there are too many already, or the system has no thread left."""
+        if not self._slots.acquire(blocking=False):
             return False
 
-        def turn() -> None:
+        def run() -> None:
             try:
                 work()
             except Exception:  # a thread's end is the last place that can say so
                 log.exception("an event could not be judged")
             finally:
                 self._threads.discard(threading.current_thread())
-                self._places.release()
+                self._slots.release()
 
-        thread = threading.Thread(target=turn, name="observe", daemon=True)
+        thread = threading.Thread(target=run, name="observe", daemon=True)
         self._threads.add(thread)
         try:
             thread.start()
         except RuntimeError:
             self._threads.discard(thread)
-            self._places.release()
+            self._slots.release()
             return False
         return True
 

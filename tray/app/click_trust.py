@@ -1,4 +1,4 @@
-"""Whose clicks count: what the kernel shows of a process, and the agents that have knocked, put before the judges."""
+"""Whose clicks count: checks a process by what the kernel shows and by the agents that have sent events."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ log = logging.getLogger(__name__)
 
 
 class ClickTrust:
-    """Asked with the number of a process. Only Linux shows enough to judge more than who started whom."""
+    """Judges a process by its id. Only Linux shows enough to check more than which process started which."""
 
     def __init__(self, agents: KnownAgents, opened: Callable[[int], bool]) -> None:
-        """`opened` knows the processes that the tray started to open a file for the user."""
+        """`opened` is true of processes that the tray started to open a file for the user."""
         self._agents = agents
         self._opened = opened
         self._own = os.getpid()
@@ -37,48 +37,45 @@ class ClickTrust:
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
         """Why its request to the page is not a person's click; None when it can be one."""
-        found = self._objection(pid)
-        if found:
-            log.warning("a click by way of process %d does not count: %s", pid, found.detail or found.objection.value)
-        return found
+        rejection = self._objection(pid)
+        if rejection:
+            why = rejection.detail or rejection.objection.value
+            log.warning("a click by way of process %d does not count: %s", pid, why)
+        return rejection
 
     def _objection(self, pid: int) -> ClickRejection | None:
         who = f"process {pid}"
         if sys.platform != "linux":
             agents = say("{who} belongs to an agent or a hook", who=who)
             return ClickRejection(ClickObjection.AGENT, agents) if self.has_agent_ancestor(pid) else None
-        seen = process_chain(pid)
-        # What Chromium was started with cannot be read, so its own word is not asked for.
+        chain = process_chain(pid)
+        # Chromium's environment cannot be read, so it is not checked.
         known = descends_from_hook(pid, self._own, is_opened=self._opened) or self._agents.has_agent_above(pid)
-        found = clicks.check_browser(seen, {pid} if known else (), os.getuid())
-        if found is None and self._agents.shares_session(pid):
+        rejection = clicks.check_browser(chain, {pid} if known else (), os.getuid())
+        if rejection is None and self._agents.shares_session(pid):
             text = say(
-                "{who} was started after an agent, in the same terminal or service", who=process_label(seen[0])
+                "{who} was started after an agent, in the same terminal or service", who=process_label(chain[0])
             )
             return ClickRejection(ClickObjection.SHARED_SESSION, text)
-        return found
+        return rejection
 
     def is_trusted_host(self, pid: int) -> bool:
-        """Whether what comes through this program of the desktop can be."""
+        """Whether a click that comes through this program of the desktop can be a person's."""
         if sys.platform != "linux":
             return not self.has_agent_ancestor(pid)
-        found = process_chain(pid)
+        chain = process_chain(pid)
         first = self._agents.predates_agents(pid)
-        return self._log_rejection(
-            pid, clicks.check_tray_host(found, self._known(found), os.getuid(), predates_agents=first)
-        )
+        why = clicks.check_tray_host(chain, self._known(chain), os.getuid(), predates_agents=first)
+        if why:
+            log.warning("a click by way of process %d does not count: %s", pid, why)
+        return not why
 
-    def _known(self, found: tuple[ProcessFacts, ...]) -> frozenset[int]:
-        """Its number alone stands for all: who is above it was looked at, too."""
-        pid = found[0].pid if found else 0
+    def _known(self, chain: tuple[ProcessFacts, ...]) -> frozenset[int]:
+        """The process, if it belongs to an agent or a hook; its ancestors are checked with it."""
+        pid = chain[0].pid if chain else 0
         belongs = (
             descends_from_hook(pid, self._own)
             or self._agents.has_agent_above(pid)
             or self._agents.shares_session(pid)
         )
         return frozenset({pid} if belongs else ())
-
-    def _log_rejection(self, pid: int, why: str) -> bool:
-        if why:
-            log.warning("a click by way of process %d does not count: %s", pid, why)
-        return not why

@@ -1,4 +1,4 @@
-"""Connecting agents from menu or page: how each stands, and a difference that is shown before it is written."""
+"""Connecting agents from menu or page: the state of each, and a preview that is shown before it is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tray.text import printable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectPreview:
-    """What connecting or disconnecting one agent would write, as it is shown; `plan` is carried out as it stands."""
+    """What connecting or disconnecting one agent would write, as it is shown; exactly `plan` is applied."""
 
     agent: str
     connect: bool
@@ -34,12 +34,12 @@ class ConnectPreview:
 
     @property
     def digest(self) -> str:
-        """By which a click means this difference and no other."""
+        """Ties a click to this preview and no other."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 class ConnectService:
-    """Every look is a fresh one. A person opens the offer, reads it, and takes that and nothing else.
+    """Reads the files each time. A person opens the preview, reads it, and applies that and nothing else.
 
     Agents are looked for as in the user's own login: with the tray's environment and no project.
     """
@@ -56,29 +56,29 @@ class ConnectService:
         return connections(self._site(), self._last_seen)
 
     def probe(self, agent: str) -> Connection:
-        """How one agent stands, after an event of ours went through its own line."""
+        """The state of one agent, after a test event of ours went through its own hook command."""
         return connection(self._site(), agent, self._last_seen, self._has_session)
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
-        """Raises HooktrayError where nothing can be written, with the place and the cure."""
-        one = CONNECTORS[agent]
-        plan = one.connect(self._site()) if connect else one.disconnect(self._site())
-        if not connect and (said := import_reminder(self._site(), agent)):
-            plan = replace(plan, notes=(*plan.notes, said))
+        """Raises HooktrayError where nothing can be written, with the place and the remedy."""
+        connector = CONNECTORS[agent]
+        plan = connector.connect(self._site()) if connect else connector.disconnect(self._site())
+        if not connect and (reminder := import_reminder(self._site(), agent)):
+            plan = replace(plan, notes=(*plan.notes, reminder))
         return ConnectPreview(agent=agent, connect=connect, text=_text(plan), plan=plan)
 
     def review(self, agent: str, *, connect: bool) -> ConnectPreview:
-        """The offer, opened in the user's own viewer."""
-        offer = self.preview(agent, connect=connect)
-        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", f"{_head(offer)}\n\n{offer.text}")
-        return offer
+        """The preview, opened in the user's own viewer."""
+        preview = self.preview(agent, connect=connect)
+        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", f"{_head(preview)}\n\n{preview.text}")
+        return preview
 
     def show(self) -> None:
-        """All agents in one text, opened: how each stands, and what connecting it would write."""
+        """All agents in one text, opened: the state of each, and what connecting it would write."""
         self._open("agents", "\n".join(map(self._describe, self.states())))
 
     def _describe(self, one: Connection) -> str:
-        stands = ", ".join(
+        state = ", ".join(
             [
                 "installed" if one.installed else "not found here",
                 f"{len(one.events)} events connected" if one.connected else "not connected",
@@ -88,12 +88,14 @@ class ConnectService:
                 else "never heard of",
             ]
         )
-        lines = [f"{one.agent}: {stands}", *filter(None, (*one.files, one.problem, *one.advice))]
+        lines = [f"{one.agent}: {state}", *filter(None, (*one.files, one.problem, *one.advice))]
         text = printable("\n  ".join(lines)) + "\n"
         if one.problem or not one.installed:
             return text
-        offer = self.preview(one.agent, connect=True)
-        return text if offer.is_empty else f"{text}\n`hooktray connect {one.agent}` would write this:\n{offer.text}"
+        preview = self.preview(one.agent, connect=True)
+        if preview.is_empty:
+            return text
+        return f"{text}\n`hooktray connect {one.agent}` would write this:\n{preview.text}"
 
     def apply(self, preview: ConnectPreview) -> None:
         """Write what was shown. Raises HooktrayError when one of its files has changed since."""
@@ -110,23 +112,23 @@ class ConnectService:
         return site(self._paths, Path.home())
 
 
-def _head(offer: ConnectPreview) -> str:
-    name = CONNECTORS[offer.agent].NAME
-    if offer.is_empty:
+def _head(preview: ConnectPreview) -> str:
+    name = CONNECTORS[preview.agent].NAME
+    if preview.is_empty:
         return say("{agent}: there is nothing to write", agent=name)
     text = (
         say("What connecting {agent} would write:")
-        if offer.connect
+        if preview.connect
         else say("What disconnecting {agent} would write:")
     )
     how = say(
-        "To write it: the tray's menu, Settings, Agents, {agent}, {digest}", agent=name, digest=offer.digest[:8]
+        "To write it: the tray's menu, Settings, Agents, {agent}, {digest}", agent=name, digest=preview.digest[:8]
     )
     return f"{text.format(agent=name)}\n{how}"
 
 
 def _text(plan: Plan) -> str:
-    shown = "".join(diff(change) for change in plan.changes)
+    difference = "".join(diff(change) for change in plan.changes)
     notes = "".join(f"{note}\n" for note in plan.notes)
-    whole = f"{shown}\n{notes}" if shown else "Nothing is to be written."
+    whole = f"{difference}\n{notes}" if difference else "Nothing is to be written."
     return printable(whole, len(whole)) + "\n"

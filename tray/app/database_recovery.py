@@ -1,4 +1,4 @@
-"""Damage of the database as the user meets it: a critical alert, the icon's attention, one review of what is left."""
+"""Damage of the database as the user sees it: a critical alert, the icon's attention, one review of what is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REAPPROVAL = "approved before"  # what the alerts' Review is about
 
 
 class AlarmService(Protocol):
-    """What this needs of the Herald."""
+    """What this needs of the alert service."""
 
     def alarm(self, title: str, text: str, *, about: str = "") -> str: ...
     def hooks_unchanged(self, text: str, *, about: str) -> str: ...
@@ -26,7 +26,7 @@ class AlarmService(Protocol):
 
 
 class DatabaseRecovery:
-    """All of it runs on the menu's thread. `seen` is called when a person has opened the review."""
+    """All of it runs on the menu's thread."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class DatabaseRecovery:
         self._reviews = reviews
         self._alerts_service = alerts
         self._open_file = open_file
-        self._found = self._unseen()
+        self._unseen = self._unseen_damage()
         self._announced = False
-        self._offered = ""  # the digest of the batch that an alert was about
+        self._offered = ""  # the digest of the batch that was announced last
         self._alerts: list[str] = []  # keys of those whose Review still has something to show
 
     @property
@@ -52,24 +52,24 @@ class DatabaseRecovery:
         """The menu's first row; "" when there is nothing that a person has not seen."""
         if self._database.is_marked_damaged:
             return say("The database is damaged: quit Hooktray and start it again")
-        if self._found is None:
+        if self._unseen is None:
             return ""
-        return say("The database was damaged") if self._found else say("The database was lost")
+        return say("The database was damaged") if self._unseen else say("The database was lost")
 
     def refresh(self) -> None:
-        """Announce what is new, and take back the alerts whose cause is gone."""
-        found = self._controls.batch
+        """Announce what is new, and withdraw the alerts whose cause is gone."""
+        batch = self._controls.batch
         if self._database.is_marked_damaged:
             self._announce_in_use()
-        elif self._found is not None and not self._announced:
-            self._announced, self._offered = True, found.digest
+        elif self._unseen is not None and not self._announced:
+            self._announced, self._offered = True, batch.digest
             self._alerts.append(
-                self._alerts_service.alarm(self.headline, self._summary(self._found, found), about=REAPPROVAL)
+                self._alerts_service.alarm(self.headline, self._summary(self._unseen, batch), about=REAPPROVAL)
             )
-        elif found and found.digest != self._offered:
-            self._offered = found.digest
-            self._alerts.append(self._alerts_service.hooks_unchanged(_reapproval_text(found), about=REAPPROVAL))
-        elif self._offered and not found:
+        elif batch and batch.digest != self._offered:
+            self._offered = batch.digest
+            self._alerts.append(self._alerts_service.hooks_unchanged(_reapproval_text(batch), about=REAPPROVAL))
+        elif self._offered and not batch:
             self._offered = ""
             self._acknowledge()
             while self._alerts:
@@ -77,53 +77,54 @@ class DatabaseRecovery:
 
     def show(self) -> None:
         """Open the review: what happened, and every unchanged hook with its content."""
-        found = self._controls.batch
-        self._open_file(write_batch(found, self._about(found), self._copies, os.environ, self._reviews))
+        batch = self._controls.batch
+        self._open_file(write_batch(batch, self._about(batch), self._copies, os.environ, self._reviews))
         self._acknowledge()
 
     def _announce_in_use(self) -> None:
         if not self._announced:
             self._announced = True
-            words = (
+            parts = (
                 say("Approved hooks go on until Hooktray ends"),
                 say("Quit it, start it again, and approve them in one review"),
             )
-            self._alerts_service.alarm(say("The database is damaged"), " · ".join(words))
+            self._alerts_service.alarm(say("The database is damaged"), " · ".join(parts))
 
-    def _about(self, found: ApprovalBatch) -> tuple[str, ...]:
+    def _about(self, batch: ApprovalBatch) -> tuple[str, ...]:
         if self._database.is_marked_damaged:
             return (self.headline,)
-        if self._found is None:
+        if self._unseen is None:
             return (say("These approvals come from a database that was damaged"),)
-        return (self.headline, *self._facts(self._found, found))
+        return (self.headline, *self._facts(self._unseen, batch))
 
-    def _summary(self, file: str, found: ApprovalBatch) -> str:
-        return " · ".join(self._facts(file, found))
+    def _summary(self, file: str, batch: ApprovalBatch) -> str:
+        return " · ".join(self._facts(file, batch))
 
-    def _facts(self, file: str, found: ApprovalBatch) -> tuple[str, ...]:
-        lines = [say("All approvals are gone, so no hook runs"), _reapproval_text(found)]
+    def _facts(self, file: str, batch: ApprovalBatch) -> tuple[str, ...]:
+        lines = [say("All approvals are gone, so no hook runs"), _reapproval_text(batch)]
         if file:
             lines.append(say("The damaged file is kept: {file}", file=file))
         return tuple(lines)
 
-    def _unseen(self) -> str | None:
+    def _unseen_damage(self) -> str | None:
+        """The file that was set aside, "" when the database was lost; None when a person has seen it."""
         try:
             return self._database.damage()
         except StoreError:
             return None
 
     def _acknowledge(self) -> None:
-        if self._found is not None:
-            self._found = None
+        if self._unseen is not None:
+            self._unseen = None
             with suppress(StoreError):  # the next start shows it again
                 self._database.acknowledge_damage()
 
 
-def _reapproval_text(found: ApprovalBatch) -> str:
-    if not found:
+def _reapproval_text(batch: ApprovalBatch) -> str:
+    if not batch:
         return say("Each hook waits for you under Approvals")
     return count(
         "{n} hook is unchanged: one review approves it again",
         "{n} hooks are unchanged: one review approves all of them again",
-        len(found.hooks),
+        len(batch.hooks),
     )

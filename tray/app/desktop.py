@@ -1,4 +1,4 @@
-"""Puts the tray's face together: what the menu shows, and what its rows do."""
+"""Builds the tray's desktop part: what the menu shows, and what its rows do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tray.desktop.menu import AlertsState, MenuQuestion
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
-from tray.engine.user_questions import UserQuestion as Asked
+from tray.engine.user_questions import UserQuestion
 from tray.paths import Paths
 
 
@@ -41,7 +41,7 @@ def build_desktop(
     quit: Callable[[], object],
     recovery: DatabaseRecovery,
 ) -> tuple[Presenter, MenuController]:
-    """What the user sees, and what a click does. Whoever supplies more for the menu adds it to `extras`."""
+    """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
         ConnectService(
             paths,
@@ -50,10 +50,10 @@ def build_desktop(
             lambda session: bool(stores.journal.recent(1, session=session)),
         ),
         spawn=spawn,
-        changed=lambda: post(shown.show),
+        changed=lambda: post(presenter.show),
         inform=lambda title, text: post(lambda: alerts.alerts.inform(title, text)),
     )
-    extras = MenuServices(
+    services = MenuServices(
         alerts=lambda: _alerts_state(alerts),
         failing_hooks=lambda: len(failing_hooks()),
         dropped_rows=lambda: stores.journal.dropped,
@@ -75,33 +75,33 @@ def build_desktop(
         agents=agents,
         quit=quit,
     )
-    shown = Presenter(
-        controls=controls, catalog=catalog, recent=stores.journal.recent(10), post=post, services=extras
+    presenter = Presenter(
+        controls=controls, catalog=catalog, recent=stores.journal.recent(10), post=post, services=services
     )
-    hand = MenuController(
-        presenter=shown,
+    controller = MenuController(
+        presenter=presenter,
         controls=controls,
         catalog=catalog,
         copies=stores.copies,
         reviews=paths.state / "reviews",
         inform=alerts.alerts.inform,
         open_file=open_file,
-        services=extras,
+        services=services,
     )
-    return shown, hand
+    return presenter, controller
 
 
-def _alerts_state(alerting: AlertController) -> AlertsState:
+def _alerts_state(alerts: AlertController) -> AlertsState:
     return AlertsState(
         snoozable=True,
-        snoozed_until=alerting.snoozed_until,
-        quiet_hours=alerting.quiet_hours,
-        quiet_hours_on=alerting.quiet_hours_on,
-        deferred=alerting.deferred,
+        snoozed_until=alerts.snoozed_until,
+        quiet_hours=alerts.quiet_hours,
+        quiet_hours_on=alerts.quiet_hours_on,
+        deferred=alerts.deferred,
     )
 
 
-def _question(one: Asked) -> MenuQuestion:
+def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
     what = event.tool.name if event.tool and event.tool.name else event.kind.replace("_", " ").capitalize()
     return MenuQuestion(id=one.id, agent=event.agent, project=event.project, what=what)

@@ -1,4 +1,4 @@
-"""What the engine tells in the tray: handed to the icon, the page, the alerts and the journal."""
+"""The engine's events in the tray: passed on to the icon, the page, the alerts and the journal."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tray.engine.turn_end import TurnEndDetector
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 
-MEMORY_LIMIT = 1000  # alerts that are out before their events have rows
+MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 
 
 class AlertLog(Protocol):
-    """Where an alert's fate is written down."""
+    """Where the delivery of an alert is recorded."""
 
     def set_alerted(self, ids: tuple[str, ...], word: str) -> object: ...
 
@@ -27,10 +27,10 @@ class DecisionView(Protocol):
 
 
 class EventBus:
-    """The engine's ears. From any thread, some of it before the answer leaves: all of it only hands over (law 7).
+    """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
-    `told` hears of an event that was answered already, `judged` of one with its decision, both in the thread of `do`;
-    they and `screen` are put in before the door opens.
+    `on_arrival` gets an event that was answered already, `on_decision` one with its decision, both in the thread of
+    `post`. They and `view` are set before the server starts.
     """
 
     def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
@@ -66,7 +66,7 @@ class EventBus:
         self._post(lambda: self.view.status_hidden(turn))
 
     def alerted(self, ids: tuple[str, ...], word: str) -> None:
-        """An alert may be out before its event has a row: hooks that nobody waits for may still run."""
+        """An alert may be sent before its event has a row: hooks that nobody waits for may still run."""
         if len(self._deliveries) > MEMORY_LIMIT:
             self._deliveries.clear()
         self._deliveries.update(dict.fromkeys(ids, word))

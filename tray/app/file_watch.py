@@ -1,7 +1,7 @@
-"""Tells of changes to a few files as they happen, without ever looking by itself: an idle tray stays asleep.
+"""Reports changes to a few files as they happen, without polling: an idle tray stays asleep.
 
-Linux has inotify, which is watched by the event loop that is there anyway. Elsewhere nothing is told, and the files
-are looked at when the menu opens, when an event comes in and when a command asks.
+Linux has inotify, which is watched by the event loop that is there anyway. Elsewhere nothing is reported, and the
+files are read when the menu opens, when an event comes in and when a command asks.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 FOLDER_LIMIT = 256  # that are watched at most
-DEBOUNCE = 0.3  # seconds without a sign before a folder is looked at, as a deletion takes its time
-MAX_DELAY = 1.0  # seconds after the first sign, however many follow
+DEBOUNCE = 0.3  # seconds without an event before a folder is looked at, as a deletion takes its time
+MAX_DELAY = 1.0  # seconds after the first event, however many follow
 POLL_INTERVAL = 60.0  # seconds between two looks where the system reports nothing
-SETTLE_DELAY = 0.1  # seconds after the first sign: an editor writes, renames and sets modes in one go
+SETTLE_DELAY = 0.1  # seconds after the first event: an editor writes, renames and sets modes in one go
 HEAD = struct.Struct("iIII")
-SIZE = 65_536  # bytes of signs that are read at once
+SIZE = 65_536  # bytes of events that are read at once
 CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
 CHANGE_MASK = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
 DELETE_SELF, MOVE_SELF = 0x400, 0x800
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class FileWatch:
-    """`changed` is called on the loop, once for signs that come together."""
+    """`changed` is called on the loop, once for events that come together."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, changed: Callable[[], None]) -> None:
         self._loop = loop
@@ -85,10 +85,10 @@ class FileWatch:
 
     def _read(self) -> None:
         try:
-            signs = os.read(self._descriptor, SIZE)
+            data = os.read(self._descriptor, SIZE)
         except BlockingIOError:
             return
-        for number, mask, name in _parse_events(signs):
+        for number, mask, name in _parse_events(data):
             folder = self._folders.pop(number, None) if mask & IGNORED else self._folders.get(number)
             if mask & (OVERFLOW | IGNORED) or (folder and folder / name in self._files):
                 self._soon()
@@ -106,8 +106,8 @@ class FileWatch:
 class FolderWatch:
     """Reports that a folder, one of those above it, or one of the named things in it may have been taken away.
 
-    `changed` is called on the loop, first after `again`. Where the system reports nothing it is called every `EVERY`
-    seconds.
+    `changed` is called on the loop, first after `rearm`. Where the system reports nothing it is called every
+    `POLL_INTERVAL` seconds.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class FolderWatch:
         self._changed = changed
         self._wanted: dict[int, frozenset[str]] = {}  # by the number that the kernel gave the watch
         self._timer: asyncio.TimerHandle | None = None
-        self._first = 0.0  # when the first of the signs came that were not reported yet
+        self._first = 0.0  # when the first of the events came that were not reported yet
         self._is_reported = False  # whether the system reports what happens to the folder
         self._kernel = _libc() if sys.platform == "linux" else None
         self._descriptor = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
@@ -167,20 +167,20 @@ class FolderWatch:
                 self._kernel.inotify_rm_watch(self._descriptor, number)
         self._schedule(DEBOUNCE)  # it may have changed before the watch was there
 
-    def _add(self, folder: Path, signs: int, names: Iterable[str]) -> bool:
+    def _add(self, folder: Path, mask: int, names: Iterable[str]) -> bool:
         if self._kernel is None or self._descriptor < 0:
             return False
-        number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), signs)
+        number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), mask)
         if number >= 0:
             self._wanted[number] = frozenset(names)
         return bool(number >= 0)
 
     def _read(self) -> None:
         try:
-            signs = os.read(self._descriptor, SIZE)
+            data = os.read(self._descriptor, SIZE)
         except BlockingIOError:
             return
-        if any(self._concerns_us(number, mask, name) for number, mask, name in _parse_events(signs)):
+        if any(self._concerns_us(number, mask, name) for number, mask, name in _parse_events(data)):
             now = self._loop.time()
             self._first = self._first or now
             self._schedule(max(0.0, min(DEBOUNCE, self._first + MAX_DELAY - now)))
@@ -209,12 +209,12 @@ class FolderWatch:
         self._changed()
 
 
-def _parse_events(signs: bytes) -> Iterator[tuple[int, int, str]]:
+def _parse_events(data: bytes) -> Iterator[tuple[int, int, str]]:
     """The number of the watch, what happened, and to what in that folder."""
     at = 0
-    while at < len(signs):
-        number, mask, _, length = HEAD.unpack_from(signs, at)
-        name = os.fsdecode(signs[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
+    while at < len(data):
+        number, mask, _, length = HEAD.unpack_from(data, at)
+        name = os.fsdecode(data[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
         at += HEAD.size + length
         yield number, mask, name
 

@@ -1,4 +1,4 @@
-"""What only the running tray knows of itself: `status` and `doctor` ask for it."""
+"""What only the running tray knows of itself: `status` and `doctor` request it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tray.store.journal import Journal
 def runtime_health(
     icon: Icon, background: BackgroundProcesses, journal: Journal, problems: Mapping[str, object]
 ) -> Mapping[str, object]:
-    """`told` is what went wrong last with notifications and sounds, and which hooks are in trouble."""
+    """`problems` is what went wrong last with notifications and sounds, and which hooks fail."""
     now = time.monotonic()
     return {
         "icon": icon.name if icon.visible else "",

@@ -15,7 +15,7 @@ EXCLUDED = (SwitchHook, OpenPage)  # a hook is switched on its own page, and ask
 
 
 def choices(presenter: Presenter) -> tuple[PageSetting, ...]:
-    """As things stand now. On the face's thread."""
+    """As they are now. On the presenter's thread."""
     return tuple(filter(None, map(_choice, _submenus(presenter))))
 
 
@@ -31,12 +31,12 @@ def choose(presenter: Presenter, controller: MenuController, id: str, on: bool |
     return True
 
 
-def _submenus(face: Presenter) -> tuple[Item, ...]:
-    return tuple(row for row in menu(face.state(time.time())) if row.id in SUBMENUS)
+def _submenus(presenter: Presenter) -> tuple[Item, ...]:
+    return tuple(row for row in menu(presenter.state(time.time())) if row.id in SUBMENUS)
 
 
 def _choice(row: Item) -> PageSetting | None:
-    """None for what is only there to look at, or stands elsewhere on the page."""
+    """None for what is only there to look at, or is elsewhere on the page."""
     below = tuple(filter(None, map(_choice, row.children)))
     if isinstance(row.action, EXCLUDED) or not (row.action or below):
         return None

@@ -1,4 +1,4 @@
-"""The running tray: every part, and the wires between them."""
+"""The running tray: builds every part, connects them, starts them, and stops them in order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tray.app.state_recovery import Incident, StateRecovery
 from tray.app.trials import Trials
 from tray.app.web import build_page
 from tray.approvals import confirmations
-from tray.approvals.batch import write_batch as written_batch
+from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
@@ -56,8 +56,8 @@ from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
-REFRESH_SECONDS = 1.0  # seconds between two looks at the sources while events come in
-SESSION_DAYS = 7.0  # days that a session is remembered whose end nobody told
+REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def run(
 ) -> int:
     """The tray, until it quits. Returns the exit code.
 
-    `finishing` is how many seconds a hook then has to finish if an agent waits for it.
+    `grace` is how many seconds a hook then has to finish if an agent waits for it.
     """
     paths.prepare()
     reduce_latency()
@@ -81,9 +81,9 @@ def run(
         folder.claim()
         become_subreaper()
         raise_limit()
-        parts = App(paths, folder, headless=headless, echo=echo, trust=trust, grace=grace)
-        with stop_on_signal(parts.quit), contextlib.closing(parts):  # a second signal must not cut `close` short
-            parts.run()
+        app = App(paths, folder, headless=headless, echo=echo, trust=trust, grace=grace)
+        with stop_on_signal(app.quit), contextlib.closing(app):  # a second signal must not cut `close` short
+            app.run()
     except AnotherTrayError:
         echo(f"Hooktray is already running for {paths.state}.")
     finally:
@@ -92,7 +92,7 @@ def run(
 
 
 class App:
-    """The running tray: parts, and the wires between them."""
+    """The running tray: its parts, and how they are connected."""
 
     def __init__(
         self,
@@ -113,15 +113,15 @@ class App:
         self._click_trust = trust(self._agents, self._opener.started)
         self._first_start = welcome.create_config(paths)
         self._loop = LoopThread()
-        self._work = WorkQueue("chores")
+        self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
         self._background = BackgroundProcesses()
         self._stores = open_stores(
-            paths, migrate=True, trouble=self._journal_problem, limits=lambda: journal_limits(self._catalog)
+            paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self._catalog)
         )
         self._catalog = build_catalog(paths, self._stores)
         self._watch = FileWatch(self._loop.loop, self._changed)
-        self._make_recovery(folder)
+        self._make_state_recovery(folder)
         self._doctor = LiveDoctor(paths, self._stores, self._catalog, self._health)
         self._turns = TurnEndDetector(
             lambda: self._catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
@@ -155,9 +155,9 @@ class App:
             self._page.open,
             self._health,
             self._click_trust.may_open_page,
-            lambda found: written_batch(found, (), self._stores.copies, os.environ, paths.state / "reviews"),
+            lambda batch: write_batch(batch, (), self._stores.copies, os.environ, paths.state / "reviews"),
         )
-        self._typed = HooksCommand(self._controls, requests, self._doctor.summary)
+        self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._listener = IpcServer(paths.socket, TrayService(self._engine, requests, self._agents.record))
         self._shutdown = GracefulShutdown(
             self._listener,
@@ -170,7 +170,7 @@ class App:
         if self._icon.reason:
             echo(self._icon.reason)
 
-    def _make_recovery(self, folder: StateFolder) -> None:
+    def _make_state_recovery(self, folder: StateFolder) -> None:
         paths = self._paths
         names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name)
         self._folder_watch = FolderWatch(self._loop.loop, paths.state, names, lambda: self._work.post(self._recover))
@@ -217,7 +217,7 @@ class App:
             shutdown=self._stop_signal,
             questions=self._alert_controller.questions,
             exceptions=lambda: self._catalog.exceptions,
-            command_answers=lambda words, agent: self._typed(words, agent),
+            command_answers=lambda words, agent: self._hooks_command(words, agent),
             port=lambda: self._page.port,
             quit=self._shutdown_state,
         )
@@ -276,8 +276,8 @@ class App:
         )
 
     def run(self) -> None:
-        """Open the door, then give the main thread to the icon until someone quits."""
-        self._write_relay_conf()  # before anybody can rely on us: we may be killed at any moment
+        """Start the server, then give the main thread to the icon until someone quits."""
+        self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
             self._listener.start()
@@ -337,20 +337,20 @@ class App:
         self._catalog.prune()
         self._stores.journal.prune()
         self._stores.sessions.prune(SESSION_DAYS)
-        gc.freeze()  # what is there by now stays: nobody need look at all of it again and again
+        gc.freeze()  # what exists by now stays: the collector need not scan it again and again
 
     def _refresh(self) -> None:
-        """Look at the sources again; whatever newly waits for the user is announced."""
+        """Read the sources again; whatever newly waits for the user is announced."""
         started, problem = time.monotonic(), self._catalog.configuration.problem
         self._state_recovery.check()
         self._catalog.refresh()
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
-        together = {one.key for one in self._controls.batch.hooks}
+        batch = {one.key for one in self._controls.batch.hooks}
         confirmations.record_asking_agents(self._catalog.configuration.settings, self._stores.ledger)
-        for standing in self._catalog.take_new():
-            if standing.key not in together:  # those have one alert for all of them
-                self._alerts.hook_waiting(standing)
+        for state in self._catalog.take_new():
+            if state.key not in batch:  # those have one alert for all of them
+                self._alerts.hook_waiting(state)
         self._alerts.withdraw_except({one.key for one in self._catalog.states if one.waiting})
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
@@ -419,7 +419,7 @@ class App:
         self._work.post(lambda: self._menu.act(action))
 
     def _turn_ended(self, event: Event) -> None:
-        """Told at once, however long its hooks will take."""
+        """Announced at once, however long its hooks will take."""
         self._work.post(lambda: self._alerts.arrived(event))
         self._work.post(lambda: self._engine.observe(event))
 

@@ -1,4 +1,4 @@
-"""What the door asks of the tray."""
+"""Serves the requests that the IPC server receives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from tray.model.event import RelayRequest
 
 
 class TrayService:
-    """Events go to the engine, requests to their room; `met` hears who started a relay."""
+    """Passes events to the engine, and requests of our own commands to `requests`.
+
+    `on_relay` gets the process ids of the relay's parent and of the relay.
+    """
 
     def __init__(self, engine: Engine, requests: UserRequests, on_relay: Callable[[int, int], None]) -> None:
         self._on_relay = on_relay
@@ -26,7 +29,7 @@ class TrayService:
         self._requests = requests
 
     def timeout(self, agent: str, event: str) -> float:
-        """Until just before the agent's own limit: later than our answer, earlier than the agent's patience."""
+        """Until just before the agent's own limit: later than our answer, earlier than the agent's limit."""
         return _timeout(agent, event)
 
     def handle(

@@ -19,13 +19,13 @@ from tray.threads import ShutdownState
 GRACE = 10.0  # seconds that hooks may take to finish when an agent waits for their answer
 KILL_TIMEOUT = 3.0  # seconds until the process trees of all other hooks are gone
 CLOSE_TIMEOUT = 12.0  # seconds that everything else may take
-POLL_INTERVAL = 0.02  # seconds between two looks at what still runs
+POLL_INTERVAL = 0.02  # seconds between two checks whether something still runs
 
 log = logging.getLogger(__name__)
 
 
 class StoppableServer(Protocol):
-    """What this needs of the Listener."""
+    """What this needs of the IPC server."""
 
     @property
     def is_busy(self) -> bool: ...
@@ -34,10 +34,10 @@ class StoppableServer(Protocol):
 
 
 class GracefulShutdown:
-    """`ask` from anywhere, also from a signal handler; asked once more, hooks end at once.
+    """`request` from anywhere, also from a signal handler; after a second request, hooks end at once.
 
-    It works on a thread of its own, so that the icon goes on meanwhile. It calls `began` first, `waits` when hooks
-    still run, and `ended` when none does any more.
+    It works on a thread of its own, so that the icon goes on meanwhile. It calls `on_begin` first, `on_wait` when
+    hooks still run, and `on_end` when none does any more.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class GracefulShutdown:
         self._requests.put(None)
 
     def join(self) -> None:
-        """Wait until it has ended; `ask` comes before this."""
+        """Wait until it has ended; call `request` first."""
         self._thread.join()
 
     def _run(self) -> None:

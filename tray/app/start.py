@@ -1,4 +1,4 @@
-"""Starts the tray from a command line: its log file, its words on the terminal, its exit code."""
+"""Starts the tray from a command line: its log file, its messages on the terminal, its exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def start(paths: Paths, *, headless: bool) -> int:
 
 
 def _echo(text: str) -> None:
-    with contextlib.suppress(OSError):  # nobody reads it: that is no reason not to run
+    with contextlib.suppress(OSError):  # the terminal is closed: that is no reason not to run
         print(text, flush=True)
 
 

@@ -20,7 +20,7 @@ from tray.paths import Paths, unwritable_error
 
 LOCK = "lock"
 CLAIM_ATTEMPTS = 20  # folders that may vanish while their lock is taken
-LOCK_TIMEOUT = 0.2  # seconds; a lock file that was deleted under its taker looks taken for a moment
+LOCK_TIMEOUT = 0.2  # seconds; a lock file that is deleted while it is locked looks taken for a moment
 NO_FILE: Identity = (0, 0)  # of a part that was deleted at once; no file has this identity
 DELETED_SUFFIX = " (deleted)"  # what Linux adds to the path of an open folder
 
@@ -100,12 +100,12 @@ class StateFolder:
         if StatePart.FOLDER not in self._open:
             return ""
         try:
-            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - it may end with GONE
+            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - the suffix is no path
         except OSError:
             return ""
-        return (
-            "" if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER) else path
-        )
+        if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER):
+            return ""
+        return path
 
     @property
     def opened_path(self) -> Path | None:
@@ -114,8 +114,8 @@ class StateFolder:
 
     def _lock(self, path: Path, *, required: bool = True) -> bool:
         """Whether the lock of the file at the path is ours now. It may have been deleted while we took it."""
-        held = self._locks.get(path)
-        if held is not None and _is_at_its_path(held, path):
+        current = self._locks.get(path)
+        if current is not None and _is_at_its_path(current, path):
             return True
         lock = FileLock(path, thread_local=False)
         try:
@@ -129,8 +129,8 @@ class StateFolder:
         if not _is_at_its_path(lock, path):
             lock.release()
             return False
-        if held is not None:
-            held.release()
+        if current is not None:
+            current.release()
         self._locks[path] = lock
         return True
 

@@ -2,7 +2,7 @@
 
 What the tray holds: the database through a connection that stays open (else approvals and switch from memory), the
 approved copies in memory (else in the folder that was moved, else in the hooks' own files while these are what was
-approved), and what `connect` wrote down. If the approved bytes of a hook are lost, a person must approve it again.
+approved), and what `connect` recorded. If the approved bytes of a hook are lost, a person must approve it again.
 
 The socket comes first, since events are judged from memory, then the copies and the database. What is found at the
 path is not used: only the approvals that this tray has count. If there is anything in it, it is set aside.
@@ -36,8 +36,8 @@ from tray.store.recovery_snapshot import RecoverySnapshot, records
 from tray.store.rescue import RescueConnection, create, has_content
 from tray.threads import ShutdownState
 
-WAY = "state folder lost"  # how the ledger names it when a hook loses its approval here
-RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two tries that fail
+CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here
+RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
 SET_ASIDE = ("", "-wal", "-shm")
 
 log = logging.getLogger(__name__)
@@ -93,13 +93,13 @@ class Incident:
             return say("it cannot be made anew: {why}", why=self.failure)
         approvals = count("{n} approval", "{n} approvals", self.approvals)
         if self.cause in (IncidentCause.SOCKET, IncidentCause.LOCK):
-            kept = say("made anew")
+            result = say("made anew")
         elif self.decisions is None:
-            kept = say("made anew with {approvals}", approvals=approvals)
+            result = say("made anew with {approvals}", approvals=approvals)
         else:
             decisions = count("{n} decision", "{n} decisions", self.decisions)
-            kept = say("made anew with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
-        return f"{kept} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else kept
+            result = say("made anew with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
+        return f"{result} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else result
 
     @property
     def row(self) -> Mapping[str, object]:
@@ -114,10 +114,10 @@ class Incident:
 
 
 class StateRecovery:
-    """All methods but `hold` and `start` run on one thread, the one of the chores.
+    """All methods but `snapshot` and `start` run on one thread, the work queue's.
 
-    `listen` opens the socket again, `guide` writes what relays go by. `tell` raises the alert, `give_way` ends the
-    tray, `retry` and `watch` are those of the folder's watch.
+    `listen` opens the socket again, `write_relay_conf` writes the file that relays read. `announce` raises the alert,
+    `on_conflict` ends the tray, `retry` and `watch` are those of the folder's watch.
     """
 
     def __init__(
@@ -151,8 +151,8 @@ class StateRecovery:
         self._attempts = 0
         self._not_before = 0.0
         self._is_over = False  # another tray has the folder
-        self._decisions: int | None = None  # saved in an earlier try of this incident
-        self._aside = ""
+        self._decisions: int | None = None  # saved in an earlier attempt of this incident
+        self._set_aside_in = ""
         self._lost: list[str] = []
         self._lost_approvals: list[ApprovedHook] = []  # whose approved bytes are lost
         self.incident: Incident | None = None  # the last one, until a person has seen it
@@ -164,7 +164,7 @@ class StateRecovery:
         self._stores.database.pin.file = identity(self._paths.database)
 
     def start(self) -> None:
-        """The socket is open, too: from here on everything is watched."""
+        """The socket is open now: from here on everything is watched."""
         self._folder.remember(StatePart.SOCKET)
         self._watch()
 
@@ -177,7 +177,7 @@ class StateRecovery:
             self.incident = None
 
     def check(self) -> None:
-        """Make anew what was taken away; if nothing was, hold what is approved now."""
+        """Make anew what was taken away; if nothing was, keep a snapshot of what is approved now."""
         parts = self._folder.changed()
         if self._quit.begun:
             parts -= {StatePart.SOCKET}  # the tray itself takes it away then, in this order
@@ -208,9 +208,9 @@ class StateRecovery:
         unseen = self.incident.lost if self.incident else ()
         self.incident = replace(
             found, failure="", approvals=len(self._stores.ledger.state.approved), decisions=self._decisions,
-            lost=tuple(dict.fromkeys((*unseen, *self._lost))), set_aside=self._aside,
+            lost=tuple(dict.fromkeys((*unseen, *self._lost))), set_aside=self._set_aside_in,
         )  # fmt: skip
-        self._decisions, self._lost, self._aside = None, [], ""
+        self._decisions, self._lost, self._set_aside_in = None, [], ""
         self._watch()
         log.warning("%s", self.incident.text)
         self._announce(self.incident)
@@ -230,13 +230,8 @@ class StateRecovery:
         cause, moved = IncidentCause.LOCK, ""
         if StatePart.FOLDER in parts:
             moved = self._folder.current_path()
-            cause = (
-                IncidentCause.DELETED
-                if not moved
-                else IncidentCause.REPLACED
-                if self._paths.state.exists()
-                else IncidentCause.MOVED
-            )
+            replaced = IncidentCause.REPLACED if self._paths.state.exists() else IncidentCause.MOVED
+            cause = replaced if moved else IncidentCause.DELETED
         else:
             cause = next((cause for part, cause in PARTS if part in parts), cause)
         return Incident(at=time.time(), cause=cause, folder=str(self._paths.state), moved_to=moved)
@@ -272,18 +267,18 @@ class StateRecovery:
 
     def _copy(self) -> None:
         """Put the approved bytes back, and find the hooks whose approved bytes are lost."""
-        gone = []
+        lost = []
         for one in self._stores.ledger.in_order():
-            unit = next((unit for unit in self._units(one) if unit.digest == one.digest), None)
-            if unit is None:
-                gone.append(one)
+            bundle = next((bundle for bundle in self._bundles(one) if bundle.digest == one.digest), None)
+            if bundle is None:
+                lost.append(one)
             else:
-                self._stores.copies.save(unit)
-        self._lost_approvals = gone
+                self._stores.copies.save(bundle)
+        self._lost_approvals = lost
 
-    def _units(self, one: ApprovedHook) -> Iterator[Bundle]:
-        if held := self._snapshot.bundles.get(one.digest):
-            yield held
+    def _bundles(self, one: ApprovedHook) -> Iterator[Bundle]:
+        if bundle := self._snapshot.bundles.get(one.digest):
+            yield bundle
         old = self._folder.opened_path
         folders = [self._stores.copies, *([Copies(old / self._paths.copies.name)] if old else [])]
         for copies in folders:
@@ -299,7 +294,7 @@ class StateRecovery:
     def _write(self) -> None:
         path, pin = self._paths.database, self._stores.database.pin
         if path.exists() and has_content(path):
-            self._aside = str(self._set_aside(path))
+            self._set_aside_in = str(self._set_aside(path))
         try:
             with self._stores.ledger.pause_writes(), self._stores.switch.pause_writes():
                 self._decisions = self._spare.save()
@@ -310,7 +305,7 @@ class StateRecovery:
             create(path)
             open_db(path, migrate=True)
             pin.file = identity(path)
-            self._stores.ledger.rebuild(WAY)
+            self._stores.ledger.rebuild(CHANNEL)
             self._stores.switch.rebuild()
             self._stores.database.acknowledge_damage()  # this incident names what is gone
             self._decisions = 0
@@ -329,10 +324,10 @@ class StateRecovery:
         return folder
 
     def _put_records_back(self) -> None:
-        """What `connect` and `import-hooks` wrote down, from the folder that was moved, else as we saw it last."""
+        """What `connect` and `import-hooks` recorded, from the folder that was moved, else as we saw it last."""
         old = self._folder.opened_path
-        found = {**self._snapshot.records, **(records(old, {}, {}) if old else {})}
-        for name, text in found.items():
+        files = {**self._snapshot.records, **(records(old, {}, {}) if old else {})}
+        for name, text in files.items():
             place = self._paths.state / name
             if not place.exists():
                 place.parent.mkdir(mode=0o700, exist_ok=True)
@@ -340,11 +335,11 @@ class StateRecovery:
                     file.write(text)
 
     def _revoke(self) -> None:
-        """Their approval was for bytes that are gone: what their files hold now waits for a person."""
+        """Their approval was for bytes that are lost: what their files contain now waits for a person."""
         while self._lost_approvals:
             one = self._lost_approvals[0]
             self._stores.ledger.append(
-                LedgerAction.REVOKE, one.hook.key, one.digest, definition="", position=one.position, channel=WAY
+                LedgerAction.REVOKE, one.hook.key, one.digest, definition="", position=one.position, channel=CHANNEL
             )  # fmt: skip
             self._lost.append(say("the approved bytes of {hook}, which must be approved again", hook=one.hook.name))
             self._lost_approvals = self._lost_approvals[1:]

@@ -43,7 +43,7 @@ MISSING_MODULE = re.compile(
 )
 LIST_FILE_REMEDY = phrase("name the missing file under `files:`, or install the package")
 SHOW_REMEDY = phrase("`{command}` shows all of it")
-UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts the hook back into the agent's settings")
+UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts it back into the agent's settings")
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class TrialFailure:
 class Trials:
     """Tries each hook after its approval. `failed` gets what to show, and what takes the approval back.
 
-    `ending` becomes readable when the tray ends, which cancels what still runs.
+    `shutdown` becomes readable when the tray ends, which cancels what still runs.
     """
 
     def __init__(
@@ -80,30 +80,30 @@ class Trials:
         self._paths, self._stores, self._shutdown = paths, stores, shutdown
         self._spawn, self._failed, self._changed = spawn, failed, changed
 
-    def approved(self, standing: HookState, back: Undo) -> None:
-        """A hook was just approved, as `standing` describes it from before; returns at once."""
-        one = self._stores.ledger.state.approved.get(standing.key)
-        if one is None or one.digest != standing.digest:
+    def approved(self, state: HookState, undo: Undo) -> None:
+        """A hook was just approved, as `state` describes it from before; returns at once."""
+        one = self._stores.ledger.state.approved.get(state.key)
+        if one is None or one.digest != state.digest:
             return
-        if standing.approved:
-            self._stores.copies.carry_over(standing.approved, one.digest)
-        if not self._spawn(lambda: self._try(one, back)):
+        if state.approved:
+            self._stores.copies.carry_over(state.approved, one.digest)
+        if not self._spawn(lambda: self._try(one, undo)):
             log.warning("%s was not tried after its approval: too much runs at the same time", one.hook.name)
 
-    def _try(self, one: ApprovedHook, back: Undo) -> None:
+    def _try(self, one: ApprovedHook, undo: Undo) -> None:
         failure = run_trial(self._paths, self._stores, one, self._shutdown)
         if self._stores.ledger.state.approved.get(one.hook.key) != one:
             return  # it was taken back or approved anew meanwhile
         if failure:
-            self._failed(failure, back)
+            self._failed(failure, undo)
         self._changed()
 
 
 def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, shutdown: Hangup | None = None) -> TrialFailure | None:
-    """Run an approved hook once on a test event and write that down; None when it works, or is not to be tried.
+    """Run an approved hook once on a test event and record that; None when it works, or is not to be tried.
 
     HTTP and prompt hooks are sent nothing, and rules need no trial. A run that the end of the tray cancels shows
-    nothing: none of it is written down.
+    nothing and records nothing.
     """
     if not isinstance(one.hook.action, Command) or not one.hook.enabled:
         return None
@@ -127,8 +127,8 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, shutdown: Hangup |
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        judge = build_engine(stores, sink, sink.spawn, None, llm=lambda: None, records=sink, shutdown=shutdown)
-        tried = trial.run(judge, one, event)
+        engine = build_engine(stores, sink, sink.spawn, None, llm=lambda: None, records=sink, shutdown=shutdown)
+        tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return TrialFailure(hook=one.hook.name, cause=error.message, remedy=error.hint)
     if tried.outcome.cause == CANCELLED:
@@ -137,27 +137,26 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, shutdown: Hangup |
     ms = (time.monotonic() - started) * 1000
     stores.journal.append(make_record(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)
     if tried.result != "failed":
-        unread = tried.outcome.output.warning
-        return TrialFailure(hook=one.hook.name, cause=unread, remedy=remedies.OUTPUT_REMEDY) if unread else None
+        warning = tried.outcome.output.warning
+        return TrialFailure(hook=one.hook.name, cause=warning, remedy=remedies.OUTPUT_REMEDY) if warning else None
     cause = remedies.with_user_paths(tried.outcome.cause, one, stores.copies)
     stderr = remedies.with_user_paths(tried.outcome.stderr, one, stores.copies)
-    return TrialFailure(
-        hook=one.hook.name, cause=_cause(cause, stderr), remedy=_remedy(cause, stderr, one.hook, event)
-    )
+    remedy = _remedy(cause, stderr, one.hook, event)
+    return TrialFailure(hook=one.hook.name, cause=_cause(cause, stderr), remedy=remedy)
 
 
 def _cause(cause: str, stderr: str) -> str:
     """The cause with the last line of what the hook wrote, which is where interpreters name what is wrong."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    naming = next((line for line in reversed(lines) if MISSING_MODULE.search(line)), lines[-1] if lines else "")
-    return first_line(f"{cause}: {naming}" if naming and naming not in cause else cause, CAUSE_LIMIT)
+    last = next((line for line in reversed(lines) if MISSING_MODULE.search(line)), lines[-1] if lines else "")
+    return first_line(f"{cause}: {last}" if last and last not in cause else cause, CAUSE_LIMIT)
 
 
 def _remedy(cause: str, stderr: str, hook: Hook, event: Event) -> str:
-    shown = say(SHOW_REMEDY, command=f"hooktray test {event.name} --agent {event.agent} --hook {hook.name}")
-    cure = say(LIST_FILE_REMEDY) if MISSING_MODULE.search(stderr) else remedies.remedy(cause, hook) or shown
+    show = say(SHOW_REMEDY, command=f"hooktray test {event.name} --agent {event.agent} --hook {hook.name}")
+    remedy = say(LIST_FILE_REMEDY) if MISSING_MODULE.search(stderr) else remedies.remedy(cause, hook) or show
     agent = imported_from(hook)
-    return f"{cure}; {say(UNDO_REMEDY, agent=agent)}" if agent else cure
+    return f"{remedy}; {say(UNDO_REMEDY, agent=agent)}" if agent else remedy
 
 
 def imported_from(hook: Hook) -> str:

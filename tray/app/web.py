@@ -1,4 +1,4 @@
-"""Puts the page together; it costs nothing until somebody opens it."""
+"""Builds the page; it costs nothing until somebody opens it."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def build_page(
     shutdown: Hangup,
     menu: Callable[[], tuple[Presenter, MenuController]],
 ) -> WebPage:
-    """`ending` becomes readable when the tray ends, and ends what a replay runs; `menu` is there when one looks."""
-    loop, chores = threads
+    """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
+    loop, work = threads
     parts = PageServices(
         journal=stores.journal,
         statistics=Statistics(stores.database),
         roster=catalog,
         copies=stores.copies,
         controls=controls,
-        refresh=lambda: _run_on(chores, refresh),
+        refresh=lambda: _run_on(work, refresh),
         objection=objection,
         replay=build_replay(paths, stores, catalog, shutdown),
-        settings=lambda: _run_on(chores, lambda: choices(menu()[0])) or (),
-        change_setting=lambda id, on: bool(_run_on(chores, lambda: choose(*menu(), id, on))),
+        settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
+        change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),
         connections=lambda: page_agents(paths, stores),
     )
     return WebPage(loop.loop, parts, paths.state, open_file)
@@ -64,17 +64,17 @@ def build_page(
 def build_replay(
     paths: Paths, stores: Stores, catalog: HookCatalog, shutdown: Hangup | None
 ) -> Callable[[Record], ReplayComparison]:
-    """Asks the hooks in force about a recorded event, through an engine that tells nobody and keeps nothing."""
-    nobody = NullListener()
-    judge = build_engine(
-        stores, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=nobody,
+    """Runs the hooks in force on a recorded event, in an engine that announces and records nothing."""
+    listener = NullListener()
+    engine = build_engine(
+        stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=listener,
         shutdown=shutdown, exceptions=lambda: catalog.exceptions,
     )  # fmt: skip
-    return lambda record: compare(judge, record, dict(os.environ))
+    return lambda record: compare(engine, record, dict(os.environ))
 
 
 def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
-    """How each agent stands; nothing is sent."""
+    """The state of each agent's connection; nothing is sent."""
     from tray.app.agent_sites import connection_states  # not needed to start
 
     return {
@@ -83,10 +83,10 @@ def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
     }
 
 
-def _run_on(chores: WorkQueue, work: Callable[[], T]) -> T | None:
-    """Work on the thread of the menu and of the sources' news, waited for; None when that took too long."""
+def _run_on(thread: WorkQueue, work: Callable[[], T]) -> T | None:
+    """Run it on the thread of the menu and of the sources, and wait; None when that took too long."""
     done: queue.SimpleQueue[T] = queue.SimpleQueue()
-    chores.post(lambda: done.put(work()))
+    thread.post(lambda: done.put(work()))
     with contextlib.suppress(queue.Empty):
         return done.get(timeout=REFRESH_TIMEOUT)
     return None

@@ -1,4 +1,4 @@
-"""The first start on an account: a file to write in, an alert that can be heard, and what to do next. Once."""
+"""The first start on an account: a configuration file, an alert with its sound, and what to do next. Once."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def create_config(paths: Paths) -> bool:
 
 def alert(found: Sequence[str]) -> Alert:
     """What is to be seen and heard if alerts work here."""
-    shown = " · ".join((say("Hooktray is here"), _next(found), say("this is what an alert looks and sounds like")))
-    return replace(information(shown, {}), sound=SOUND, notify=True)
+    message = " · ".join((say("Hooktray is here"), _next(found), say("this is what an alert looks and sounds like")))
+    return replace(information(message, {}), sound=SOUND, notify=True)
 
 
 def text(paths: Paths, found: Sequence[str]) -> str:

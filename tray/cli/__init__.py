@@ -15,7 +15,7 @@ from tray import __version__
 from tray.errors import HooktrayError
 from tray.paths import Paths, drop_foreign_runtime, locate
 
-# In the order in which somebody meets them; what is not named comes last.
+# In the order in which users meet them; what is not named comes last.
 ORDER = (
     "run", "status", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny", "revoke", "connect",
     "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay", "autostart",
@@ -37,7 +37,7 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object 
 
 def commands() -> typer.Typer:
     """The command line with all of its commands."""
-    from tray.cli import (  # noqa: F401 - they add theirs
+    from tray.cli import (  # noqa: F401 - they add their commands
         agents,
         autostart,
         completion,
@@ -61,10 +61,10 @@ def _position(command: CommandInfo) -> int:
 
 
 def main() -> int:
-    """Run one command; the only place where an error becomes words and an exit code."""
+    """Run one command; the only place where an error becomes a message and an exit code."""
     try:
         code = int(commands()(standalone_mode=False, prog_name="hooktray") or 0)
-        sys.stdout.flush()  # here a reader who went away still has an answer: `hooktray log | head`
+        sys.stdout.flush()  # here a reader that has ended is still answered: `hooktray log | head`
         return code
     except HooktrayError as error:
         print(f"hooktray: {error}", file=sys.stderr)
@@ -99,8 +99,8 @@ def report_failure(error: Exception) -> int:
     return 3
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"hooktray {__version__}")
         raise typer.Exit
 
@@ -117,7 +117,7 @@ def entry(
     context.obj = locate(home or None)
     if context.invoked_subcommand not in (None, "run"):  # these two drop it when the tray starts
         ignored = drop_foreign_runtime(os.environ)
-        if ignored and context.invoked_subcommand == "doctor":  # the others look at nothing that depends on it
+        if ignored and context.invoked_subcommand == "doctor":  # the others use nothing that depends on it
             print(ignored, file=sys.stderr)
     if context.invoked_subcommand is None:
         from tray.cli.run import run

@@ -25,13 +25,13 @@ def autostart(
     as_json: Json = False,
 ) -> None:
     """Start the tray when you log in, or not; without a word, say whether it does."""
-    from tray.desktop.autostart import autostart as found
+    from tray.desktop.autostart import autostart as login
 
     if wanted not in ("on", "off", "status"):
         raise HooktrayError(
             say("`{word}` is neither on, off nor status", word=wanted), hint="write on, off or status"
         )
-    entry = found(context.obj)
+    entry = login(context.obj)
     if wanted != "status":
         entry.turn(wanted == "on")
     state = entry.state().value

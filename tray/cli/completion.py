@@ -1,4 +1,4 @@
-"""`hooktray completion`: the lines that teach a shell to complete our commands, and the answers at each Tab."""
+"""`hooktray completion`: the script that makes a shell complete our commands, and the answers at each Tab."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from tray.cli import app
 
-VARIABLE = "_HOOKTRAY_COMPLETE"  # set by those lines when they ask
+VARIABLE = "_HOOKTRAY_COMPLETE"  # set by that script when it asks
 
 
 class Shell(enum.StrEnum):
@@ -34,7 +34,7 @@ def script(shell: Shell) -> str:
 
 
 def prepare() -> None:
-    """The library learns the shells' ways only when it offers to install itself, which we do not want."""
+    """The library registers its shells only when it offers to install itself, which we do not want."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""`hooktray config check`: is this file one that would count, and where is what it is not?"""
+"""`hooktray config check`: whether a file is valid, and what is wrong where."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(
     paths: Paths = context.obj
     path = Path(file) if file else paths.config
     try:
-        found = parse(path.read_bytes(), str(path))
+        configuration = parse(path.read_bytes(), str(path))
     except FileNotFoundError as error:
         raise HooktrayError(
             f"{path}: there is no such file", hint="`hooktray run` makes one where `hooktray paths` says"
@@ -44,14 +44,14 @@ def check(
             print(json.dumps({"file": str(path), "good": False, "problem": str(error), "warnings": []}))
             raise typer.Exit(1) from None
         raise
-    warnings = (*found.warnings, *_approval_problems(found.hooks))
+    warnings = (*configuration.warnings, *_approval_problems(configuration.hooks))
     if as_json:
         row = {"file": str(path), "good": True, "problem": None, "warnings": warnings}
         print(json.dumps(row, ensure_ascii=False))
         return
     for warning in warnings:
         print(f"Warning: {warning}")
-    print(f"{path}: good, {len(found.hooks)} {'hook' if len(found.hooks) == 1 else 'hooks'}.")
+    print(f"{path}: good, {len(configuration.hooks)} {'hook' if len(configuration.hooks) == 1 else 'hooks'}.")
 
 
 def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:

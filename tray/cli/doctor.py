@@ -1,4 +1,4 @@
-"""`hooktray doctor`: what is broken, what deserves a look, and what to do about each."""
+"""`hooktray doctor`: what is broken, what needs attention, and what to do about each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def doctor(
     from tray.cli.status import tray_health
 
     paths = prepared_paths(context)
-    findings = []
+    results = []
     for one in run_checks(paths, tray_health(paths), static=static):
-        findings.append(one)
+        results.append(one)
         if as_json:
             print(json.dumps(asdict(one), ensure_ascii=False), flush=True)
     if not as_json:
-        print(printable(render(findings)))
-    if any(one.health is Health.BROKEN for one in findings):
+        print(printable(render(results)))
+    if any(one.health is Health.BROKEN for one in results):
         raise typer.Exit(1)

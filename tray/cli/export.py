@@ -1,4 +1,4 @@
-"""The journal as a file for other programs: JSON Lines or CSV. Nothing in it acts when a spreadsheet opens it."""
+"""The journal as a file for other programs: JSON Lines or CSV. A spreadsheet executes nothing in it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,12 @@ from tray.model.decision import Record
 from tray.text import printable
 
 FORMATS = ("jsonl", "csv")
-FORMULA_STARTS = tuple(
-    "=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20"
-)  # where spreadsheets begin to calculate; some take wide signs
+FORMULA_STARTS = tuple("=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20")  # of formulas; some spreadsheets take wide signs
 COLUMNS = (
-    *("id", "at", "agent", "session", "project", "cwd", "event", "kind", "verdict", "reason", "ms", "wait_ms"),
-    *(
-        "hooks_ms",
-        "rewrites",
-        "hooks",
-        "notes",
-        "adjustments",
-        "problem",
-        "payload",
-        "digest",
-        "masked",
-        "masks",
-        "answer",
-    ),
-    *("ledger", "offline", "test", "alerted"),
-)
+    "id", "at", "agent", "session", "project", "cwd", "event", "kind", "verdict", "reason", "ms", "wait_ms",
+    "hooks_ms", "rewrites", "hooks", "notes", "adjustments", "problem", "payload", "digest", "masked", "masks",
+    "answer", "ledger", "offline", "test", "alerted",
+)  # fmt: skip
 MAX_CELL = 32_000  # characters; spreadsheets cut a longer one
 
 
@@ -56,5 +42,5 @@ def cell(value: Any) -> object:
     if isinstance(value, int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    shown = printable(text[:MAX_CELL], MAX_CELL)
-    return f"'{shown}" if shown.lstrip(" ").startswith(FORMULA_STARTS) else shown
+    plain = printable(text[:MAX_CELL], MAX_CELL)
+    return f"'{plain}" if plain.lstrip(" ").startswith(FORMULA_STARTS) else plain

@@ -47,9 +47,9 @@ def filters(
     journal: Journal,
     hooks: Callable[[], Collection[str]],
 ) -> dict[str, Any]:
-    """What Journal.recent takes. Raises HooktrayError with the nearest word that would do.
+    """What Journal.recent takes. Raises HooktrayError with the nearest valid word.
 
-    An event or a hook that nobody declares any more may still stand in the `journal`; `hooks` are those declared.
+    An event or a hook that is no longer declared may still be in the `journal`; `hooks` are the declared ones.
     """
     from tray.dialects import DIALECTS
     from tray.dialects.recognition import FOREIGN_AGENTS, UNKNOWN
@@ -89,9 +89,9 @@ def _check_known(name: str, word: str, known: Collection[str], journal: Journal)
 
 def parse_since(word: str, clock: Callable[[], float] = time.time) -> float:
     """`2h` ago, or a date with or without a time, in seconds since the epoch. Raises HooktrayError."""
-    span = re.fullmatch(r"(\d{1,6})([smhd])", word)
-    if span:
-        return clock() - int(span[1]) * UNITS[span[2]]
+    length = re.fullmatch(r"(\d{1,6})([smhd])", word)
+    if length:
+        return clock() - int(length[1]) * UNITS[length[2]]
     try:
         return datetime.fromisoformat(word).timestamp()
     except (ValueError, OverflowError, OSError):

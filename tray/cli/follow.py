@@ -14,22 +14,22 @@ from tray.sources.configuration import file_stamp
 from tray.store.journal import Journal
 
 MAX_SHOWN = 1000  # rows that are known to have been shown
-POLL_INTERVAL = 0.25  # seconds between two looks at the files' signs; the database is asked only when one has changed
+POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is read only when one has changed
 
 
 def follow(journal: Journal, database: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> None:
-    """The latest rows and then each new one, oldest first, until somebody ends it."""
-    seen = _file_states(database)
+    """The latest rows and then each new one, oldest first, until the user ends it."""
+    before = _file_states(database)
     last = _newest(journal, "")
     shown: deque[str] = deque(maxlen=MAX_SHOWN)
     _show(journal.recent(limit, **wanted), shown, as_json=as_json)
     while True:
         time.sleep(POLL_INTERVAL)
         now = _file_states(database)
-        if now == seen:
+        if now == before:
             continue
-        seen, before, last = now, last, _newest(journal, last)
-        _show(list(journal.iterate(after=before, **wanted)), shown, as_json=as_json)
+        before, after, last = now, last, _newest(journal, last)
+        _show(list(journal.iterate(after=after, **wanted)), shown, as_json=as_json)
 
 
 def _newest(journal: Journal, otherwise: str) -> str:
@@ -41,7 +41,7 @@ def _file_states(database: Path) -> tuple[object, object]:
 
 
 def _show(records: list[Record], shown: deque[str], *, as_json: bool) -> None:
-    """What came in while it was asked for comes twice."""
+    """A row that came in during the query is returned twice."""
     for record in reversed(records):
         if record.id in shown:
             continue

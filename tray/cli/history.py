@@ -46,9 +46,9 @@ def log(
         since=since, journal=journal, hooks=lambda: _hook_names(context),
     )  # fmt: skip
     if follow:
-        from tray.cli.follow import follow as go_on
+        from tray.cli.follow import follow as follow_journal
 
-        go_on(journal, prepared_paths(context).database, wanted, limit, as_json=as_json)
+        follow_journal(journal, prepared_paths(context).database, wanted, limit, as_json=as_json)
         return
     rows = [log_row(record) for record in journal.recent(limit, brief=True, **wanted)]
     if as_json:
@@ -76,9 +76,9 @@ def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") ->
     from tray.store.stats import Statistics
 
     paths = prepared_paths(context)
-    kept = open_stores(paths, migrate=not paths.database.exists())
+    stores = open_stores(paths, migrate=not paths.database.exists())
     begin = parse_since(since)
-    rows = stats_rows(Statistics(kept.database), begin, kept.journal.dropped)
+    rows = stats_rows(Statistics(stores.database), begin, stores.journal.dropped)
     if as_json:
         for row in rows:
             print(json.dumps(row))
@@ -144,9 +144,10 @@ def replay(
     """What would happen now, were this event to come again. Nothing is sent, approved or written down."""
     if against and not hook:
         raise typer.BadParameter("--against says which file to run for a hook: name the hook with --hook")
-    from tray.cli.replay import replay as again
+    from tray.cli.replay import replay as run_replay
 
-    again(prepared_paths(context), _record(_journal(context), decision), hook=hook, against=against, as_json=as_json)
+    record = _record(_journal(context), decision)
+    run_replay(prepared_paths(context), record, hook=hook, against=against, as_json=as_json)
 
 
 def _journal(context: typer.Context) -> Journal:
@@ -161,9 +162,9 @@ def _hook_names(context: typer.Context) -> set[str]:
     from tray.app import build_catalog, open_stores
 
     paths = prepared_paths(context)
-    found = build_catalog(paths, open_stores(paths, migrate=False))
-    found.refresh()
-    return {one.hook.name for one in found.states}
+    catalog = build_catalog(paths, open_stores(paths, migrate=False))
+    catalog.refresh()
+    return {one.hook.name for one in catalog.states}
 
 
 def _record(journal: Journal, word: str) -> Record:

@@ -1,4 +1,4 @@
-"""`hooktray test --hook`: one approved hook asked about an event that did not happen, and what it said."""
+"""`hooktray test --hook`: runs one approved hook on a synthetic event, and shows its output."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tray.store.ledger import ApprovedHook
 from tray.strict import suggest
 from tray.text import printable
 
+APPROVE = "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
 REMEDIES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
 
 
@@ -30,20 +31,17 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         raise HooktrayError(f"unknown verdict `{expect}`", hint=suggest(expect, trial.RESULTS))
     if RUN_VARIABLE in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own")
-    kept = open_stores(paths, migrate=not paths.database.exists())
-    approved = approved_hook(paths, kept, hook)
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    approved = approved_hook(paths, stores, hook)
     event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
     if trial.is_matched(approved, event):
-        nobody = trial.NullListener()
-        tried = trial.run(
-            build_engine(kept, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, kept), records=nobody),
-            approved,
-            event,
-        )
+        listener, llm = trial.NullListener(), lambda: confirmed_llm(paths, stores)
+        engine = build_engine(stores, listener, listener.spawn, None, llm=llm, records=listener)
+        tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)
     row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.result} if expect else {})
-    row |= {label: remedies.with_user_paths(row[label], approved, kept.copies) for label in ("cause", "stderr")}
+    row |= {label: remedies.with_user_paths(row[label], approved, stores.copies) for label in ("cause", "stderr")}
     print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row)))
     if tried.result in REMEDIES:
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)
@@ -52,33 +50,29 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         raise typer.Exit(1)
 
 
-def approved_hook(paths: Paths, kept: Stores, word: str) -> ApprovedHook:
+def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:
     """The hook in force that this word means. Raises HooktrayError, with what to do first."""
-    found = build_catalog(paths, kept)
-    found.refresh()
-    those = found.find(word)
-    if not those:
-        names = [one.hook.name for one in found.states]
+    catalog = build_catalog(paths, stores)
+    catalog.refresh()
+    matches = catalog.find(word)
+    if not matches:
+        names = [one.hook.name for one in catalog.states]
         hint = suggest(word, names) if names else "no hook is declared yet: `hooktray paths` says where"
         raise HooktrayError(f"no hook is called `{word}`", hint=hint)
-    if len(those) > 1:
-        raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in those)}", hint="write one of these")
-    approved = kept.ledger.state.approved.get(those[0].key)
+    if len(matches) > 1:
+        raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in matches)}", hint="write one of these")
+    approved = stores.ledger.state.approved.get(matches[0].key)
     if approved is None:
-        raise _not_approved(those[0])
+        raise _not_approved(matches[0])
     return approved
 
 
 def _not_approved(one: HookState) -> HooktrayError:
-    hint = (
-        one.problem
-        or "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
-    )
-    return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=hint)
+    return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=one.problem or APPROVE)
 
 
 def _row(tried: trial.Trial, agent: str, name: str) -> dict[str, Any]:
-    outcome, reading = tried.outcome, tried.outcome.output
+    outcome, output = tried.outcome, tried.outcome.output
     return {
         "agent": agent,
         "event": name,
@@ -86,12 +80,12 @@ def _row(tried: trial.Trial, agent: str, name: str) -> dict[str, Any]:
         "verdict": tried.result,
         "status": outcome.status.value,
         "ms": round(outcome.ms, 3),
-        "reason": reading.reason,
-        "rewrites": reading.rewrite.target.value if reading.rewrite else None,
-        "rewrite": reading.rewrite.value if reading.rewrite else None,
-        "context": reading.context,
-        "notes": list(reading.notes),
-        "stop": reading.stop,
+        "reason": output.reason,
+        "rewrites": output.rewrite.target.value if output.rewrite else None,
+        "rewrite": output.rewrite.value if output.rewrite else None,
+        "context": output.context,
+        "notes": list(output.notes),
+        "stop": output.stop,
         "cause": outcome.cause,
         "stderr": outcome.stderr,
         "adjustments": list(tried.decision.adjustments),

@@ -12,8 +12,9 @@ from typing import Any
 from tray.app import Stores, build_engine, confirmed_llm, open_stores
 from tray.approvals.callers.ancestry import descends_from_hook
 from tray.cli.hook_trial import approved_hook
-from tray.engine import replay as again
+from tray.engine import replay as engine_replay
 from tray.engine import trial
+from tray.engine.pipeline import Engine
 from tray.engine.record import reasons
 from tray.engine.replay import Replay
 from tray.errors import HooktrayError, IpcError
@@ -28,20 +29,18 @@ from tray.text import printable
 def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bool) -> None:
     """Print what came out then and what would come out now."""
     _refuse_hooks(paths)
-    kept = open_stores(paths, migrate=not paths.database.exists())
-    event = again.recorded_event(record, dict(os.environ))
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    event = engine_replay.recorded_event(record, dict(os.environ))
     if hook:
-        found = _replay_hook(paths, kept, event, record, hook, against)
+        replayed = _replay_hook(paths, stores, event, record, hook, against)
     else:
-        nobody = trial.NullListener()
-        judge = build_engine(kept, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, kept), records=nobody)
-        found = again.run(judge, event, record)
-    row = _row(found, record, against)
+        replayed = engine_replay.run(_engine(paths, stores), event, record)
+    row = _row(replayed, record, against)
     print(json.dumps(row, default=str) if as_json else printable(_report(row)))
 
 
 def _refuse_hooks(paths: Paths) -> None:
-    """What runs hooks, and files that nobody approved, is none of a hook's business (law 8)."""
+    """A hook must not run hooks, or files without approval (law 8)."""
     try:
         tray = int(send_request(paths.socket, {"op": "ping"}).get("pid", 0))
     except IpcError:
@@ -50,28 +49,31 @@ def _refuse_hooks(paths: Paths) -> None:
         raise HooktrayError("a hook cannot replay", hint="run this in a terminal of your own")
 
 
-def _replay_hook(paths: Paths, kept: Stores, event: Event, record: Record, hook: str, against: str) -> Replay:
-    approved = approved_hook(paths, kept, hook)
-    if again.uses_network(approved.hook):
+def _replay_hook(paths: Paths, stores: Stores, event: Event, record: Record, hook: str, against: str) -> Replay:
+    approved = approved_hook(paths, stores, hook)
+    if engine_replay.uses_network(approved.hook):
         raise HooktrayError(
             f"{approved.hook.name} would send the event away", hint="`hooktray test --hook` sends a synthetic one"
         )
     file = Path(against).absolute() if against else None
-    with (
-        again.replaced_file(approved, kept.copies, file) if file else nullcontext((approved, kept.copies)) as (
-            meant,
-            copies,
-        )
-    ):
-        nobody = trial.NullListener()
-        here = replace(kept, copies=copies)
-        judge = build_engine(here, nobody, nobody.spawn, None, llm=lambda: confirmed_llm(paths, kept), records=nobody)
-        tried = trial.run(judge, meant, event) if trial.is_matched(meant, event) else trial.unmatched(meant, event)
-    return Replay(decision=tried.decision, answer=tried.answer, inexact=again.inexact(record))
+    unchanged = nullcontext((approved, stores.copies))
+    with engine_replay.replaced_file(approved, stores.copies, file) if file else unchanged as (target, copies):
+        engine = _engine(paths, replace(stores, copies=copies))
+        matched = trial.is_matched(target, event)
+        tried = trial.run(engine, target, event) if matched else trial.unmatched(target, event)
+    return Replay(decision=tried.decision, answer=tried.answer, inexact=engine_replay.inexact(record))
 
 
-def _row(found: Replay, record: Record, against: str) -> dict[str, Any]:
-    decision = found.decision
+def _engine(paths: Paths, stores: Stores) -> Engine:
+    """One that announces and records nothing."""
+    listener = trial.NullListener()
+    return build_engine(
+        stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=listener
+    )
+
+
+def _row(replayed: Replay, record: Record, against: str) -> dict[str, Any]:
+    decision = replayed.decision
     return {
         "id": record.id,
         "agent": record.agent,
@@ -83,9 +85,9 @@ def _row(found: Replay, record: Record, against: str) -> dict[str, Any]:
         "rewrite": decision.rewrite.value if decision.rewrite else None,
         "hooks": [_hook(outcome) for outcome in decision.outcomes],
         "adjustments": list(decision.adjustments),
-        "stdout": found.answer.stdout.decode("utf-8", "replace"),
-        "code": found.answer.code,
-        "inexact": list(found.inexact),
+        "stdout": replayed.answer.stdout.decode("utf-8", "replace"),
+        "code": replayed.answer.code,
+        "inexact": list(replayed.inexact),
         "unapproved": str(Path(against).absolute()) if against else None,
     }
 
@@ -109,10 +111,8 @@ def _report(row: dict[str, Any]) -> str:
     lines += [f"then: {then['verdict']}" + (f", {then['reason']}" if then["reason"] else "")]
     lines += [f"now:  {now['verdict']}" + (f", {now['reason']}" if now["reason"] else "")]
     for hook in row["hooks"]:
-        said = f": {hook['reason']}" if hook["reason"] else ""
-        lines.append(
-            f"  {hook['name']}: {hook['status'].replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms{said}"
-        )
+        status, reason = hook["status"].replace("_", " "), f": {hook['reason']}" if hook["reason"] else ""
+        lines.append(f"  {hook['name']}: {status}, {hook['verdict']}, {hook['ms']:.1f} ms{reason}")
         lines += [f"    printed: {hook['stderr'].strip()}"] if hook["stderr"].strip() else []
     if row["rewrites"]:
         lines.append(

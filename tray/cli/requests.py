@@ -1,7 +1,7 @@
-"""The commands that ask the running tray: on, off, pause, approve, revoke, deny, open.
+"""The commands that send requests to the running tray: on, off, pause, approve, revoke, deny, open.
 
-All but `on` and `open` need a person. They only ask: a person at this terminal is asked by the tray, which writes to
-it and reads from it by itself.
+All but `on` and `open` need a person: the tray asks the person at this terminal, which it writes to and reads from
+by itself.
 """
 
 from __future__ import annotations
@@ -58,10 +58,7 @@ def pause(
 @app.command()
 def approve(
     context: typer.Context,
-    words: Annotated[
-        list[str],
-        typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP),
-    ],
+    words: Annotated[list[str], typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)],
 ) -> None:
     """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""
     event, hook = _parse_hook(words)

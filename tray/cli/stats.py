@@ -1,4 +1,4 @@
-"""`hooktray stats`: what the journal adds up to, for programs and for people."""
+"""`hooktray stats`: sums over the journal, for programs and for people."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tray.cli.views import clock, table
 from tray.store.stats import Statistics
 
 
-def stats_rows(sums: Statistics, since: float, lost: int) -> list[dict[str, Any]]:
-    """One row for each hook, one for each agent, and one for what was not written down."""
-    hooks = [{"of": "hook", **asdict(one)} for one in sums.hooks(since)]
-    agents = [{"of": "agent", "agent": agent, **counts} for agent, counts in sums.agents(since).items()]
-    return [*hooks, *agents, {"of": "journal", "dropped": lost}]
+def stats_rows(statistics: Statistics, since: float, dropped: int) -> list[dict[str, Any]]:
+    """One row for each hook, one for each agent, and one for rows that were dropped."""
+    hooks = [{"of": "hook", **asdict(one)} for one in statistics.hooks(since)]
+    agents = [{"of": "agent", "agent": agent, **counts} for agent, counts in statistics.agents(since).items()]
+    return [*hooks, *agents, {"of": "journal", "dropped": dropped}]
 
 
 def print_stats(rows: Sequence[dict[str, Any]], since: float) -> None:
@@ -32,8 +32,8 @@ def print_stats(rows: Sequence[dict[str, Any]], since: float) -> None:
         cells = [[*(str(row[name]) for name in names), _ms(row["p50"]), _ms(row["p95"])] for row in hooks]
         print()
         table(titles, cells)
-    if lost := rows[-1]["dropped"]:
-        print(f"{lost} decisions could not be written down.")
+    if dropped := rows[-1]["dropped"]:
+        print(f"{dropped} decisions could not be written down.")
 
 
 def _ms(ms: float) -> str:

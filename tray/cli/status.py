@@ -25,48 +25,42 @@ def status(context: typer.Context, as_json: Json = False) -> None:
 
     paths = prepared_paths(context)
     try:
-        kept = open_stores(paths, migrate=not paths.database.exists())
+        stores = open_stores(paths, migrate=not paths.database.exists())
     except StoreError as error:  # the running tray may know why
         reported = [problem["text"] for problem in (tray_health(paths) or {}).get("problems", ())]
         raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
-    proposals = build_catalog(paths, kept)
-    proposals.refresh()
-    state = kept.switch.state()
+    catalog = build_catalog(paths, stores)
+    catalog.refresh()
+    state = stores.switch.state()
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
-    waiting = [one for one in proposals.states if one.waiting and one.digest]
-    answer = tray_health(paths)
-    found = {
+    waiting = [one for one in catalog.states if one.waiting and one.digest]
+    settings = sum(setting.waiting for setting in catalog.settings())
+    health = tray_health(paths)
+    problems = (
+        catalog.configuration.problem,
+        damage_notice(stores.database),
+        stores.ledger.state.broken,
+        *catalog.configuration.warnings,
+    )
+    row = {
         "enabled": state.enabled,
         "paused_until": paused,
-        "running": answer is not None,
-        "pending": len(waiting)
-        + sum(setting.waiting for setting in proposals.settings())
-        + (answer or {}).get("asked", 0),
-        "dropped": kept.journal.dropped,
-        "icon": (answer or {}).get("icon") or None,
+        "running": health is not None,
+        "pending": len(waiting) + settings + (health or {}).get("asked", 0),
+        "dropped": stores.journal.dropped,
+        "icon": (health or {}).get("icon") or None,
         "pauses": [asdict(one) for one in state.pauses],
-        "trouble": len(broken_hooks(paths, kept, proposals) | {*(answer or {}).get("troubled", ())}),
+        "trouble": len(broken_hooks(paths, stores, catalog) | {*(health or {}).get("troubled", ())}),
         "agents": [
-            {"agent": one.agent, "connected": one.connected, "heard": one.last_event}
-            for one in connection_states(paths, kept.journal)
+            {"agent": one.agent, "connected": one.connected, "last_event": one.last_event}
+            for one in connection_states(paths, stores.journal)
             if one.installed or one.last_event
         ],
-        "problems": (answer or {}).get("problems", []),
-        "unsupported": [asdict(one) for one in unsupported_agents(kept.journal)],
-        "problem": "\n".join(
-            filter(
-                None,
-                (
-                    proposals.configuration.problem,
-                    damage_notice(kept.database),
-                    kept.ledger.state.broken,
-                    *proposals.configuration.warnings,
-                ),
-            )
-        )
-        or None,
+        "problems": (health or {}).get("problems", []),
+        "unsupported": [asdict(one) for one in unsupported_agents(stores.journal)],
+        "problem": "\n".join(filter(None, problems)) or None,
     }
-    print(json.dumps(found)) if as_json else print_status(found, proposals.configuration)
+    print(json.dumps(row)) if as_json else print_status(row, catalog.configuration)
 
 
 @app.command(name="list")
@@ -75,15 +69,15 @@ def list_hooks(context: typer.Context, as_json: Json = False) -> None:
     from tray.app import build_catalog, open_stores
 
     paths = prepared_paths(context)
-    kept = open_stores(paths, migrate=not paths.database.exists())
-    proposals = build_catalog(paths, kept)
-    proposals.refresh()
-    rows = hook_rows(proposals)
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    catalog = build_catalog(paths, stores)
+    catalog.refresh()
+    rows = hook_rows(catalog)
     if as_json:
         _json_lines(rows)
         return
-    print_hooks(rows, kept.switch.state().enabled, paths, proposals.configuration)
-    print_waiting(proposals)
+    print_hooks(rows, stores.switch.state().enabled, paths, catalog.configuration)
+    print_waiting(catalog)
 
 
 @app.command()
@@ -103,22 +97,22 @@ def paths(context: typer.Context, as_json: Json = False) -> None:
 @app.command()
 def schema() -> None:
     """The JSON Schema of hooktray.yaml."""
-    from tray.sources import schema as whole
+    from tray.sources import schema as json_schema
 
-    print(whole.text(), end="")
+    print(json_schema.text(), end="")
 
 
 def damage_notice(database: Database) -> str:
     """The damage of the database that no person has seen yet; "" for none."""
-    found = database.damage()
-    if found is None:
+    file = database.damage()
+    if file is None:
         return ""
-    what = f"the database was damaged and set aside as {found}" if found else "the database was lost"
+    what = f"the database was damaged and set aside as {file}" if file else "the database was lost"
     return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"
 
 
 def tray_health(paths: Paths) -> Any:
-    """What the running tray says of itself; None when none runs."""
+    """What the running tray reports of itself; None when none runs."""
     from tray.ipc.client import send_request
 
     try:

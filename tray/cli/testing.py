@@ -1,4 +1,4 @@
-"""`hooktray test`: a synthetic event through the whole real path, or one approved hook asked about it."""
+"""`hooktray test`: sends a synthetic event through the whole real path, or runs one approved hook on it."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -
         print(json.dumps(row, ensure_ascii=False))
         return
     sys.stdout.write(stdout)
-    sys.stdout.flush()  # before what is said of it
+    sys.stdout.flush()  # before the line about it
     sys.stderr.write(stderr)
-    told = "nothing" if not stdout.strip() else "the line above"
-    print(f"{agent} {name}: the agent was told {told}, exit {done.returncode}.", file=sys.stderr)
+    output = "nothing" if not stdout.strip() else "the line above"
+    print(f"{agent} {name}: the agent was told {output}, exit {done.returncode}.", file=sys.stderr)
 
 
 def _sample(agent: str, name: str) -> bytes:

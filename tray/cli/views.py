@@ -1,4 +1,4 @@
-"""What the reading commands print: rows for programs, tables and accounts for people."""
+"""What the reading commands print: rows for programs, tables and reports for people."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
-PIPE_WIDTH = 2000  # columns of a file or a pipe: what is searched in there stands on one line
+PIPE_WIDTH = 2000  # columns of a file or a pipe: a row that is searched there is on one line
 
 
-def hook_rows(roster: HookCatalog) -> list[dict[str, Any]]:
+def hook_rows(catalog: HookCatalog) -> list[dict[str, Any]]:
     """One row per hook, in order."""
     return [
         {
@@ -47,7 +47,7 @@ def hook_rows(roster: HookCatalog) -> list[dict[str, Any]]:
             "digest": one.digest,
             "approved": one.approved or None,
         }
-        for one in roster.states
+        for one in catalog.states
     ]
 
 
@@ -79,44 +79,41 @@ def log_row(record: Record) -> dict[str, Any]:
     }
 
 
-def print_status(found: Mapping[str, Any], configuration: Configuration) -> None:
-    state = "on" if found["enabled"] else "off"
-    if found["enabled"] and found["paused_until"]:
-        state = f"paused until {clock(found['paused_until'])}"
+def print_status(row: Mapping[str, Any], configuration: Configuration) -> None:
+    state = "on" if row["enabled"] else "off"
+    if row["enabled"] and row["paused_until"]:
+        state = f"paused until {clock(row['paused_until'])}"
     print(f"Hooks are {state}.")
-    print(f"The tray is {'running' if found['running'] else 'not running; `hooktray run` starts it'}.")
-    for problem in found["problems"]:
+    print(f"The tray is {'running' if row['running'] else 'not running; `hooktray run` starts it'}.")
+    for problem in row["problems"]:
         print(f"{clock(problem['at'])}: {printable(problem['text'])}")
-    if found["dropped"]:
-        print(f"{found['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
-    if found["pending"]:
-        print(f"{found['pending']} waiting for you: {_where_to_decide(found)}.")
-    for pause in found["pauses"]:
+    if row["dropped"]:
+        print(f"{row['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
+    if row["pending"]:
+        print(f"{row['pending']} waiting for you: {_where_to_decide(row)}.")
+    for pause in row["pauses"]:
         if pause["agent"] or pause["session"]:
-            whom = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
-            print(f"Paused for {whom} until {clock(pause['until'])}.")
-    if found["trouble"]:
-        print(f"Hooks in trouble: {found['trouble']}; `hooktray doctor` says why and what to do.")
-    for one in found["agents"]:
+            target = printable(" ".join(filter(None, (pause["agent"], pause["session"]))))
+            print(f"Paused for {target} until {clock(pause['until'])}.")
+    if row["trouble"]:
+        print(f"Hooks in trouble: {row['trouble']}; `hooktray doctor` says why and what to do.")
+    for one in row["agents"]:
         word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` connects it"
-        last = f"last heard of {clock(one['heard'])}" if one["heard"] else "never heard of"
+        last = f"last heard of {clock(one['last_event'])}" if one["last_event"] else "never heard of"
         print(f"{one['agent']}: {word}; {last}.")
-    for one in found["unsupported"]:
-        print(
-            f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {clock(one['heard'])}."
-        )
+    for one in row["unsupported"]:
+        last = clock(one["last_seen"])
+        print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {last}.")
     if configuration.problem:
         print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
     _print_warnings(configuration)
 
 
-def _where_to_decide(found: Mapping[str, Any]) -> str:
+def _where_to_decide(row: Mapping[str, Any]) -> str:
     """Where to decide: the page is there without an icon, too."""
-    if not found["running"]:
+    if not row["running"]:
         return "start the tray; its menu and `hooktray open` show them"
-    return (
-        "open the tray's menu, Approvals, or run `hooktray open`" if found["icon"] else "`hooktray open` shows them"
-    )
+    return "open the tray's menu, Approvals, or run `hooktray open`" if row["icon"] else "`hooktray open` shows them"
 
 
 def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, configuration: Configuration) -> None:
@@ -127,23 +124,20 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
         return
-    table(
-        ("hook", "event", "runs", "state", "source"),
-        [
-            (row["name"], row["event"], row["runs"], _state_text(row), _short_source(row["source"], paths))
-            for row in rows
-        ],
-    )
+    cells = [
+        (row["name"], row["event"], row["runs"], _state_text(row), _short_source(row["source"], paths))
+        for row in rows
+    ]
+    table(("hook", "event", "runs", "state", "source"), cells)
 
 
-def print_waiting(roster: HookCatalog) -> None:
+def print_waiting(catalog: HookCatalog) -> None:
     """The line to paste for each hook and each setting that waits."""
-    for one in roster.states:
+    for one in catalog.states:
         if one.state is ApprovalState.PENDING and one.digest:
-            print(
-                f"To ask for approval: hooktray approve {one.hook.match.event} {shlex.quote(_hook_name(one, roster))}"
-            )
-    for setting in roster.settings():
+            name = shlex.quote(_hook_name(one, catalog))
+            print(f"To ask for approval: hooktray approve {one.hook.match.event} {name}")
+    for setting in catalog.settings():
         if setting.waiting:
             print(
                 f"`{sanitise(setting.text, 300)}` counts once it is confirmed. To ask for that: "
@@ -151,21 +145,19 @@ def print_waiting(roster: HookCatalog) -> None:
             )
 
 
-def _hook_name(one: HookState, roster: HookCatalog) -> str:
-    """What names this hook alone: its command or URL, else its name. A foreign one may hold what a terminal obeys."""
+def _hook_name(one: HookState, catalog: HookCatalog) -> str:
+    """What names only this hook: its command or URL, else its name. A foreign one may hold control characters."""
     words = (command_or_url(one.hook), one.hook.name, one.digest[:12])
-    return next(
-        (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, roster)),
-        sanitise(one.key, 300),
-    )
+    usable = (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, catalog))
+    return next(usable, sanitise(one.key, 300))
 
 
 def _is_plain(word: str) -> bool:
     return sanitise(word, 300) == word and not word.startswith("-")
 
 
-def _is_unambiguous(word: str, one: HookState, roster: HookCatalog) -> bool:
-    return [other for other in roster.find(word) if other.hook.match.event == one.hook.match.event] == [one]
+def _is_unambiguous(word: str, one: HookState, catalog: HookCatalog) -> bool:
+    return [other for other in catalog.find(word) if other.hook.match.event == one.hook.match.event] == [one]
 
 
 def _print_warnings(configuration: Configuration) -> None:
@@ -177,22 +169,19 @@ def print_log(rows: Sequence[Mapping[str, Any]], *, filtered: bool) -> None:
     if not rows:
         print("No decision matches." if filtered else "No decisions yet.")
         return
-    table(
-        ("id", "time", "agent", "event", "project", "verdict", "why"),
-        [
-            (row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
-            for row in rows
-        ],
-    )
+    table(("id", "time", "agent", "event", "project", "verdict", "why"), [_log_cells(row) for row in rows])
 
 
 def log_line(row: Mapping[str, Any]) -> str:
     """One row on one line, for following."""
-    cells = (row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row))
-    return "  ".join(sanitise(str(cell), 300) for cell in cells)
+    return "  ".join(sanitise(str(cell), 300) for cell in _log_cells(row))
 
 
-def print_agents(found: Sequence[Connection], foreign: Sequence[UnsupportedAgent]) -> None:
+def _log_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row)
+
+
+def print_agents(connections: Sequence[Connection], foreign: Sequence[UnsupportedAgent]) -> None:
     rows = [
         (
             one.agent,
@@ -202,13 +191,13 @@ def print_agents(found: Sequence[Connection], foreign: Sequence[UnsupportedAgent
             {True: "yes", False: "no", None: "not tried"}[one.firing] if one.connected else "-",
             clock(one.last_event) if one.last_event else "never",
         )
-        for one in found
+        for one in connections
     ]
     table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
-    for one in found:
+    for one in connections:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
-    places = {one.agent: one.files for one in found}
+    places = {one.agent: one.files for one in connections}
     for other in foreign:
         where = ", ".join(places.get(other.line, ()))
         print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
@@ -223,7 +212,7 @@ def _trusted(one: Connection) -> str:
 
 
 def _short_source(source: str, paths: Paths) -> str:
-    """Short, for a table: from our folder on, whose path stands above it, or from the home folder on."""
+    """Short, for a table: from our folder on, whose path is printed above it, or from the home folder on."""
     near, home = f"{paths.config.parent}{os.sep}", f"{Path.home()}{os.sep}"
     return source.removeprefix(near) if source.startswith(near) else source.replace(home, f"~{os.sep}", 1)
 
@@ -232,8 +221,8 @@ def _state_text(row: Mapping[str, Any]) -> str:
     state, health = str(row["state"]), str(row["health"])
     if health == "ok":
         return state
-    said = health if health.startswith(state) else f"{state}: {health}"
-    return f"{said}; {row['cure']}" if row["cure"] else said
+    text = health if health.startswith(state) else f"{state}: {health}"
+    return f"{text}; {row['cure']}" if row["cure"] else text
 
 
 def _what(row: Mapping[str, Any]) -> str:

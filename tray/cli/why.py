@@ -1,4 +1,4 @@
-"""One decision in full: for programs, and as an account that a person reads from top to bottom."""
+"""One decision in full: for programs, and as a report that a person reads from top to bottom."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def why_row(record: Record) -> dict[str, Any]:
 
 
 def report(record: Record) -> str:
-    """What came in, who was asked, what they said, what the agent was told."""
+    """The event, the hooks that ran, their results, and the agent's answer."""
     return printable("\n".join(_lines(record)), 200_000)
 
 
@@ -46,9 +46,9 @@ def _lines(record: Record) -> Iterator[str]:
     if record.rewrites:
         yield f"Rewritten: {', '.join(record.rewrites)}"
     yield from (f"Note for you: {note}" for note in record.notes)
-    yield from (f"Made to fit: {remark}" for remark in record.adjustments)
-    told = str(record.answer.get("stdout") or record.answer.get("stderr") or "").strip()
-    yield f"The agent was told: {told or 'nothing'} (exit {record.answer.get('code', 0)})"
+    yield from (f"Made to fit: {adjustment}" for adjustment in record.adjustments)
+    answer = str(record.answer.get("stdout") or record.answer.get("stderr") or "").strip()
+    yield f"The agent was told: {answer or 'nothing'} (exit {record.answer.get('code', 0)})"
     yield f"Alert: {ALERTS.get(record.alerted, record.alerted)}"
     yield f"What came in (SHA-256 {record.digest[:12]}), in {record.cwd or 'an unknown folder'}:"
     yield f"  {record.payload.strip()}"

@@ -1,4 +1,4 @@
-"""The tray icon: one description per state, told apart by shape, drawn to pixels by Pillow and to SVG."""
+"""The tray icon: one description per state, distinguished by shape, drawn to pixels by Pillow and to SVG."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Arc:
 
 Shape = Stroke | Arc
 
-# All figures stand on a square of 16 units, so that at 16 pixels every straight edge meets the pixel grid.
+# All figures are drawn on a square of 16 units, so that at 16 pixels every straight edge meets the pixel grid.
 GRID = 16
 TRAY = Stroke(((1, 11), (1, 14), (15, 14), (15, 11)))
 BOW: tuple[Shape, ...] = (Stroke(((11, 4), (11, 7))), Arc((8, 7), 3, 0, 180), Stroke(((5, 7), (5, 5))))
@@ -53,7 +53,7 @@ SHAPES: dict[IconState, tuple[Shape, ...]] = {
     IconState.ATTENTION: (TRAY, Stroke(((8, 2), (8, 5)), width=3.5), Stroke(((8, 10), (8, 10)), width=3.5)),
 }
 
-# Middle tones that stand out by 3:1 against a light and a dark panel alike, for when nobody says which one it is;
+# Middle tones that stand out by 3:1 against a light and a dark panel alike, for when the panel's colour is unknown;
 # then the tone for a light panel and the one for a dark panel.
 COLOURS: dict[IconState, tuple[str, str, str]] = {
     IconState.ON: ("#158e80", "#0f5f57", "#6fd8c8"),
@@ -67,10 +67,10 @@ CANVAS_SIZE = 1024  # pixels that a picture is drawn on before it is reduced
 
 
 def colour(state: IconState, dark: bool | None = None) -> str:
-    """The ink for a dark panel, a light one, or one that nobody knows."""
-    either, on_light, on_dark = COLOURS[state]
+    """The colour for a dark panel, a light one, or an unknown one."""
+    neutral, on_light, on_dark = COLOURS[state]
     if dark is None:
-        return either
+        return neutral
     return on_dark if dark else on_light
 
 
@@ -115,7 +115,7 @@ def _bar(pen: ImageDraw.ImageDraw, one: Point, other: Point, thick: float) -> No
 
 
 def _points(shape: Shape, width: float, size: int) -> list[Point]:
-    """A shape's way in pixels of the wanted size."""
+    """A shape's points in pixels of the wanted size."""
     if isinstance(shape, Stroke):
         return [(_place(x, width, size), _place(y, width, size)) for x, y in shape.points]
     (x, y), radius = shape.centre, shape.radius

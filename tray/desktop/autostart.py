@@ -1,6 +1,6 @@
-"""Start at login: an XDG autostart file, a LaunchAgent, or a value of the Run key; off until somebody wants it.
+"""Start at login: an XDG autostart file, a LaunchAgent, or a value of the Run key; off until the user turns it on.
 
-What is written is written whole and read back before anybody is told; what is not ours is never touched.
+An entry is written whole and read back before success is reported; what is not ours is never touched.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Autostart:
             return False
 
     def turn(self, on: bool) -> None:
-        """Write the entry or take it out, then look whether it is so; raises HooktrayError when it is not."""
+        """Write the entry or remove it, then read it back; raises HooktrayError when that failed."""
         found = self._read()
         if found is not None and self.entry.mark not in found:
             raise HooktrayError(
@@ -103,7 +103,7 @@ class LoginFile:
 
     path: Path
     text: Callable[[Sequence[str]], str]
-    mark: str  # stands in what we write, and in nothing else
+    mark: str  # is in what we write, and in nothing else
 
     @property
     def where(self) -> str:
@@ -133,7 +133,7 @@ class Registry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunValue:
-    """An entry that is a value in the registry. Its name is its mark, so whatever stands there is ours."""
+    """An entry that is a value in the registry. Its name is its mark, so whatever is there is ours."""
 
     registry: Registry
     where: str = r"HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Run\Hooktray"

@@ -6,7 +6,7 @@ from dbus_fast import Message
 
 from tray.desktop.menu import Action, OpenPage, TogglePause
 
-# What a press on the icon does. Hosts that heed ItemIsMenu open the menu with the left button instead of saying so.
+# What a press on the icon does. Hosts that honour ItemIsMenu open the menu with the left button instead of calling.
 PRESSES: dict[str, Action] = {
     "Activate": OpenPage(),
     "SecondaryActivate": TogglePause(),
@@ -17,7 +17,7 @@ Click = tuple[int, str]  # a row's number and what happened to it
 
 
 def parse_clicks(message: Message) -> list[Click] | None:
-    """What a call says about rows; None when it is another call, which the menu's own methods answer."""
+    """The clicks in a call; None when it is another call, which the menu's own methods answer."""
     if message.member == "Event" and message.signature == "isvu":
         return [(message.body[0], message.body[1])]
     if message.member == "EventGroup" and message.signature == "a(isvu)":

@@ -25,7 +25,7 @@ Events = Annotated[list[tuple[int, str, Variant, int]], DBusSignature("a(isvu)")
 
 
 class Menu(ServiceInterface):
-    """Publishes a table of rows; a host that has the menu open is told of every change."""
+    """Publishes a table of rows, and signals every change to a host that has the menu open."""
 
     def __init__(self, opened: Callable[[], None]) -> None:
         super().__init__(MENU)
@@ -37,7 +37,7 @@ class Menu(ServiceInterface):
     def publish(self, change: MenuChange) -> None:
         """Rows that changed are repainted in place; only parents whose children changed are read again."""
         if change.rows:
-            self.ItemsPropertiesUpdated([[number, _variants(shown)] for number, shown in change.rows], [])
+            self.ItemsPropertiesUpdated([[number, _variants(properties)] for number, properties in change.rows], [])
         for parent in change.parents:
             self._revision = next(self._revisions)
             self.LayoutUpdated(self._revision, parent)

@@ -12,7 +12,7 @@ View = tuple[IconState, str, tuple[Item, ...]]
 
 
 class BusIcon(Protocol):
-    """What this needs of the StatusNotifierItem; `hosted` is told on the main thread when a host comes or goes."""
+    """What this needs of SniIcon; `on_host_change` is called on the main thread when a host comes or goes."""
 
     on_host_change: Callable[[bool], None]
 
@@ -29,7 +29,7 @@ class BusIcon(Protocol):
 
 
 class LegacyIcon(Protocol):
-    """And of the icon in the old tray."""
+    """What this needs of the icon in the XEmbed tray."""
 
     @property
     def reason(self) -> str: ...
@@ -41,7 +41,7 @@ class LegacyIcon(Protocol):
 
 
 class FallbackIcon:
-    """Used like any other icon; whether it stands here or there is its own affair."""
+    """Used like any other icon; chooses by itself which of the two is shown."""
 
     def __init__(self, bus: BusIcon, legacy: Callable[[], LegacyIcon | None]) -> None:
         self._bus, self._make_legacy = bus, legacy
@@ -62,7 +62,7 @@ class FallbackIcon:
         return self._bus.visible or (self._legacy is not None and self._legacy.visible)
 
     def fall_back(self) -> None:
-        """Go to the old tray, where there is one."""
+        """Show the icon in the XEmbed tray, where there is one."""
         self._legacy = self._make_legacy()
         if self._legacy is None:
             return
@@ -80,20 +80,20 @@ class FallbackIcon:
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         self._last = state, tooltip, items
         self._bus.show(state, tooltip, items)
-        if (old := self._legacy) is not None:
-            old.show(state, tooltip, items)
+        if (legacy := self._legacy) is not None:
+            legacy.show(state, tooltip, items)
 
     def stop(self) -> None:
         self._bus.stop()
 
     def _on_host_change(self, present: bool) -> None:
-        """The bus first; the old tray only while that has nobody."""
+        """The bus first; the XEmbed tray only while the bus has no host."""
         if self._bus.present:
             self._leave()
         elif self._legacy is None:
             self.fall_back()
 
     def _leave(self) -> None:
-        old, self._legacy = self._legacy, None
-        if old is not None:
-            old.end()
+        legacy, self._legacy = self._legacy, None
+        if legacy is not None:
+            legacy.end()

@@ -1,11 +1,11 @@
-"""Who on the session bus is a tray host: the processes whose clicks count.
+"""Which processes on the session bus are tray hosts: only their clicks count.
 
-A host is who owns the watcher's name, or a name that begins with org.kde.StatusNotifierHost-. Hosts are compared by
-process and not by connection, because some keep several connections (measured: xfce4-panel runs its tray in a process
-of its own, which owns the watcher's name and no host name at all).
+A host is a process that owns the watcher's name, or a name that begins with org.kde.StatusNotifierHost-. Hosts are
+compared by process and not by connection, because some keep several connections (measured: xfce4-panel runs its tray
+in a process of its own, which owns the watcher's name and no host name at all).
 
-The bus gives a host's name to any process of the user that asks for it. That is why the icon takes a second judge,
-`trusts`, who knows where a process comes from.
+The bus gives a host's name to any process of the user that asks for it. So the icon makes a second check, `trusts`,
+which knows where a process comes from.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ CALL_TIMEOUT = 5.0  # seconds for one answer of the bus
 
 
 async def ask(bus: MessageBus, member: str, signature: str = "", *body: Any) -> Any:
-    """One question to the bus itself; its first value."""
+    """Call a method of the bus itself; returns its first value."""
     return await call(bus, BUS, BUS_PATH, BUS, member, signature, *body)
 
 
 async def call(
     bus: MessageBus, name: str, path: str, interface: str, member: str, signature: str = "", *body: Any
 ) -> Any:
-    """The first value of the answer, or None; an error and silence are raised."""
+    """The first value of the answer, or None; raises on an error, and when there is no answer."""
     message = Message(
         destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
     )

@@ -1,9 +1,9 @@
 """The one interface to the icon, and the choice among its back ends. Only here is pystray imported.
 
 On Linux our own StatusNotifierItem comes first, whenever the session bus answers. While it has no tray host and an
-XEmbed tray is on the screen, pystray stands in that one, and leaves it when a host comes. Without a bus, pystray has
-the XEmbed tray for good. macOS and Windows have pystray. Where nothing is left, the tray runs headless and `reason`
-says why.
+XEmbed tray is on the screen, pystray shows the icon in that one, and leaves it when a host comes. Without a bus,
+pystray uses the XEmbed tray for good. macOS and Windows use pystray. Where nothing is left, the tray runs headless,
+and `reason` says why.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class IconBackend(enum.Enum):
     HEADLESS = enum.auto()
 
 
-def choose_backend(*, bus: bool, watcher: bool, look: XScreen) -> IconBackend:
+def choose_backend(*, bus: bool, watcher: bool, screen: XScreen) -> IconBackend:
     """The choice on Linux."""
-    if bus and (watcher or not look.xembed):
+    if bus and (watcher or not screen.xembed):
         return IconBackend.SNI
-    return IconBackend.PYSTRAY if look.xembed else IconBackend.HEADLESS
+    return IconBackend.PYSTRAY if screen.xembed else IconBackend.HEADLESS
 
 
 def choose_icon(
@@ -68,8 +68,8 @@ def choose_icon(
 ) -> Icon:
     """The icon for this desktop. `act` and `opened` are called on the thread that calls `run`.
 
-    `loop` runs in another thread. `trusts` has the last word on the process of a tray host whose click came in. It
-    has no default, because any process of the user can call itself a tray host.
+    `loop` runs in another thread. `trusts` decides last whether the process of a tray host may click. It has
+    no default, because any process of the user can call itself a tray host.
     """
     if headless:
         return HeadlessIcon("headless, as asked for")
@@ -95,16 +95,16 @@ def _on_linux(
         except BUS_ERRORS:
             sni.stop()
             sni = None
-    look = query_screen(environment)
-    choice = choose_backend(bus=sni is not None, watcher=watcher, look=look)
+    screen = query_screen(environment)
+    choice = choose_backend(bus=sni is not None, watcher=watcher, screen=screen)
     if sni is not None:
-        either = FallbackIcon(sni, lambda: _legacy(act, environment))
+        icon = FallbackIcon(sni, lambda: _legacy(act, environment))
         if choice is IconBackend.PYSTRAY:
-            either.fall_back()
-        return either
+            icon.fall_back()
+        return icon
     if choice is IconBackend.PYSTRAY:
         return _pystray(act)
-    return HeadlessIcon(NO_TRAY if look.display else NO_DISPLAY)
+    return HeadlessIcon(NO_TRAY if screen.display else NO_DISPLAY)
 
 
 def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:

@@ -1,4 +1,4 @@
-"""The words of the menu: times, verdicts by shape, and foreign text made fit for a row. Pure."""
+"""The texts of the menu: times, verdicts by shape, and foreign text made fit for a row. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EVENT_PHRASES: Mapping[str, str] = {
     EventKind.TOOL_AFTER: phrase("{agent} used a tool {when}"),
     EventKind.PROMPT: phrase("{agent} got a prompt {when}"),
 }
-UNASKED: Mapping[SkipReason, str] = {
+SKIP_PHRASES: Mapping[SkipReason, str] = {
     SkipReason.NOT_SUPPORTED: phrase("not supported yet"),
     SkipReason.NOT_UNDERSTOOD: phrase("not understood"),
 }
@@ -60,19 +60,19 @@ def record_label(record: Record, now: float) -> str:
     if record.test:
         what = say("{event} (test)", event=what)
     if record.skip_reason is not None:
-        what = f"{what}: {say(UNASKED[record.skip_reason])}"
+        what = f"{what}: {say(SKIP_PHRASES[record.skip_reason])}"
     parts = (clean(record.agent, 20), session_label(record.project, record.session), what, age(record.at, now))
     sign = SIGNS[record.label]
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 
 
 def last_event(record: Record, now: float) -> str:
-    """What an agent did last, as one says it."""
+    """What an agent did last, as a sentence."""
     agent, when = clean(record.agent, 20), age(record.at, now)
     if record.skip_reason is not None:
-        return f"{agent}: {say(UNASKED[record.skip_reason])}"
-    if (did := EVENT_PHRASES.get(record.kind)) is not None:
-        return say(did, agent=agent, when=when)
+        return f"{agent}: {say(SKIP_PHRASES[record.skip_reason])}"
+    if (text := EVENT_PHRASES.get(record.kind)) is not None:
+        return say(text, agent=agent, when=when)
     return say("{agent} {event} {when}", agent=agent, event=clean(record.event, 24), when=when)
 
 

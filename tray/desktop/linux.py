@@ -20,7 +20,7 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XScreen:
-    """What the X server says: that it is there, and whether an XEmbed tray is."""
+    """What the X server reports: that it is there, and whether an XEmbed tray is."""
 
     display: bool = False
     xembed: bool = False
@@ -56,10 +56,10 @@ def query_screen(environment: Mapping[str, str]) -> XScreen:
 
 
 def open_file(path: Path) -> int:
-    """In the user's own viewer, which lives on by itself. Returns the process that stays above it."""
+    """Open it in the user's own viewer, which runs on by itself. Returns the process that stays above it."""
     if not shutil.which("xdg-open"):
-        cure = say("install xdg-utils, or read {file}", file=path)
-        raise HooktrayError(say("no program that opens files was found"), hint=cure)
+        hint = say("install xdg-utils, or read {file}", file=path)
+        raise HooktrayError(say("no program that opens files was found"), hint=hint)
     done = subprocess.run(
         [sys.executable, "-I", "-S", LAUNCHER, "xdg-open", path],
         stdin=subprocess.DEVNULL,
@@ -69,13 +69,13 @@ def open_file(path: Path) -> int:
         check=False,
     )
     if not done.stdout.strip().isdigit():
-        cure = say("read {file}, and try again", file=path)
-        raise HooktrayError(say("the program that opens files could not be started"), hint=cure)
+        hint = say("read {file}, and try again", file=path)
+        raise HooktrayError(say("the program that opens files could not be started"), hint=hint)
     return int(done.stdout)
 
 
 def separate_connection(icon: Any) -> Callable[[], None]:
-    """Let pystray's Xorg icon be told what to do over a connection of its own; returns what closes that.
+    """Make other threads talk to pystray's Xorg icon over a second connection; returns what closes that.
 
     python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
     one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.

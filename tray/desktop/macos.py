@@ -1,4 +1,4 @@
-"""What macOS wants: every call that touches the screen on the main thread. Not run by our tests."""
+"""What macOS requires: every call that touches the screen on the main thread. Not run by our tests."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 class MainLoop:
     """Blocks without waking up while there is nothing to do.
 
-    It waits on a socket and not on the queue: a signal that comes between Python's last look at its signals and a
+    It waits on a socket and not on the queue: a signal that comes between Python's last check of its signals and a
     wait on a lock would go unnoticed, while one that writes to the socket ends any wait.
     """
 
@@ -27,7 +27,7 @@ class MainLoop:
             waker.setblocking(False)
             self._waker = waker
             with _signals_to(waker):
-                while self._turn():
+                while self._run_posted():
                     woken.recv(4096)
             self._waker = None
 
@@ -38,8 +38,8 @@ class MainLoop:
         """Everything posted before is still run."""
         self._put(None)
 
-    def _turn(self) -> bool:
-        """Run what is there; False when that was the end."""
+    def _run_posted(self) -> bool:
+        """Run what is posted; False when `stop` was among it."""
         with contextlib.suppress(queue.Empty):
             while (posted := self._posted.get_nowait()) is not None:
                 posted()
@@ -56,7 +56,7 @@ class MainLoop:
 
 @contextlib.contextmanager
 def _signals_to(waker: socket.socket) -> Iterator[None]:
-    """Have every signal write to this socket, where that may be asked for: in the main thread."""
+    """Have every signal write to this socket, where that is possible: in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

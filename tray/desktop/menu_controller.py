@@ -1,4 +1,4 @@
-"""Does what a click on the menu asks for; what cannot be done is said."""
+"""Turns clicks on the menu into actions; what cannot be done is shown."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.copies import Copies
 
-WAY = "tray"
+CHANNEL = "tray"
 
 
 class MenuController:
-    """The user's hand on the menu. `tell` raises an information alert, `open_file` shows a text.
+    """Carries out clicks. `inform` raises an information alert, `open_file` shows a text.
 
-    All of it runs on the face's thread.
+    All of it runs on the presenter's thread.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class MenuController:
         controls = self._controls
         match action:
             case menu.ToggleSwitch():
-                controls.toggle(WAY)
+                controls.toggle(CHANNEL)
             case menu.PauseHooks(seconds, agent, session):
-                controls.pause(seconds, WAY, agent=agent, session=session)
+                controls.pause(seconds, CHANNEL, agent=agent, session=session)
             case menu.ResumeHooks():
-                controls.resume(WAY)
+                controls.resume(CHANNEL)
             case menu.TogglePause():
                 self._toggle_pause()
             case menu.SwitchHook(key, on):
-                controls.set_hook(key, on, WAY)
+                controls.set_hook(key, on, CHANNEL)
             case _:
                 return False
         return True
@@ -77,9 +77,9 @@ class MenuController:
         """A click on the icon with the middle button: hooks that are off stay off."""
         state = self._controls.state
         if state.paused_until is not None:
-            self._controls.resume(WAY)
+            self._controls.resume(CHANNEL)
         elif state.enabled:
-            self._controls.pause(menu.SHORTEST, WAY)
+            self._controls.pause(menu.SHORTEST, CHANNEL)
 
     def _answer(self, action: menu.Action) -> bool:
         controls = self._controls
@@ -87,11 +87,11 @@ class MenuController:
             case menu.AnswerQuestion(question, allow):
                 self._services.answer(question, allow)
             case menu.Approve(key, digest):
-                controls.approve(key, digest, WAY)
+                controls.approve(key, digest, CHANNEL)
             case menu.Deny(key, digest):
-                controls.deny(key, digest, WAY)
+                controls.deny(key, digest, CHANNEL)
             case menu.Revoke(key):
-                controls.revoke(key, WAY)
+                controls.revoke(key, CHANNEL)
             case menu.GrantRequest(request):
                 controls.resolve(request, accept=True)
             case menu.DismissRequest(request):
@@ -100,7 +100,7 @@ class MenuController:
                 self._services.review_batch()
                 self._presenter.show()
             case menu.ApproveBatch(digest):
-                controls.approve_batch(digest, WAY)
+                controls.approve_batch(digest, CHANNEL)
             case menu.Review(key, digest):
                 self._review(key, digest)
             case menu.ShowReason(record):
@@ -134,7 +134,7 @@ class MenuController:
         return True
 
     def _connect(self, action: menu.Action) -> bool:
-        """Nothing is written before it was shown; what is written is told."""
+        """Nothing is written before it was shown; what was written is announced."""
         agents = self._services.agents
         if agents is None:
             return False
@@ -153,18 +153,18 @@ class MenuController:
         return True
 
     def _set(self, action: menu.Action) -> None:
-        extras = self._services
+        services = self._services
         match action:
             case menu.StartAtLogin(on):
                 self._start_at_login(on)
             case menu.OpenConfiguration():
-                extras.open_configuration()
-            case menu.OpenPage() if extras.open_page:
-                extras.open_page()
-            case menu.RunDoctor() if extras.doctor:
-                extras.doctor()
+                services.open_configuration()
+            case menu.OpenPage() if services.open_page:
+                services.open_page()
+            case menu.RunDoctor() if services.doctor:
+                services.doctor()
             case menu.QuitTray():
-                extras.quit()
+                services.quit()
 
     def _start_at_login(self, on: bool) -> None:
         """Said only after it was read back."""
@@ -176,13 +176,13 @@ class MenuController:
         self._presenter.show()
 
     def _review(self, key: str, digest: str) -> None:
-        standing = next((one for one in self._catalog.states if (one.key, one.digest) == (key, digest)), None)
-        if standing is None:
+        state = next((one for one in self._catalog.states if (one.key, one.digest) == (key, digest)), None)
+        if state is None:
             raise HooktrayError(say("this hook changed again"), hint=say("open the menu once more"))
         if not digest:
-            self._inform(standing.hook.name, standing.problem)
+            self._inform(state.hook.name, state.problem)
             return
-        self._open_file(write_review(standing, self._copies, os.environ, self._reviews))
+        self._open_file(write_review(state, self._copies, os.environ, self._reviews))
 
     def _reason(self, record_id: str) -> None:
         """On its own page; where none can be had, in an alert."""

@@ -1,4 +1,4 @@
-"""What the menu offers beside switching and approving; each part is there only where somebody supplies it."""
+"""What the menu offers beside switching and approving; a part without a service is left out."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tray.desktop.menu.state import AlertsState, MenuAgent, MenuOptions, MenuQue
 
 
 class Login(Protocol):
-    """Start at login; `turn` raises HooktrayError when the system does not say afterwards what was asked for."""
+    """Start at login; `turn` raises HooktrayError when the entry reads back differently."""
 
     def is_on(self) -> bool: ...
     def turn(self, on: bool) -> None: ...
 
 
 class AgentActions(Protocol):
-    """How agents stand, and connecting them. What cannot be done is raised as HooktrayError.
+    """The state of agents, and connecting them. Raises HooktrayError for what cannot be done.
 
-    `look` sees to it that `rows` are fresh. `take` writes the difference that `review` has shown, found by its
-    digest, and says what was done.
+    `refresh` reads `rows` again. `apply` writes the preview that `review` showed, found by its digest, and returns
+    what was done.
     """
 
     def refresh(self) -> None: ...
@@ -37,11 +37,11 @@ def _nothing(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuServices:
-    """Values that the menu shows, and what its rows do. All of it is called on the face's thread."""
+    """Values that the menu shows, and what its rows do. All of it is called on the presenter's thread."""
 
     alerts: Callable[[], AlertsState] = AlertsState
     failing_hooks: Callable[[], int] = int
-    dropped_rows: Callable[[], int] = int  # decisions that could not be written down
+    dropped_rows: Callable[[], int] = int  # decisions that could not be recorded
     questions: Callable[[], tuple[MenuQuestion, ...]] = tuple
     answer: Callable[[str, bool], None] = _nothing
     snooze: Callable[[float | None], None] = _nothing
@@ -57,7 +57,7 @@ class MenuServices:
     incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
     show_incident: Callable[[], None] = _nothing
     quit: Callable[[], object] = _nothing
-    damage: Callable[[], str] = str  # what happened to the database, in a few words; "" when nothing did
+    damage: Callable[[], str] = str  # what happened to the database, briefly; "" when nothing did
     review_batch: Callable[[], None] = _nothing
 
     def options(self) -> MenuOptions:

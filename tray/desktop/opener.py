@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Opener:
-    """Knows a process that it started by its number and the time of its start, as the system reuses numbers."""
+    """Identifies a process that it started by id and start time, as the system reuses ids."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -21,11 +21,11 @@ from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
-ACTIVE_SECONDS = 3600.0  # seconds for which an agent counts after it was heard of
+ACTIVE_SECONDS = 3600.0  # seconds for which an agent counts after its last event
 
 
 class Presenter:
-    """What the user sees of the tray. All of it runs on one thread; `soon` brings work there."""
+    """What the user sees of the tray. All of it runs on one thread; `post` brings work there."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Presenter:
         self._resume: threading.Timer | None = None
 
     def attach(self, icon: Icon) -> None:
-        """From here on, `icon` shows this face."""
+        """From here on, `icon` shows this."""
         self._icon = icon
         self.show()
 
@@ -66,47 +66,47 @@ class Presenter:
             self.show()
 
     def show(self) -> None:
-        """Draw how things stand now."""
+        """Draw the present state."""
         if self._icon is None:
             return
         state = self.state(time.time())
-        look = _icon_state(state)
-        self._icon.show(look, _tooltip(look, state), menu.menu(state))
+        icon_state = _icon_state(state)
+        self._icon.show(icon_state, _tooltip(icon_state, state), menu.menu(state))
         self._watch_pause(state)
 
     def state(self, now: float) -> menu.MenuState:
         switch = self._controls.state
-        extras = self._services
-        found = self._controls.batch
+        services = self._services
+        batch = self._controls.batch
         return menu.MenuState(
             now=now,
             enabled=switch.enabled,
             paused_until=switch.paused_until,
             partial_pauses=tuple(self._partial_pauses()),
             muted=switch.muted,
-            dropped_rows=extras.dropped_rows(),
+            dropped_rows=services.dropped_rows(),
             agents=sum(at > now - ACTIVE_SECONDS for at in self._last_seen.values()),
             running=next(reversed(self._running.values()), ""),
-            failing_hooks=extras.failing_hooks(),
+            failing_hooks=services.failing_hooks(),
             problem=self._catalog.configuration.problem,
-            incident=extras.incident(),
-            damage=extras.damage(),
+            incident=services.incident(),
+            damage=services.damage(),
             recent=tuple(self.recent),
-            questions=extras.questions(),
-            approvals=tuple(self._approvals(found)),
-            batch=_batch(found),
+            questions=services.questions(),
+            approvals=tuple(self._approvals(batch)),
+            batch=_batch(batch),
             requests=tuple(
                 menu.MenuRequest(id=one.id, what=one.summary, who=one.requester, done=one.is_undo)
                 for one in self._controls.requests
             ),
             hooks=tuple(self._hooks()),
-            alerts=replace(extras.alerts(), muted_classes=switch.muted_classes),
-            connections=extras.agents.rows() if extras.agents else (),
-            options=extras.options(),
+            alerts=replace(services.alerts(), muted_classes=switch.muted_classes),
+            connections=services.agents.rows() if services.agents else (),
+            options=services.options(),
         )
 
     def opened(self) -> None:
-        """Somebody is about to look."""
+        """The menu is about to be shown."""
         if self._services.agents:
             self._services.agents.refresh()
 
@@ -115,7 +115,7 @@ class Presenter:
             self._resume.cancel()
 
     def _partial_pauses(self) -> Iterable[menu.PartialPause]:
-        """The pauses of some, with the name by which people know their sessions."""
+        """The pauses of some, with the project that people know their sessions by."""
         projects = {(record.agent, record.session): record.project for record in reversed(self.recent)}
         for one in self._controls.state.pauses:
             if one.agent or one.session:
@@ -131,8 +131,8 @@ class Presenter:
                     state=one.state,
                 )  # fmt: skip
 
-    def _approvals(self, found: ApprovalBatch) -> Iterable[menu.Approval]:
-        before = {one.key for one in found.hooks}
+    def _approvals(self, batch: ApprovalBatch) -> Iterable[menu.Approval]:
+        before = {one.key for one in batch.hooks}
         yield from (_approval(one, one.key in before) for one in self._catalog.states if one.waiting)
         for setting in self._catalog.settings():
             if setting.waiting:
@@ -142,7 +142,7 @@ class Presenter:
                 )  # fmt: skip
 
     def _watch_pause(self, state: menu.MenuState) -> None:
-        """A pause ends by itself; the icon has to say so."""
+        """A pause ends by itself; then the icon must change."""
         if self._resume:
             self._resume.cancel()
             self._resume = None
@@ -153,8 +153,8 @@ class Presenter:
             self._resume.start()
 
 
-def _batch(found: ApprovalBatch) -> menu.MenuBatch | None:
-    return menu.MenuBatch(number=len(found.hooks), digest=found.digest, click=button_label(found)) if found else None
+def _batch(batch: ApprovalBatch) -> menu.MenuBatch | None:
+    return menu.MenuBatch(number=len(batch.hooks), digest=batch.digest, click=button_label(batch)) if batch else None
 
 
 def _approval(one: HookState, before: bool) -> menu.Approval:
@@ -175,22 +175,22 @@ def _icon_state(state: menu.MenuState) -> IconState:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    troubles = state.problem or state.incident or state.damage
-    waits = state.questions or state.approvals or state.requests or troubles
+    problems = state.problem or state.incident or state.damage
+    waits = state.questions or state.approvals or state.requests or problems
     return IconState.ATTENTION if waits else IconState.ON
 
 
-def _tooltip(look: IconState, state: menu.MenuState) -> str:
-    if look is IconState.OFF:
-        words = say("hooks are off")
-    elif look is IconState.PAUSED:
-        words = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
+    if icon_state is IconState.OFF:
+        text = say("hooks are off")
+    elif icon_state is IconState.PAUSED:
+        text = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
     elif state.incident:
-        words = sanitise(state.incident, menu.STATUS_LIMIT)
+        text = sanitise(state.incident, menu.STATUS_LIMIT)
     elif running := sanitise(state.running, menu.STATUS_LIMIT):
-        words = running
-    elif state.damage and look is IconState.ATTENTION:
-        words = sanitise(state.damage, menu.STATUS_LIMIT)
+        text = running
+    elif state.damage and icon_state is IconState.ATTENTION:
+        text = sanitise(state.damage, menu.STATUS_LIMIT)
     else:
-        words = say("something waits for you") if look is IconState.ATTENTION else say("hooks are on")
-    return f"Hooktray: {words}"
+        text = say("something waits for you") if icon_state is IconState.ATTENTION else say("hooks are on")
+    return f"Hooktray: {text}"

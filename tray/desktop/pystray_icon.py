@@ -1,4 +1,4 @@
-"""pystray's icon: the way to macOS and Windows, and to an old tray on Linux. icon.py brings the library."""
+"""pystray's icon: for macOS and Windows, and for an XEmbed tray on Linux. icon.py passes the library in."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Post = Callable[[Callable[[], None]], None]
 
 class PystrayIcon:
     """On macOS it has the main thread, and whatever touches the screen is posted there. Elsewhere it has threads of
-    its own, so that `post` is ours: its calls wait for its loop, and for ever when that is stuck, so a thread makes
-    them that nobody waits for long.
+    its own, so that `post` is ours: its calls wait for its loop, and for ever when that is stuck, so they are made
+    in a thread that is joined only for a short time.
     """
 
     name = "pystray"
@@ -96,7 +96,7 @@ class PystrayIcon:
     def _loop(self) -> None:
         if not self._icon.HAS_MENU:
             # Two threads on one Xlib connection can wait for each other for ever (measured: one start in ten), so its
-            # Xorg icon docks here, before anybody else uses the connection.
+            # Xorg icon docks here, before another thread uses the connection.
             self._icon.visible = True
         try:
             self._icon.run(self._appear)
@@ -148,9 +148,9 @@ def truncate(text: str, units: int) -> str:
 
 
 def _is_relevant(record: logging.LogRecord) -> bool:
-    """pystray shows a traceback whenever its tray is not there; `visible` says the same without alarm."""
+    """pystray logs a traceback whenever its tray is not there; `visible` reports the same."""
     return record.msg != "Failed to dock icon"
 
 
 def _nothing() -> None:
-    """There is nothing to let go of."""
+    """There is no connection to close."""

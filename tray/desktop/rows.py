@@ -1,4 +1,4 @@
-"""The menu in the words of dbusmenu: rows with stable numbers, and what changed from one menu to the next. Pure."""
+"""The menu in the terms of dbusmenu: rows with stable numbers, and what changed from one menu to the next. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MenuRow:
 
 @dataclass(frozen=True, slots=True)
 class MenuChange:
-    """What a host must be told: rows with other properties, and parents with other children."""
+    """What a host must be signalled: rows with other properties, and parents with other children."""
 
     rows: tuple[tuple[int, dict[str, Property]], ...] = ()
     parents: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ class MenuTable:
     _fresh: count[int] = field(default_factory=lambda: count(1))
 
     def update(self, items: Iterable[Item]) -> MenuChange:
-        """Take the new menu in and say what is different."""
+        """Take over the new menu; returns what changed."""
         before, numbers = self.rows, dict[str, int]()
         after: dict[int, MenuRow] = {}
         children = tuple(self._add(item, after, numbers) for item in items)
@@ -66,9 +66,9 @@ def _properties(item: Item) -> dict[str, Property]:
 
 
 def _change(before: dict[int, MenuRow], after: dict[int, MenuRow]) -> MenuChange:
-    kept = [number for number in after if number in before]
-    rows = ((number, after[number].properties) for number in kept if _differs(before, after, number))
-    parents = (number for number in kept if before[number].children != after[number].children)
+    common = [number for number in after if number in before]
+    rows = ((number, after[number].properties) for number in common if _differs(before, after, number))
+    parents = (number for number in common if before[number].children != after[number].children)
     return MenuChange(tuple(rows), tuple(parents))
 
 

@@ -1,10 +1,10 @@
 """The icon as a StatusNotifierItem with a dbusmenu, spoken on the session bus without any toolkit.
 
-Hosts come and go: whenever somebody becomes the StatusNotifierWatcher, the item registers anew. The menu's rows keep
+Hosts come and go: whenever a program becomes the StatusNotifierWatcher, the item registers anew. The menu's rows keep
 their numbers, so an open menu is updated in place and stays open. When the bus itself dies, the next `show` looks for
 a new one at the same address.
 
-Anybody on the session bus can call Event, so a click counts only when it comes from the process of a tray host
+Any program on the session bus can call Event, so a click counts only when it comes from the process of a tray host
 (hosts.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before they get
 to the menu's methods.
 """
@@ -33,8 +33,8 @@ from tray.desktop.rows import ROOT
 from tray.desktop.statusitem import MENU_PATH, StatusItem
 
 ITEM_PATH, WATCHER_PATH = "/StatusNotifierItem", "/StatusNotifierWatcher"
-START = 10.0  # seconds for getting onto the bus, and off it
-RETRY = 10.0  # seconds from one attempt to get back onto the bus to the next
+START_TIMEOUT = 10.0  # seconds for getting onto the bus, and off it
+RETRY_SECONDS = 10.0  # seconds from one attempt to get back onto the bus to the next
 BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
 
 log = logging.getLogger(__name__)
@@ -54,15 +54,15 @@ class SniIcon:
         trusts: Callable[[int], bool],
     ) -> None:
         self.reason = ""
-        self.rejected = 0  # clicks that came from somebody else than a tray host
+        self.rejected = 0  # clicks that did not come from a tray host
         self._loop, self._address = loop, address
         self._act, self._trusts = act, trusts
-        self.on_host_change: Callable[[bool], None] = lambda present: None  # told on the main thread
+        self.on_host_change: Callable[[bool], None] = lambda present: None  # called on the main thread
         self._main = MainLoop()
         self._item = StatusItem()
         self._menu = Menu(lambda: self._main.post(opened))
         self._bus: MessageBus | None = None
-        self._present = False  # somebody is the watcher
+        self._present = False  # there is a watcher
         self._shown = False  # there is something to show; a host never sees the menu empty
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
@@ -83,7 +83,7 @@ class SniIcon:
 
     def start(self) -> bool:
         """Get onto the bus; whether a watcher is there already. Raises one of BUS_ERRORS."""
-        present = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(START)
+        present = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(START_TIMEOUT)
         self.reason = "" if present else "no tray host yet: the icon appears when one starts"
         return present
 
@@ -101,38 +101,39 @@ class SniIcon:
         """Leave the bus, then let `run` return."""
         if not self._loop.is_closed():
             leaving = asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
-            if not _inside(self._loop):
-                leaving.result(START)
+            if not _is_running_in(self._loop):
+                leaving.result(START_TIMEOUT)
         self._main.stop()
 
     async def _start(self) -> bool:
-        bus = self._bus = wait_when_full(await MessageBus(bus_address=self._address, auth_timeout=START).connect())
+        connecting = MessageBus(bus_address=self._address, auth_timeout=START_TIMEOUT).connect()
+        bus = self._bus = wait_when_full(await connecting)
         self._watching = self._loop.create_task(self._watch(bus))
         try:
-            return await self._settle(bus)
+            return await self._export(bus)
         except BaseException:
             if self._bus is bus:
                 self._bus = None
                 bus.disconnect()
             raise
 
-    async def _settle(self, bus: MessageBus) -> bool:
+    async def _export(self, bus: MessageBus) -> bool:
         """Put the icon onto a new connection; whether a watcher is there."""
         bus.export(ITEM_PATH, self._item)
         bus.export(MENU_PATH, self._menu)
         bus.add_message_handler(self._on_message)
         await bus.request_name(self._own_name, NameFlag.DO_NOT_QUEUE)
-        # The match comes before the question, so that a watcher which arrives in between is not missed.
+        # The match comes before the query, so that a watcher which arrives in between is not missed.
         rule = f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
         await ask(bus, "AddMatch", "s", rule)
         present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
         if present and not self._present and self._shown:
             self._spawn(self._register(bus))
-        self._note(present)
+        self._set_present(present)
         return present
 
-    def _note(self, present: bool) -> None:
-        """Keep whether a host is there, and say it when that is new."""
+    def _set_present(self, present: bool) -> None:
+        """Remember whether a host is there, and call `on_host_change` when that is new."""
         if present is not self._present:
             self._present = present
             self._main.post(lambda: self.on_host_change(present))
@@ -152,7 +153,7 @@ class SniIcon:
             await self._watching
 
     async def _watch(self, bus: MessageBus) -> None:
-        """Say it once when the bus is gone: the icon has vanished, the tray goes on."""
+        """Log it once when the bus is gone: the icon has vanished, the tray goes on."""
         cause = "closed"
         try:
             await bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
@@ -160,14 +161,14 @@ class SniIcon:
             cause = str(error) or type(error).__name__
         if self._bus is bus:
             self._bus, self._lost, self._is_reported = None, True, False
-            self._note(False)
+            self._set_present(False)
             log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
 
     def _reconnect(self) -> None:
         """Called whenever there is something to show, so that nothing has to wake up by itself."""
         if not self._lost or self._reconnecting is not None or self._loop.time() < self._next:
             return
-        self._next = self._loop.time() + RETRY
+        self._next = self._loop.time() + RETRY_SECONDS
         self._reconnecting = self._spawn(self._reconnect_once())
 
     async def _reconnect_once(self) -> None:
@@ -220,16 +221,16 @@ class SniIcon:
         clicks = parse_clicks(message)
         if clicks is None:
             return False
-        self._spawn(self._take(bus, message, clicks))
+        self._spawn(self._handle_clicks(bus, message, clicks))
         return True
 
     def _watcher_changed(self, bus: MessageBus, present: bool) -> None:
-        self._note(present)
+        self._set_present(present)
         if present and self._shown:
             self._spawn(self._register(bus))
 
-    async def _take(self, bus: MessageBus, message: Message, events: list[Click]) -> None:
-        """Do what was clicked, if a host says so, and answer."""
+    async def _handle_clicks(self, bus: MessageBus, message: Message, events: list[Click]) -> None:
+        """Do what was clicked, if a host sent it, and answer."""
         clicked = [number for number, kind in events if kind == "clicked"]
         unknown = [number for number, _ in events if number not in self._menu.table.rows]
         if clicked and not await self._is_host(bus, message.sender or ""):
@@ -245,7 +246,7 @@ class SniIcon:
         )
 
     async def _press(self, bus: MessageBus, message: Message, action: Action) -> None:
-        """A press on the icon itself counts like a click on a row: from a host, and from nobody else."""
+        """A press on the icon itself counts like a click on a row: only from a host."""
         if not await self._is_host(bus, message.sender or ""):
             self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
             return
@@ -282,7 +283,7 @@ class SniIcon:
         return task
 
 
-def _inside(loop: asyncio.AbstractEventLoop) -> bool:
+def _is_running_in(loop: asyncio.AbstractEventLoop) -> bool:
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""What Windows wants. Not run by our tests."""
+"""What Windows requires. Not run by our tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
 
 
 class RunKey:
-    """What the user's Run key holds: programs that start at login."""
+    """The user's Run key: programs that start at login."""
 
     def get(self, name: str) -> str | None:
         if sys.platform != "win32":

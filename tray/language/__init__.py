@@ -1,7 +1,7 @@
-"""The words that people read, in their language: English as it stands in the code, else a catalogue from here.
+"""The texts that people read, in their language: English as in the code, else a catalogue from here.
 
-`say` is for a sentence, `count` for one with a number in it; `phrase` and `plural` mark those that stand in a table
-and are said later. `python -m tray.language.build` collects all of them.
+`say` translates a sentence, `count` one with a number in it; `phrase` and `plural` mark those in a table that are
+translated later. `python -m tray.language.build` collects all of them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ TRADITIONAL = ("zh_tw", "zh_hk", "zh_mo", "zh_hant")  # there is no catalogue fo
 
 def say(text: str, **values: object) -> str:
     """The sentence in the reader's language; what it names goes in as values, never into the text itself."""
-    said = _catalogue(pick_language()).gettext(text)
-    return said.format(**values) if values else said
+    translated = _catalogue(pick_language()).gettext(text)
+    return translated.format(**values) if values else translated
 
 
 def count(one: str, many: str, n: int, **values: object) -> str:
@@ -31,12 +31,12 @@ def count(one: str, many: str, n: int, **values: object) -> str:
 
 
 def phrase(text: str) -> str:
-    """A sentence of a table, as it is: who shows it says it."""
+    """A sentence of a table, as it is: the code that shows it calls `say`."""
     return text
 
 
 def plural(one: str, many: str) -> tuple[str, str]:
-    """The two forms of a sentence of a table, as they are: who shows it counts."""
+    """The two forms of a sentence of a table, as they are: the code that shows it calls `count`."""
     return one, many
 
 
@@ -55,7 +55,7 @@ def _known(locale: str) -> str:
 
 @cache
 def _desktop() -> str:
-    """Programs that a desktop starts have no such variables on macOS and Windows: there the system is asked."""
+    """Programs that a desktop starts have no such variables on macOS and Windows: there the system knows."""
     if sys.platform == "win32":
         import ctypes
         import locale

@@ -1,7 +1,7 @@
 """Collects every sentence of code and templates, and compiles the catalogues: `python -m tray.language.build`.
 
-en.po lists what there is to say. In zh_CN.po the translations stay, what is new comes without one, and what nobody
-says any more goes. The compiled zh_CN.mo is part of the repository, so that nobody needs gettext's own tools.
+en.po lists all sentences. In zh_CN.po translations are kept, new sentences come without one, and unused ones are
+removed. The compiled zh_CN.mo is part of the repository, so that gettext's own tools are not needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ARGUMENTS = {"say": 1, "phrase": 1, "count": 2, "plural": 2}
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """One sentence, its form for many, and what a catalogue says instead."""
+    """One sentence, its form for many, and its translations."""
 
     one: str
     many: str = ""
@@ -125,7 +125,7 @@ def _original(entry: CatalogEntry) -> str:
 
 
 def merge(entries: Entries, before: Entries) -> dict[str, CatalogEntry]:
-    """The sentences of now with the translations of before."""
+    """The present sentences with the earlier translations."""
     return {
         one: CatalogEntry(one, entry.many, before[one].translations if one in before else ("",))
         for one, entry in entries.items()
@@ -133,7 +133,7 @@ def merge(entries: Entries, before: Entries) -> dict[str, CatalogEntry]:
 
 
 def english(entries: Entries) -> dict[str, CatalogEntry]:
-    """What the code says is what English says."""
+    """The English catalogue: every sentence translates to itself."""
     return {
         one: replace(entry, translations=tuple(filter(None, (one, entry.many)))) for one, entry in entries.items()
     }

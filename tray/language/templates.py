@@ -1,7 +1,7 @@
-"""Finds the sentences of an HTML template as they are written there, and says each in the reader's language.
+"""Finds the sentences of an HTML template as they are written there, and translates each.
 
-A sentence is what stands between two tags that break it off, or in an attribute that is read: text, with inline tags,
-code and Jinja's expressions as `{0}`, `{1}` in it. So templates are written in plain English, and none can be missed.
+A sentence is the content between two block tags, or an attribute that people read: text, with inline tags, code and
+Jinja's expressions as `{0}`, `{1}` in it. So templates are written in plain English, and none can be missed.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Say = Callable[[str], str]
 
 @dataclass(slots=True)
 class Sentence:
-    """What has been read of one so far: pieces of text, and what stands between them."""
+    """What has been read of one so far: pieces of text, and what is between them."""
 
     parts: list[tuple[bool, str]] = field(default_factory=list)  # (whether it is text, source)
 
     def translated(self, say: Say) -> str:
-        """The source, with the sentence in it said; what only surrounds it stays where it is."""
+        """The source, with the sentence in it translated; what only surrounds it stays where it is."""
         parts, before, after = list(self.parts), "", ""
         while len(parts) > 1 and (_blank(parts[0]) or 0 in _unpaired(parts)):
             before += parts.pop(0)[1]
@@ -44,7 +44,7 @@ class Sentence:
 
 
 def translate_template(source: str, say: Say) -> str:
-    """The template in the language that `say` speaks."""
+    """The template in the language of `say`."""
     return "".join(_translated(source, say))
 
 
@@ -75,7 +75,7 @@ def _translated(source: str, say: Say) -> Iterator[str]:
             verbatim = "" if word.startswith(f"</{verbatim}") else verbatim
             continue
         *lines, text = text.split("\n")
-        for line in lines:  # a sentence stands on one line
+        for line in lines:  # a sentence is on one line
             sentence.parts.append((True, f"{line}\n"))
             yield sentence.translated(say)
             sentence = Sentence()
@@ -95,7 +95,7 @@ def _translated(source: str, say: Say) -> Iterator[str]:
 
 
 def _is_inline(word: str) -> bool:
-    """Whether it may stand in the middle of a sentence."""
+    """Whether it may be in the middle of a sentence."""
     if word.startswith("{"):
         return word.startswith("{{")
     tag = TAG.match(word)
@@ -103,7 +103,7 @@ def _is_inline(word: str) -> bool:
 
 
 def _translate_tag(word: str, say: Say) -> str:
-    """A tag with what its attributes say to a reader."""
+    """A tag with its readable attributes translated."""
     if not word.startswith("<") or word.startswith("<code>"):
         return word
     return ATTRIBUTES.sub(lambda found: found[1] + _attribute(found[2], say) + found[3], word)
@@ -141,12 +141,12 @@ def _pairs(parts: list[tuple[bool, str]]) -> bool:
 
 
 def _unpaired(parts: list[tuple[bool, str]]) -> set[int]:
-    """The tags whose other half stands outside."""
+    """The tags whose other half is outside."""
     return _matched(parts)[1]
 
 
 def _matched(parts: list[tuple[bool, str]]) -> tuple[set[tuple[int, int]], set[int]]:
-    """Where tags open and close, and where one does only half of it."""
+    """Where tags open and close, and which have no other half."""
     pairs: set[tuple[int, int]] = set()
     opened: list[int] = []
     closed: set[int] = set()

@@ -1,1 +1,1 @@
-"""Alerts: which decision deserves which notification and sound, and the ways to deliver them."""
+"""Alerts: which decision deserves which notification and sound, and the back ends that deliver them."""

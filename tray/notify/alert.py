@@ -42,7 +42,7 @@ class Urgency(enum.IntEnum):
 
 
 class Button(enum.StrEnum):
-    """What can be pressed on an alert; the value is the key under which a server tells it. None approves a hook."""
+    """What can be pressed on an alert; the value is the key by which a server reports it. None approves a hook."""
 
     DEFAULT = "default"  # a click on the alert itself
     ALLOW = "allow"
@@ -68,7 +68,7 @@ class Alert:
     notify: bool
     key: str
     url: str = ""
-    sound_name: str = ""  # what a server that plays sounds shall play instead of ours; "" = ours
+    sound_name: str = ""  # what a server that plays sounds must play instead of ours; "" = ours
     project: str = ""
     buttons: tuple[Button, ...] = ()
     about: str = ""  # what the buttons are about: a question, a decision, a hook
@@ -183,5 +183,5 @@ def make_alert(
     )
 
 
-def _urgency(usual: Urgency, rule: AlertRule) -> Urgency:
-    return Urgency[rule.urgency.upper()] if rule.urgency else usual
+def _urgency(default: Urgency, rule: AlertRule) -> Urgency:
+    return Urgency[rule.urgency.upper()] if rule.urgency else default

@@ -1,4 +1,4 @@
-"""The second way to the desktop: plyer, which asks a program of the system's to show the alert."""
+"""The second back end: plyer, which has a program of the system show the alert."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.policy import APP, Alert
 from tray.notify.server import probe_server
 
-SHOW_SECONDS = 10  # seconds
+SHOW_SECONDS = 10
 WIDTH_LIMITS = (63, 255)  # UTF-16 units that Windows takes for title and text
 
 
 class PlyerBackend:
     """Shows title and text; no urgency, no click, no replacing.
 
-    plyer blocks and says nothing of a failure: so the server is asked first, and the call runs on its own thread.
+    plyer blocks and reports no failure: so the server is queried first, and the call runs on its own thread.
     """
 
     name = "plyer"
@@ -50,7 +50,7 @@ class PlyerBackend:
             raise NotifierError(error)
 
     async def withdraw(self, key: str) -> None:
-        """It has no handle on what it has shown."""
+        """It has no handle on the alerts that it showed."""
 
     async def server_state(self) -> ServerState:
         return ServerState()
@@ -60,7 +60,7 @@ class PlyerBackend:
 
 
 def render(alert: Alert, markup: bool, platform: str) -> tuple[str, str]:
-    """Title and text as the platform's own way takes them."""
+    """Title and text as the platform's own program takes them."""
     title, body = alert.title or APP, alert.body
     if platform == "win32":
         return _cut(title, WIDTH_LIMITS[0]), _cut(body, WIDTH_LIMITS[1])

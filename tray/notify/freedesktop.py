@@ -1,4 +1,4 @@
-"""The first way to the desktop on Linux: the notification server on D-Bus, with buttons that only it can press.
+"""The first back end on Linux: the notification server on D-Bus, with buttons that only it can press.
 
 An alert replaces the earlier one with its key in place. A button counts only when it comes from the server that has
 the name at that moment, for a number that it gave to us, and once (R9): anybody on the bus can send a signal.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dbus_fast import Message
     from dbus_fast.aio import MessageBus
 
-EARLY_SIGNALS = 16  # signals that may come before the reply with the number they are about
+EARLY_SIGNALS = 16  # signals that may come before the reply with their number
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
 MATCH = f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'"
 
@@ -39,12 +39,12 @@ class ShownNotification:
     """An alert on the screen, and which of its buttons have been pressed."""
 
     alert: Alert
-    number: int = 0  # the server's; 0 until it has said so
+    number: int = 0  # the server's; 0 until it has answered
     pressed: set[Button] = field(default_factory=set)
 
 
 class FreedesktopBackend:
-    """Keeps one connection. `trusts(pid)` says whether the server's process may grant something at all."""
+    """Keeps one connection. `trusts(pid)` decides whether the server's process may grant anything."""
 
     name = "D-Bus"
 
@@ -59,14 +59,14 @@ class FreedesktopBackend:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def send(self, alert: Alert) -> None:
-        """Who gives up waiting ends nothing: a server that shows the alert later is still heard."""
+        """A caller that gives up waiting cancels nothing: signals about an alert that is shown later still count."""
         bus, server = await self._ready()
         await asyncio.shield(self._track(self._show(bus, server, alert)))
 
     async def withdraw(self, key: str) -> None:
         shown = self._shown.pop(key, None)
         if shown is not None and shown.number and self._bus is not None:
-            await self._take_back(self._bus, shown.number)
+            await self._close_notification(self._bus, shown.number)
 
     async def server_state(self) -> ServerState:
         bus, server = await self._ready()
@@ -116,7 +116,7 @@ class FreedesktopBackend:
         return bus
 
     async def _show(self, bus: MessageBus, server: NotificationServer, alert: Alert) -> None:
-        """In the place of the earlier one, which stays what it was when the server refuses."""
+        """Replaces the earlier one, which stays as it was when the server refuses."""
         earlier, shown = self._shown.pop(alert.key, None), ShownNotification(alert)
         self._shown[alert.key] = shown
         try:
@@ -129,8 +129,8 @@ class FreedesktopBackend:
         early, self._early = self._early, deque(maxlen=EARLY_SIGNALS)
         for message in early:
             self._on_signal(message)
-        if self._shown.get(alert.key) is not shown:  # taken back, or replaced, before it was there
-            await self._take_back(bus, number)
+        if self._shown.get(alert.key) is not shown:  # withdrawn, or replaced, before it was there
+            await self._close_notification(bus, number)
         if len(self._shown) > KEY_LIMIT:
             self._shown.pop(next(iter(self._shown)))
 
@@ -139,7 +139,7 @@ class FreedesktopBackend:
         if earlier is not None:
             self._shown[key] = earlier
 
-    async def _take_back(self, bus: MessageBus, number: int) -> None:
+    async def _close_notification(self, bus: MessageBus, number: int) -> None:
         with contextlib.suppress(NotifierError):  # it is closed already
             await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
 
@@ -151,7 +151,7 @@ class FreedesktopBackend:
         return int(reply[0])
 
     def _track(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """Nobody may wait for it any more: how it ends is then nobody's business either."""
+        """Its caller may have stopped waiting: then nothing reads its result."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -163,7 +163,7 @@ class FreedesktopBackend:
             task.exception()
 
     def _on_signal(self, message: Message) -> None:
-        """Signals of the server; what anybody else sends under its name is not even looked at."""
+        """Signals of the server; what another program sends under its name is ignored."""
         if message.interface != NAME or message.sender != self._owner or len(message.body) != 2:
             return
         number, word = message.body
@@ -183,16 +183,16 @@ class FreedesktopBackend:
             return
         shown.pressed.add(button)
         if button in GRANTS:
-            self._track(self._is_trusted(shown.alert, button))
+            self._track(self._press_if_trusted(shown.alert, button))
         else:
             self._pressed(shown.alert, button)
 
-    async def _is_trusted(self, alert: Alert, button: Button) -> None:
+    async def _press_if_trusted(self, alert: Alert, button: Button) -> None:
         """What allows something counts only from a server that no agent and no hook has started."""
         bus, owner = self._bus, self._owner
         process = await pid(bus, owner) if bus is not None else 0
         if process == 0 or not self._trusts(process):
-            log.warning("a button of process %d was not heeded: an agent or a hook is above it", process)
+            log.warning("a button of process %d does not count: an agent or a hook is above it", process)
         elif self._pressed is not None:
             self._pressed(alert, button)
 
@@ -202,13 +202,13 @@ def _offered(alert: Alert) -> tuple[Button, ...]:
 
 
 def _actions(server: NotificationServer, alert: Alert) -> list[str]:
-    """Where a click on the alert is drawn as a button, it is left out beside those that say more."""
+    """Where a server draws a click on the alert as a button, it is left out beside the other buttons."""
     offered = alert.buttons if server.draws_default and alert.buttons else _offered(alert)
     return [word for button in offered for word in (button.value, say(LABELS[button]))]
 
 
 def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
-    """Nothing sounds twice: the server plays what it was told by name, or nothing, since we do."""
+    """No sound plays twice: the server plays the one that is named, or none, since we play ours."""
     from dbus_fast import Variant
 
     hints: dict[str, Any] = {"urgency": Variant("y", int(alert.urgency)), "desktop-entry": Variant("s", "hooktray")}
@@ -217,5 +217,5 @@ def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
     elif server.sounds:
         hints["suppress-sound"] = Variant("b", True)
     if Button.ALLOW in alert.buttons:
-        hints["resident"] = Variant("b", True)  # Details shall not take the answer away
+        hints["resident"] = Variant("b", True)  # Details must not take the answer away
     return hints

@@ -1,4 +1,4 @@
-"""Which hooks are in trouble, in which words and with which cure; the same trouble is told once an hour. Pure."""
+"""Which hooks have a problem, its text and its remedy; the same problem is announced once an hour. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
 from tray.text import sanitise
 
-HOUR = 3600.0  # seconds in which the same trouble of a hook is told once
-MEMORY_LIMIT = 512  # troubles that are remembered
+HOUR = 3600.0  # seconds in which the same problem of a hook is announced once
+MEMORY_LIMIT = 512  # problems that are remembered
 SLOW = 0.8  # share of its limit above which a hook that ended well was slow
 
 K = TypeVar("K")
@@ -40,7 +40,7 @@ REMEDIES = {
     HookProblemKind.UNREADABLE: phrase("it must print nothing, or one answer in its dialect"),
     HookProblemKind.SLOW: phrase("raise its `timeout:` or make it quicker"),
 }
-# What is said of a cause that has a cure of its own, the first that is found.
+# Remedies of their own for causes with these words; the first match counts.
 SPECIAL_REMEDIES = (
     ("not found", phrase("install it, or mend its line and approve that")),
     ("no such", phrase("put the file back, or mend its line and approve that")),
@@ -65,21 +65,20 @@ class HookProblem:
 
 
 def find_problem(outcome: Outcome) -> HookProblem | None:
-    """None when all is well. Output that was no answer is trouble, too (decision 16)."""
+    """None when all is well. Output that was no answer is a problem, too (decision 16)."""
     kind, cause = _kind(outcome)
     if kind is None:
         return None
-    special = next((cure for word, cure in SPECIAL_REMEDIES if word in cause), REMEDIES[kind])
-    return HookProblem(
-        hook=outcome.hook, kind=kind, cause=cause, remedy="" if outcome.gate is Gate.LOOP_CAP else special
-    )
+    special = (remedy for word, remedy in SPECIAL_REMEDIES if word in cause)
+    remedy = "" if outcome.gate is Gate.LOOP_CAP else next(special, REMEDIES[kind])
+    return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy)
 
 
 def describe(one: HookProblem) -> str:
-    """`hook: cause · cure`; the cause is cut before the cure is."""
-    cure = say(one.remedy) if one.remedy else ""
-    room = BODY_LIMIT - (len(cure) + 3 if cure else 0)
-    return " · ".join(filter(None, (sanitise(f"{one.hook}: {one.cause}", room), cure)))
+    """`hook: cause · remedy`; the cause is cut before the remedy is."""
+    remedy = say(one.remedy) if one.remedy else ""
+    room = BODY_LIMIT - (len(remedy) + 3 if remedy else 0)
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {one.cause}", room), remedy)))
 
 
 def _kind(outcome: Outcome) -> tuple[HookProblemKind | None, str]:
@@ -97,7 +96,7 @@ def _kind(outcome: Outcome) -> tuple[HookProblemKind | None, str]:
 
 
 class ProblemTracker:
-    """Remembers what was told, and which hooks were in trouble when they were last asked."""
+    """Remembers what was announced, and which hooks had a problem when they last ran."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -106,15 +105,15 @@ class ProblemTracker:
 
     @property
     def current(self) -> tuple[HookProblem, ...]:
-        """Of every hook that is in trouble, the last one."""
+        """Of every hook that has a problem, the last one."""
         return tuple(self._current.values())
 
     def fresh(self, outcomes: Iterable[Outcome]) -> list[HookProblem]:
-        """What is to be told now of these outcomes."""
+        """The problems of these outcomes that are to be announced now."""
         return [one for outcome in outcomes if (one := self._observe(outcome)) and self._is_new(one)]
 
     def clear(self, hook: str) -> None:
-        """Somebody has dealt with it: the next trouble is news."""
+        """The user has dealt with it: the next problem is announced."""
         self._current.pop(hook, None)
         for key in [key for key in self._announced if key[0] == hook]:
             del self._announced[key]

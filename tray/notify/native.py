@@ -1,4 +1,4 @@
-"""The first way to the desktop: desktop-notifier (D-Bus, WinRT, Notification Center)."""
+"""The first back end on macOS and Windows: desktop-notifier (D-Bus, WinRT, Notification Center)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DesktopNotifierBackend:
     """Keeps one connection; an alert takes the place of the earlier one with its key.
 
     The library cannot replace in place (it always asks for a new bubble), so the earlier one is closed first.
-    It is told nothing about markup either: `&`, `<` and `>` are escaped exactly where the server reads markup.
+    It does not handle markup either: `&`, `<` and `>` are escaped exactly where the server reads markup.
     """
 
     name = "desktop-notifier"
@@ -59,12 +59,14 @@ class DesktopNotifierBackend:
 
     def _buttons(self, alert: Alert) -> tuple[Any, ...]:
         """What allows something is left out: the library does not say who pressed."""
-        from desktop_notifier.common import Button as Theirs
+        from desktop_notifier.common import Button as LibraryButton
 
         if self._pressed is None:
             return ()
         offered = (one for one in alert.buttons if one not in GRANTS)
-        return tuple(Theirs(title=say(LABELS[one]), on_pressed=partial(self._pressed, alert, one)) for one in offered)
+        return tuple(
+            LibraryButton(title=say(LABELS[one]), on_pressed=partial(self._pressed, alert, one)) for one in offered
+        )
 
     async def withdraw(self, key: str) -> None:
         if key in self._shown:
@@ -147,18 +149,23 @@ class _ErrorCapture(logging.Filter):
 
 
 async def _send(library: Library, notification: Any) -> None:
-    cause = _ErrorCapture()
+    capture = _ErrorCapture()
     logger = logging.getLogger("desktop_notifier.backends.base")
-    logger.addFilter(cause)
+    logger.addFilter(capture)
     try:
         await library.send(notification)
     finally:
-        logger.removeFilter(cause)
-    if cause.error is not None:
-        raise NotifierError(str(cause.error) or type(cause.error).__name__) from cause.error
+        logger.removeFilter(capture)
+    if capture.error is not None:
+        raise NotifierError(str(capture.error) or type(capture.error).__name__) from capture.error
 
 
 def _urgency(urgency: Urgency) -> Any:
-    from desktop_notifier.common import Urgency as Theirs
+    from desktop_notifier.common import Urgency as LibraryUrgency
 
-    return {Urgency.LOW: Theirs.Low, Urgency.NORMAL: Theirs.Normal, Urgency.CRITICAL: Theirs.Critical}[urgency]
+    levels = {
+        Urgency.LOW: LibraryUrgency.Low,
+        Urgency.NORMAL: LibraryUrgency.Normal,
+        Urgency.CRITICAL: LibraryUrgency.Critical,
+    }
+    return levels[urgency]

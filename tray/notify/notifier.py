@@ -1,4 +1,4 @@
-"""Delivers alerts as desktop notifications: several ways, tried in order, each with a time limit."""
+"""Delivers alerts as desktop notifications: several back ends, tried in order, each with a time limit."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Protocol
 
 from tray.notify.policy import Alert
 
-TIMEOUT = 5.0  # seconds that one way has for one alert
-STATE_TIMEOUT = 0.3  # seconds that a server has to say how it is
-RETRY_SECONDS = 600.0  # seconds after which the first way is tried again, although a later one works
+TIMEOUT = 5.0  # seconds that one back end has for one alert
+STATE_TIMEOUT = 0.3  # seconds that a server has to report its state
+RETRY_SECONDS = 600.0  # seconds after which the first back end is tried again, although a later one works
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +32,12 @@ class Delivery(enum.Enum):
 class ServerState:
     """What a back end knows of its server."""
 
-    may_interrupt: bool = True  # False: the desktop says that nobody wants to be disturbed
+    may_interrupt: bool = True  # False: "do not disturb" is on
     sounds: bool = False  # it plays sounds by name
 
 
 class NotificationBackend(Protocol):
-    """One way to the desktop. `send` returns when the alert was taken and raises NotifierError when it was not."""
+    """One way to show an alert. `send` returns when the alert was taken and raises NotifierError when it was not."""
 
     name: str
 
@@ -73,14 +73,14 @@ class NotifierChain:
         return Delivery.FAILED
 
     async def withdraw(self, key: str) -> None:
-        """Take an alert off the screen where that can be done; nobody is the worse for it otherwise."""
+        """Take an alert off the screen where that can be done."""
         for backend in self._backends:
             if backend.name == self.working:
                 with contextlib.suppress(Exception):
                     await asyncio.wait_for(backend.withdraw(key), self._timeout)
 
     async def server_state(self) -> ServerState:
-        """Of the way that works, else of the first; without an answer in `ASKED` seconds, as if it had none."""
+        """Of the back end that works, else of the first; the default without an answer in `STATE_TIMEOUT` seconds."""
         for backend in self._order()[:1]:
             with contextlib.suppress(Exception):
                 return await asyncio.wait_for(backend.server_state(), STATE_TIMEOUT)
@@ -91,7 +91,7 @@ class NotifierChain:
             await backend.close()
 
     def _order(self) -> list[NotificationBackend]:
-        """The one that works first, unless it is time to see whether the better ones have come back."""
+        """The one that works first, unless it is time to see whether the better ones work again."""
         recent = asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
         return sorted(self._backends, key=lambda backend: not (recent and backend.name == self.working))
 

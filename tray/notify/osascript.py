@@ -1,4 +1,4 @@
-"""The way to a Mac's desktop for a program that is no app bundle: osascript, which gets every word as an argument."""
+"""The back end on a Mac for a program that is no app bundle: osascript, which gets every word as an argument."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OsascriptBackend:
             raise NotifierError(error.decode("utf-8", "replace").strip() or f"exit {process.returncode}")
 
     async def withdraw(self, key: str) -> None:
-        """It has no handle on what it has shown."""
+        """It has no handle on the alerts that it showed."""
 
     async def server_state(self) -> ServerState:
         return ServerState()
@@ -53,9 +53,9 @@ class OsascriptBackend:
 def arguments(program: str, alert: Alert) -> list[str]:
     """The whole command line."""
     lines = [word for line in SCRIPT for word in ("-e", line)]
-    return [program, *lines, *(_word(text) for text in (alert.title or APP, alert.body or " "))]
+    return [program, *lines, *(_argument(text) for text in (alert.title or APP, alert.body or " "))]
 
 
-def _word(text: str) -> str:
+def _argument(text: str) -> str:
     """osascript would read a leading "-" as an option of its own."""
     return f" {text}" if text.startswith("-") else text

@@ -91,16 +91,17 @@ def alerts(
     rules: Rules = NO_RULES,
     *,
     details: bool = False,
-    broken: Sequence[HookProblem] | None = None,
+    problems: Sequence[HookProblem] | None = None,
 ) -> tuple[Alert, ...]:
-    """Everything that this event and its decision tell the user, the weightiest of each urgency first.
+    """All alerts of this event and its decision, the most important of each urgency first.
 
-    `details` shows a tool's input, too, `broken` the hooks whose trouble is to be told: by default all of them.
+    `details` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
     """
-    said = [*_verdict(event, decision, details), *_kind(event, decision)]
-    made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in said]
-    found = filter(None, map(find_problem, decision.outcomes)) if broken is None else broken
-    made += [_problem_alert(event, one, rules) for one in found]
+    texts = [*_verdict(event, decision, details), *_kind(event, decision)]
+    made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
+    if problems is None:
+        problems = [*filter(None, map(find_problem, decision.outcomes))]
+    made += [_problem_alert(event, one, rules) for one in problems]
     made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in _changes(event, decision)]
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
@@ -120,7 +121,7 @@ def question_key(id: str) -> str:
 
 
 def question_closed(event: Event, id: str, how: str, rules: Rules = NO_RULES) -> Alert:
-    """A question that nobody can answer here any more, and why."""
+    """A question that the user can no longer answer here, and why."""
     body = f"{say('The question about {what} is closed', what=_subject(event))} · {say(how)}"
     alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
     return replace(alert, key=question_key(id), buttons=())
@@ -151,7 +152,7 @@ def _kind(event: Event, decision: Decision) -> Iterable[AlertText]:
     if event.problem:
         yield AlertClass.INFORMATION, say("sent a payload we could not read: {why}", why=event.problem), None
         return
-    if event.subagent and event.kind in _ENDS:  # the turn goes on: its own end is told, not those of its parts
+    if event.subagent and event.kind in _ENDS:  # the turn goes on: its own end is announced, not those of its parts
         return
     match event.kind:
         case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
@@ -194,8 +195,8 @@ def _with_text(what: str, text: str) -> str:
 def _subject(event: Event, details: bool = False) -> str:
     """What was blocked or asked about: the tool's name, and its input only where the user wants that."""
     if event.tool is None or not event.tool.name:
-        thing = SUBJECTS.get(event.kind)
-        return say(thing) if thing else event.kind.replace("_", " ").capitalize()
+        subject = SUBJECTS.get(event.kind)
+        return say(subject) if subject else event.kind.replace("_", " ").capitalize()
     if not details:
         return event.tool.name
     values = (str(value)[:INPUT_LIMIT] for value in event.tool.input.values())
@@ -203,11 +204,11 @@ def _subject(event: Event, details: bool = False) -> str:
 
 
 def _reasons(decision: Decision) -> str:
-    """`hook: reason` of those who said so. An ask that became a denial counts as its reason."""
+    """`hook: reason` of the hooks with this verdict. An ask that became a denial counts as its reason."""
     for verdict in (decision.verdict, Verdict.ASK):
-        speakers = [outcome for outcome in decision.outcomes if outcome.output.verdict is verdict]
-        if speakers:
-            return " · ".join(f"{one.hook}: {_reason_text(one.output.reason)}" for one in speakers)
+        deciding = [outcome for outcome in decision.outcomes if outcome.output.verdict is verdict]
+        if deciding:
+            return " · ".join(f"{one.hook}: {_reason_text(one.output.reason)}" for one in deciding)
     return _reason_text(decision.reason)
 
 
@@ -250,7 +251,7 @@ def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: s
 
 
 def switched(what: str, who: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
-    """Someone turned hooks on or off, paused them, or approved; `undo` names the way back, if there is one."""
+    """Someone turned hooks on or off, paused them, or approved; `undo` is the key of its undo, if there is one."""
     by = say(CHANNELS[who]) if who in CHANNELS else who
     body = say("{what}, by {who}", what=what, who=by) if who else what
     if who == UNDOABLE:
@@ -299,7 +300,7 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
 
 
 def state_folder_lost(text: str) -> Alert:
-    """The folder with the approvals was taken away under the tray: no rule of the user's makes this quieter."""
+    """The folder with the approvals was taken away under the tray: no rule of the user makes this quieter."""
     alert = _own_alert(AlertClass.INFORMATION, text, NO_RULES, about="state_folder", urgency=Urgency.CRITICAL)
     return replace(alert, sound="alarm", reply=True)
 

@@ -1,4 +1,4 @@
-"""Pure: which of the user's rules hold for one project: its own, else those for all, else none."""
+"""Pure: which of the user's rules apply to one project: its own, else those for all, else none."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tray.settings import AlertRule, Settings
 
 
 def rules(settings: Settings, project: str = "", muted: Collection[str] = ()) -> Rules:
-    """By class; `untold` are the classes that the menu turned off, which outdoes every file."""
+    """By class; `muted` are the classes that the menu turned off, which overrides every file."""
     own = settings.projects.get(project, {})
-    made = {cls: _over(own.get(cls), settings.alerts.get(cls)) for cls in {*own, *settings.alerts}}
-    return made | {cls: _over(AlertRule(notify=False, sound="none"), made.get(cls)) for cls in muted}
+    merged = {cls: _overlay(own.get(cls), settings.alerts.get(cls)) for cls in {*own, *settings.alerts}}
+    return merged | {cls: _overlay(AlertRule(notify=False, sound="none"), merged.get(cls)) for cls in muted}
 
 
-def _over(nearer: AlertRule | None, farther: AlertRule | None) -> AlertRule:
+def _overlay(nearer: AlertRule | None, farther: AlertRule | None) -> AlertRule:
     """Key by key."""
     if nearer is None or farther is None:
         return nearer or farther or AlertRule()

@@ -1,4 +1,4 @@
-"""Announces alerts: takes them from any thread, sends them on the event loop, and sounds the most urgent one."""
+"""Queues alerts from any thread, sends them on the event loop, and plays the sound of the most urgent one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as Overdue
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import replace
 from typing import Protocol
 
 from tray.notify.notifier import Delivery, ServerState
 from tray.notify.policy import Alert
 
-QUEUE_LIMIT = 512  # announcements that wait for a slow server; beyond it the oldest fails
+QUEUE_LIMIT = 512  # entries that wait for a slow server; beyond it the oldest fails
 CLOSE_TIMEOUT = 3.0  # seconds for what still waits when the tray ends
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ OnDelivery = Callable[[tuple[str, ...], str], None]
 
 
 class NotificationSender(Protocol):
-    """What the announcer needs of a Notifier."""
+    """What the queue needs of a NotifierChain."""
 
     async def send(self, alert: Alert) -> Delivery: ...
     async def withdraw(self, key: str) -> None: ...
@@ -32,13 +32,13 @@ class NotificationSender(Protocol):
 
 
 class SoundOutput(Protocol):
-    """What the announcer needs of a Player."""
+    """What the queue needs of a Player."""
 
     def play(self, name: str) -> None: ...
 
 
 class NotificationQueue:
-    """One announcement after the other is sent; `heard(records, "sent" | "failed")` is called on the loop."""
+    """Sends one entry after the other; `on_delivery(records, "sent" | "failed")` is called on the loop."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class NotificationQueue:
         self._closed = False
 
     def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
-        """Returns at once, whatever becomes of the alerts; `records` are the journal's rows that they tell."""
+        """Returns at once, whatever becomes of the alerts; `records` are the journal's rows that they are about."""
         if not alerts:
             return
         if self._muted():
@@ -70,7 +70,7 @@ class NotificationQueue:
             self._report(records, Delivery.FAILED)
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
-        """Take alerts back whose cause is gone; returns at once."""
+        """Withdraw alerts whose cause is gone; returns at once."""
         if not self._closed:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._take, (), (), keys)
@@ -80,11 +80,11 @@ class NotificationQueue:
         if not self._loop.is_running():
             self._closed = True
             return
-        ending = asyncio.run_coroutine_threadsafe(self._finish(deadline), self._loop)
+        finished = asyncio.run_coroutine_threadsafe(self._finish(deadline), self._loop)
         try:
-            ending.result(deadline + 1)
-        except Overdue:
-            ending.cancel()
+            finished.result(deadline + 1)
+        except FutureTimeoutError:
+            finished.cancel()
             log.warning("alerts: the event loop did not answer while closing")
 
     # ---- on the loop ----
@@ -94,7 +94,7 @@ class NotificationQueue:
             self._report(records, Delivery.FAILED)
             return
         if loudest(alerts):
-            self._track(self._loop.create_task(self._sound(alerts), name="hooktray-sound"))
+            self._track(self._loop.create_task(self._play(alerts), name="hooktray-sound"))
         self._queue.append((alerts, records, stale))
         if len(self._queue) > QUEUE_LIMIT:
             self._report(self._queue.popleft()[1], Delivery.FAILED)
@@ -108,12 +108,12 @@ class NotificationQueue:
         self._sounding.add(task)
         task.add_done_callback(self._sounding.discard)
 
-    async def _sound(self, alerts: tuple[Alert, ...]) -> None:
-        """Beside the queue, so that no slow server holds it up. Nothing sounds twice, and nothing at a bad time."""
-        manner = await self._notifier.server_state()
-        if not manner.may_interrupt:
+    async def _play(self, alerts: tuple[Alert, ...]) -> None:
+        """Outside the queue, so that no slow server delays it. No sound plays twice, or under "do not disturb"."""
+        state = await self._notifier.server_state()
+        if not state.may_interrupt:
             return
-        ours = tuple(alert for alert in alerts if not (manner.sounds and alert.sound_name and alert.notify))
+        ours = tuple(alert for alert in alerts if not (state.sounds and alert.sound_name and alert.notify))
         if ours == alerts:  # else the server sounds already
             self._player.play(loudest(ours))
 
@@ -126,7 +126,7 @@ class NotificationQueue:
                 await self._deliver(alerts, records)
         finally:
             self._task = None
-            if self._queue and not self._closed:  # `heard` failed for one: the others are still due
+            if self._queue and not self._closed:  # `on_delivery` failed for one: the others are still due
                 self._start()
 
     async def _deliver(self, alerts: tuple[Alert, ...], records: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Asks the notification server on D-Bus who it is just now, what it can do, and whether it wants to be quiet."""
+"""Queries the notification server on D-Bus: which one it is, what it can do, whether "do not disturb" is on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUS = "org.freedesktop.DBus"
 
 Call = tuple[str, str, str, str, str, list[Any]]  # destination, path, interface, member, signature, body
 
-# How servers say "do not disturb", by what GetServerInformation calls them; others have the property of KDE's.
+# How servers report "do not disturb", by their name in GetServerInformation; others have KDE's property.
 KDE: Call = (NAME, PATH, PROPERTIES, "Get", "ss", [NAME, "Inhibited"])
 DO_NOT_DISTURB: dict[str, Call] = {
     "dunst": (NAME, PATH, PROPERTIES, "Get", "ss", ["org.dunstproject.cmd0", "paused"]),
@@ -49,7 +49,7 @@ class NotificationServer:
 
 
 async def query_server(bus: MessageBus, known: NotificationServer | None = None) -> NotificationServer:
-    """The server behind the bus, asked for its name only when it is another one; NotifierError when there is none."""
+    """The server on the bus, queried for its name only when it is another one; NotifierError when there is none."""
     sender, body = await call(bus, (NAME, PATH, NAME, "GetCapabilities", "", []))
     if known is not None and known.owner == sender:
         return known
@@ -66,7 +66,7 @@ async def _name(bus: MessageBus) -> str:
 
 
 async def may_interrupt(bus: MessageBus, server: NotificationServer) -> bool:
-    """False when the desktop says that nobody wants to be disturbed; who says nothing does not mind."""
+    """False when "do not disturb" is on; True when the server does not report it."""
     try:
         _, value = await call(bus, DO_NOT_DISTURB.get(server.name, KDE))
     except NotifierError:
@@ -84,7 +84,7 @@ async def pid(bus: MessageBus, owner: str) -> int:
 
 
 async def probe_server() -> NotificationServer:
-    """The survey over a connection of its own."""
+    """The same over a connection of its own."""
     from dbus_fast.aio import MessageBus
 
     bus = MessageBus()
@@ -95,16 +95,16 @@ async def probe_server() -> NotificationServer:
         bus.disconnect()
 
 
-async def call(bus: MessageBus, what: Call) -> tuple[str, list[Any]]:
-    """Who answered, and what; NotifierError with the other side's words."""
+async def call(bus: MessageBus, request: Call) -> tuple[str, list[Any]]:
+    """The sender and the body of the reply; NotifierError with the server's message."""
     from dbus_fast import Message, MessageFlag, MessageType
 
-    destination, path, interface, member, signature, body = what
+    destination, path, interface, member, signature, body = request
     message = Message(
         destination=destination, path=path, interface=interface, member=member, signature=signature, body=body
     )
     if destination not in (NAME, BUS):
-        message.flags = MessageFlag.NO_AUTOSTART  # nobody is started only to be asked
+        message.flags = MessageFlag.NO_AUTOSTART  # no service is started only for a query
     reply = await bus.call(message)
     if reply is None:
         raise NotifierError(f"no reply to {member}")

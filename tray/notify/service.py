@@ -1,4 +1,4 @@
-"""Listens to the engine and the user's hand, and has told what deserves it. One thread calls it."""
+"""Turns engine events and user actions into alerts. One thread calls it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tray.notify.policy import (
 from tray.notify.turn_dedup import TurnDedup
 from tray.settings import Settings
 
-# What an event says by itself, before any hook had its turn.
+# Alerts of an event by itself, before any hook ran.
 ON_ARRIVAL = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.INFORMATION})
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
@@ -46,11 +46,11 @@ CLOSE_REASONS = {
     Resolution.TIMED_OUT: phrase("nobody answered in time"),
     Resolution.QUIT: phrase("Hooktray quit"),
 }
-MEMORY_LIMIT = 512  # events whose hooks still run and whose own alert is already out
+MEMORY_LIMIT = 512  # events whose hooks still run and whose own alert was already sent
 
 
 class AlertSink(Protocol):
-    """What the herald needs of an Announcer."""
+    """What the service needs of a ThrottledQueue."""
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
@@ -61,14 +61,14 @@ class AlertService:
 
     def __init__(
         self,
-        announcer: AlertSink,
+        queue: AlertSink,
         settings: Callable[[], Settings],
         clock: Callable[[], float] = time.time,
         muted: Callable[[], Collection[str]] = tuple,
         is_first: Callable[[str], bool] = lambda what: True,
     ) -> None:
-        """`first`: whether the user has never been notified of this, also not by an earlier tray."""
-        self._announcer = announcer
+        """`is_first`: whether the user has never been notified of this, also not by an earlier tray."""
+        self._queue = queue
         self._settings = settings
         self._muted = muted
         self._turn_ends = TurnDedup(clock)
@@ -76,23 +76,23 @@ class AlertService:
         self._announced_early: dict[str, None] = {}
         self._needing: dict[tuple[str, str], tuple[str, ...]] = {}  # sessions that need the user -> their alerts
         self._warned: frozenset[str] = frozenset()
-        self._waiting: dict[str, str] = {}  # hooks that wait for the user's word -> their alert
+        self._waiting: dict[str, str] = {}  # hooks that wait for approval -> their alert
         self._questions: dict[str, Event] = {}  # open questions
-        self._first = is_first
+        self._is_first = is_first
         self._unsupported: set[str] = set()  # agents that the user has been notified of
-        self._answered_by_user: dict[str, None] = {}  # events that the user has judged himself
+        self._answered_by_user: dict[str, None] = {}  # events that the user has answered
 
     @property
     def hook_problems(self) -> tuple[HookProblem, ...]:
-        """The hooks that were in trouble when they were last asked."""
+        """The hooks that had a problem when they last ran."""
         return self._problems.current
 
     def is_running(self, id: str) -> bool:
-        """Whether hooks of an event that was told already still have their turn."""
+        """Whether hooks of an event that was announced already still run."""
         return id in self._announced_early
 
     def arrived(self, event: Event) -> None:
-        """An event that waits for no answer is told at once, however long its hooks will take."""
+        """An event that waits for no answer is announced at once, however long its hooks will take."""
         _remember(self._announced_early, event.id)
         made = self._event_alerts(event, Decision(), ())
         self._announce_event(event, [alert for alert in made if alert.cls in ON_ARRIVAL], event.id)
@@ -101,12 +101,12 @@ class AlertService:
         if record.skip_reason is not None:
             self._notify_once(record)
             return
-        broken = self._problems.fresh(decision.outcomes)
+        problems = self._problems.fresh(decision.outcomes)
         if event.id not in self._announced_early and not event.answered:
-            self._announce_event(event, self._event_alerts(event, decision, broken), record.id)
+            self._announce_event(event, self._event_alerts(event, decision, problems), record.id)
             return
         self._announced_early.pop(event.id, None)
-        made = self._alerts(event, decision, broken)
+        made = self._alerts(event, decision, problems)
         self._announce([alert for alert in made if alert.cls not in ON_ARRIVAL], record.id)
 
     def question_opened(self, one: UserQuestion) -> None:
@@ -115,45 +115,44 @@ class AlertService:
         ours = self._rules(one.event.project)
         self._announce([question(one.event, one.decision, one.id, ours, details=self._settings().show_input)])
 
-    def question_closed(self, one: UserQuestion, ending: QuestionResult) -> None:
-        """Whoever looks at it shall not press a button in vain."""
+    def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
+        """Withdraw it, so that the user does not press a button in vain."""
         self._questions.pop(one.id, None)
-        self._announcer.withdraw((question_key(one.id),))
-        if ending.by_user:
+        self._queue.withdraw((question_key(one.id),))
+        if result.by_user:
             _remember(self._answered_by_user, one.event.id)
         else:
-            self._announce(
-                [question_closed(one.event, one.id, CLOSE_REASONS[ending.resolution], self._rules(one.event.project))]
-            )
+            ours, reason = self._rules(one.event.project), CLOSE_REASONS[result.resolution]
+            self._announce([question_closed(one.event, one.id, reason, ours)])
 
-    def hook_waiting(self, standing: HookState) -> None:
-        """A hook newly waits for the user's word."""
-        hook, ours = standing.hook, self._rules()
-        if standing.state is ApprovalState.CHANGED:
-            alert = hook_changed(hook.name, ours, key=standing.key, digest=standing.digest)
+    def hook_waiting(self, state: HookState) -> None:
+        """A hook newly waits for approval."""
+        hook, ours = state.hook, self._rules()
+        if state.state is ApprovalState.CHANGED:
+            alert = hook_changed(hook.name, ours, key=state.key, digest=state.digest)
         else:
-            alert = approval_pending(hook.name, hook.match.event, standing.digest, ours, key=standing.key)
-        self._waiting[standing.key] = alert.key
+            alert = approval_pending(hook.name, hook.match.event, state.digest, ours, key=state.key)
+        self._waiting[state.key] = alert.key
         self._announce([alert])
 
     def withdraw_except(self, waiting: Collection[str]) -> None:
-        """Only the hooks with these keys still wait: what was said of the others is taken back."""
+        """Only the hooks with these keys still wait: the alerts of the others are withdrawn."""
         stale = [key for key in self._waiting if key not in waiting]
         if stale:
-            self._announcer.withdraw(tuple(self._waiting.pop(key) for key in stale))
+            self._queue.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
     def switched(self, what: str, channel: str, undo: str = "") -> None:
         self._announce([switched(what, channel, self._rules(), undo=undo)])
 
-    def trial_failed(self, hook: str, cause: str, cure: str, undo: str) -> None:
-        """A hook failed when it was tried after its approval; `undo` names the way back."""
-        self._announce([trial_failed(hook, cause, cure, self._rules(), undo=undo)])
+    def trial_failed(self, hook: str, cause: str, remedy: str, undo: str) -> None:
+        """A hook failed when it was tried after its approval; `undo` is the key of its undo."""
+        self._announce([trial_failed(hook, cause, remedy, self._rules(), undo=undo)])
 
     def config_broken(self, problem: str) -> None:
         self._announce([config_broken(problem.split("\n")[0], self._rules())])
 
     def source_warnings(self, warnings: Sequence[str]) -> None:
-        """What is wrong in the sources, as it stands now; what was told once is not told again."""
+        """All problems of the sources at present; what was announced once is not announced again."""
         fresh = [warning for warning in warnings if warning not in self._warned]
         self._warned = frozenset(warnings)
         if fresh:
@@ -174,11 +173,11 @@ class AlertService:
             self.inform("", text)
 
     def _notify_once(self, record: Record) -> None:
-        """An agent whose protocol is not here ran a line of ours: the user is notified once of each such agent."""
+        """An unsupported agent ran a hook command of ours: the user is notified once of each such agent."""
         if record.skip_reason is None or record.test or record.agent in self._unsupported:
             return
         self._unsupported.add(record.agent)
-        if self._first(record.agent):
+        if self._is_first(record.agent):
             agent, line = recognition.display_name(record.agent), recognition.display_name(record.via_agent)
             self._announce([unsupported_agent(agent, line, record.skip_reason, self._rules())], record.id)
 
@@ -198,16 +197,16 @@ class AlertService:
         return alert.key
 
     def withdraw(self, key: str) -> None:
-        """Take back an alert whose cause is gone."""
-        self._announcer.withdraw((key,))
+        """Withdraw an alert whose cause is gone."""
+        self._queue.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:
         return rules.rules(self._settings(), project, self._muted())
 
-    def _alerts(self, event: Event, decision: Decision, broken: Sequence[HookProblem]) -> list[Alert]:
-        """Without what the user knows already: his own word, and a prompt that is open here as a question."""
+    def _alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
+        """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
         ours, details = self._rules(event.project), self._settings().show_input
-        made = list(alerts(event, decision, ours, details=details, broken=broken))
+        made = list(alerts(event, decision, ours, details=details, problems=problems))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
         if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._has_question(event):
@@ -217,30 +216,29 @@ class AlertService:
     def _has_question(self, event: Event) -> bool:
         return any((one.agent, one.session) == (event.agent, event.session) for one in self._questions.values())
 
-    def _event_alerts(self, event: Event, decision: Decision, broken: Sequence[HookProblem]) -> list[Alert]:
-        """The event's alerts, without an end of turn that was told already or came too soon to be news."""
-        made = self._alerts(event, decision, broken)
-        if self._turn_ends.is_new(event, decision) and not self._turn_ends.is_short(
-            event, self._settings().min_turn_seconds
-        ):
+    def _event_alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
+        """The event's alerts, without an end of turn that was announced already or ended a short turn."""
+        made = self._alerts(event, decision, problems)
+        least = self._settings().min_turn_seconds
+        if self._turn_ends.is_new(event, decision) and not self._turn_ends.is_short(event, least):
             return made
         return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
 
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
-        """Tell it; and whatever a session does next, it does not need the user for what it needed before."""
+        """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
         session = (event.agent, event.session)
         stale = self._needing.pop(session, ())
         needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER)
         if needs:
             self._needing[session] = needs
         elif stale:
-            self._announcer.withdraw(stale)
+            self._queue.withdraw(stale)
         self._announce(made, record)
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
         if due:
-            self._announcer.announce(due, record)
+            self._queue.announce(due, record)
 
 
 def _remember(memory: dict[str, None], id: str) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 SOUNDS = Path(__file__).parent / "sounds"
 QUEUE_LIMIT = 3  # sounds in the queue; older ones make room
 MAX_SECONDS = 10.0  # seconds of a user's own file that are played
-DEVICE_TIMEOUT = 5.0  # seconds more that a sluggish device gets
+DEVICE_TIMEOUT = 5.0  # more seconds for a slow device
 CLOSE_TIMEOUT = 2.0  # seconds until a thread stuck in the sound system is left behind
 ERROR_LIMIT = 32  # distinct errors that are logged
 RATE, CHANNELS, SAMPLE = 44_100, 2, 2  # what a device is opened with: Hz, channels, bytes

@@ -1,7 +1,7 @@
-"""Pure: which alerts are shown now and which are held back, so that no storm is loud and nothing is lost.
+"""Pure: which alerts are shown now and which are deferred, so that no storm is loud and nothing is lost.
 
-Critical alerts are always shown, and so is what answers the user's own hand. Of the others at most `RATE` are shown
-in any minute; what is more, and what comes while it is quiet, is counted exactly and told in one summary:
+Critical alerts are always shown, and so are replies to the user's own actions. Of the others at most `RATE` are shown
+in any minute; what exceeds that, and what comes in quiet hours, is counted exactly and announced in one summary:
 "4 turns ended: api, web · 2 blocked: api".
 """
 
@@ -17,10 +17,10 @@ from tray.text import sanitise
 
 RATE = 6  # notifications in any minute that are not critical
 MINUTE = 60.0
-BURST = 5  # of them that may follow each other at once; the others keep `APART`
+BURST = 5  # of them that may follow each other at once; the others wait `SPACING`
 SPACING = 10.0  # seconds
 NAMED = 3  # projects that a summary names of each class
-LIST_LIMIT = 50  # alerts that were held back and can be listed
+LIST_LIMIT = 50  # deferred alerts that can be listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class _Group:
 
 
 class Throttle:
-    """`offer` an alert, `release` what waits when `due` says so. One thread uses it; `quiet` says until when."""
+    """`offer` an alert, `release` what waits when it is `due`. Used by one thread; `quiet` is until when to defer."""
 
     def __init__(self, clock: Callable[[], float], quiet: Callable[[float], float | None]) -> None:
         self.snoozed_until: float | None = None
@@ -52,20 +52,20 @@ class Throttle:
 
     @property
     def deferred(self) -> tuple[DeferredAlert, ...]:
-        """What waits, newest first; at most `LISTED` of them."""
+        """What waits, newest first; at most `LIST_LIMIT` of them."""
         return tuple(reversed(self._deferred))
 
     @property
     def count(self) -> int:
         """How many wait, exactly."""
-        return sum(pile.count for pile in self._groups.values())
+        return sum(group.count for group in self._groups.values())
 
     def snooze(self, seconds: float | None) -> None:
-        """Hold everything back that is not critical, for so long; None ends that."""
+        """Defer everything that is not critical, for so long; None ends that."""
         self.snoozed_until = None if seconds is None else self._clock() + seconds
 
     def quiet_until(self) -> float | None:
-        """Until when alerts are held back; None when they are not."""
+        """Until when alerts are deferred; None when they are not."""
         now = self._clock()
         if self.snoozed_until is not None and self.snoozed_until <= now:
             self.snoozed_until = None
@@ -77,33 +77,33 @@ class Throttle:
         return tuple(shown for alert in alerts if (shown := self._offer(alert, now, quiet)) is not None)
 
     def due(self) -> float | None:
-        """Seconds until what waits may be told; None when nothing waits."""
+        """Seconds until what waits may be announced; None when nothing waits."""
         if not self._groups:
             return None
         now = self._clock()
-        return max((self.quiet_until() or now) - now, self._room(now) - now, 0.0)
+        return max((self.quiet_until() or now) - now, self._next_slot(now) - now, 0.0)
 
     def release(self) -> tuple[Alert, ...]:
-        """The summary of what waits, if it may be told now."""
+        """The summary of what waits, if it may be announced now."""
         if self.due() != 0:
             return ()
-        now, held = self._clock(), self._deferred
-        said = held[-1].alert if self.count == 1 else self._summary()
+        now, deferred = self._clock(), self._deferred
+        alert = deferred[-1].alert if self.count == 1 else self._summary()
         self._groups, self._deferred, self._loudest = {}, deque(maxlen=LIST_LIMIT), None
         self._shown.append(now)
-        return (said,)
+        return (alert,)
 
     def _offer(self, alert: Alert, now: float, quiet: float | None) -> Alert | None:
-        if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # what is only heard takes no room
+        if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # a sound alone takes no slot
             silent = replace(alert, sound="", sound_name="") if quiet is not None else alert
             return silent if silent.notify or silent.sound else None
-        if quiet is None and not self._groups and self._room(now) <= now:
+        if quiet is None and not self._groups and self._next_slot(now) <= now:
             self._shown.append(now)
             return alert
         self._defer(alert, now)
         return None
 
-    def _room(self, now: float) -> float:
+    def _next_slot(self, now: float) -> float:
         """When the next one may be shown."""
         recent = [at for at in self._shown if now - at < MINUTE]
         if len(recent) < BURST:
@@ -112,11 +112,11 @@ class Throttle:
         return max(full, recent[-1] + SPACING)
 
     def _defer(self, alert: Alert, now: float) -> None:
-        pile = self._groups.setdefault(alert.cls, _Group(projects={}))
-        pile.count += 1
+        group = self._groups.setdefault(alert.cls, _Group(projects={}))
+        group.count += 1
         name = alert.project or alert.title
-        if pile.projects is not None and name != APP and len(pile.projects) <= NAMED:
-            pile.projects[name] = None
+        if group.projects is not None and name != APP and len(group.projects) <= NAMED:
+            group.projects[name] = None
         self._deferred.append(DeferredAlert(now, alert))
         if alert.sound and (self._loudest is None or alert.urgency > self._loudest.urgency):
             self._loudest = alert
@@ -125,11 +125,11 @@ class Throttle:
         """Each has a key of its own: a later one must not take an earlier one's counts off the screen."""
         self._summaries += 1
         loud = self._loudest
-        most = max(self._deferred, key=lambda held: held.alert.urgency).alert
+        most = max(self._deferred, key=lambda one: one.alert.urgency).alert
         return Alert(
             cls=most.cls,
             title=f"{APP} · {count('{n} alert', '{n} alerts', self.count)}",
-            body=sanitise(" · ".join(_summary_part(cls, pile) for cls, pile in self._groups.items()), BODY_LIMIT),
+            body=sanitise(" · ".join(_summary_part(cls, group) for cls, group in self._groups.items()), BODY_LIMIT),
             urgency=most.urgency,
             sound=loud.sound if loud else "",
             sound_name=loud.sound_name if loud else "",
@@ -138,9 +138,9 @@ class Throttle:
         )
 
 
-def _summary_part(cls: AlertClass, pile: _Group) -> str:
+def _summary_part(cls: AlertClass, group: _Group) -> str:
     """`4 turns ended: api, web …`"""
-    names = list(pile.projects or ())
+    names = list(group.projects or ())
     more = " …" if len(names) > NAMED else ""
     of = f": {', '.join(sanitise(name, 30) for name in names[:NAMED])}{more}" if names else ""
-    return f"{count(*COUNT_PHRASES[cls], pile.count)}{of}"
+    return f"{count(*COUNT_PHRASES[cls], group.count)}{of}"

@@ -1,4 +1,4 @@
-"""Stands before the announcer: lets through what the pace allows, and tells the rest when its time has come."""
+"""In front of the notification queue: passes on what the throttle allows now, and the rest later."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ DEFERRED = "held"
 
 
 class NotificationSink(Protocol):
-    """What it needs of an Announcer."""
+    """What it needs of a NotificationQueue."""
 
     def announce(self, alerts: tuple[Alert, ...], *records: str) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
 class ThrottledQueue:
-    """Used by one thread; `later(seconds, work)` brings work back to that thread, the latest call alone counts."""
+    """Used by one thread; `later(seconds, work)` runs work on that thread; only the latest call counts."""
 
     def __init__(
         self,
         throttle: Throttle,
-        announcer: NotificationSink,
+        queue: NotificationSink,
         later: Callable[[float, Callable[[], None]], None],
         on_delivery: Callable[[tuple[str, ...], str], None],
     ) -> None:
         self._throttle = throttle
-        self._announcer = announcer
+        self._queue = queue
         self._later = later
         self._on_delivery = on_delivery
-        self._waiting: list[str] = []  # records whose alert is held back
+        self._waiting: list[str] = []  # records whose alert is deferred
 
     @property
     def deferred(self) -> tuple[DeferredAlert, ...]:
@@ -50,28 +50,28 @@ class ThrottledQueue:
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         shown = self._throttle.offer(alerts)
         if shown:
-            self._announcer.announce(shown, record)
+            self._queue.announce(shown, record)
         elif record and alerts:
             self._waiting.append(record)
             self._on_delivery((record,), DEFERRED)
         self._wait()
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
-        self._announcer.withdraw(keys)
+        self._queue.withdraw(keys)
 
     def snooze(self, seconds: float | None) -> None:
-        """Hold back what is not critical, for so many seconds; None ends that."""
+        """Defer what is not critical, for so many seconds; None ends that."""
         self._throttle.snooze(seconds)
         self._release()
 
     def recheck(self) -> None:
-        """How things stand has changed: tell what may be told now."""
+        """Quiet hours have changed: announce what may be announced now."""
         self._release()
 
     def _release(self) -> None:
-        if told := self._throttle.release():
+        if summary := self._throttle.release():
             records, self._waiting = self._waiting, []
-            self._announcer.announce(told, *records)
+            self._queue.announce(summary, *records)
         self._wait()
 
     def _wait(self) -> None:

@@ -1,4 +1,4 @@
-"""Pure: a turn's end is told once, also when an agent has two events for it."""
+"""Pure: a turn's end is announced once, also when an agent has two events for it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tray.model.decision import Decision
 from tray.model.event import Event, EventKind
 from tray.notify.policy import stop_denied
 
-SESSIONS = 256  # that are remembered; a session beyond it may be told twice that its turn ended
+SESSIONS = 256  # that are remembered; beyond it the end of a turn may be announced twice
 
 
 class TurnDedup:
-    """Whether a turn's end is still to be told: a completion claim and the stop after it are one end.
+    """Whether a turn's end is still to be announced: a completion claim and the stop after it are one end.
 
-    It is asked once per event, by one thread.
+    It is called once per event, by one thread.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -24,7 +24,7 @@ class TurnDedup:
         self._began: dict[tuple[str, str], float] = {}
 
     def is_new(self, event: Event, decision: Decision) -> bool:
-        """False when the event's turn-end alert shall not be raised: told already, or not an end."""
+        """False when the event's turn-end alert must not be raised: announced already, or not an end."""
         session = (event.agent, event.session or event.cwd)
         if event.kind is EventKind.PROMPT:
             self._remember(session)
@@ -32,19 +32,19 @@ class TurnDedup:
             self._claimed.pop(session, None)
         if event.kind not in (EventKind.COMPLETION_CLAIM, EventKind.TURN_END):
             return True
-        told = session in self._claimed
+        was_claimed = session in self._claimed
         self._claimed.pop(session, None)
         if stop_denied(decision):
             return False
         if event.kind is EventKind.TURN_END:
-            return not told
+            return not was_claimed
         self._claimed[session] = None
         if len(self._claimed) > SESSIONS:
             self._claimed.pop(next(iter(self._claimed)))
         return True
 
     def is_short(self, event: Event, least: float) -> bool:
-        """Whether this turn took less than `least` seconds; one whose begin nobody told is as long as it takes."""
+        """Whether this turn took less than `least` seconds; one without a known begin is long enough."""
         began = self._began.get((event.agent, event.session or event.cwd))
         return began is not None and self._clock() - began < least
 

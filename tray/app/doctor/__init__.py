@@ -1,4 +1,4 @@
-"""The examination: a table of small checks, each a function from a CheckContext to its results."""
+"""The doctor: a table of small checks, each a function from a CheckContext to its results."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def run_checks(
     static: bool = False,
     opened: tuple[Stores, HookCatalog] | None = None,
 ) -> Iterator[CheckResult]:
-    """All findings, as they come. `tray` is what the running tray says of itself.
+    """All results, as they come. `tray` is what the running tray reports of itself.
 
-    The tray passes its own stores and roster as `inside`, so that no part of them is opened twice in one process.
+    The tray passes its own stores and catalog as `opened`, so that no part of them is opened twice in one process.
     A hook cannot have hooks run.
     """
     if not static and RUN_VARIABLE in os.environ:
@@ -64,23 +64,23 @@ def run_checks(
         yield from _run(paths, *opened, tray, static=static)
         return
     try:
-        kept = open_stores(paths, migrate=not paths.database.exists())
+        stores = open_stores(paths, migrate=not paths.database.exists())
     except StoreError as error:
         yield broken("database", paths.database.name, error.message, error.hint)
         return
     try:
-        yield from _run(paths, kept, build_catalog(paths, kept), tray, static=static)
+        yield from _run(paths, stores, build_catalog(paths, stores), tray, static=static)
     finally:
-        kept.journal.close()
+        stores.journal.close()
 
 
 def _run(
     paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
 ) -> Iterator[CheckResult]:
     catalog.refresh()
-    patient = build_context(paths, stores, catalog, tray, static=static)
+    context = build_context(paths, stores, catalog, tray, static=static)
     for check in CHECKS.values():
-        yield from check(patient)
+        yield from check(context)
 
 
 def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozenset[str]:
@@ -88,13 +88,13 @@ def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozense
     return failing_names(hooks.check(build_context(paths, stores, catalog, None, static=True)))
 
 
-def render(findings: Iterable[CheckResult]) -> str:
+def render(results: Iterable[CheckResult]) -> str:
     """For people: what is broken first."""
-    rows = sorted(findings, key=lambda one: list(Health).index(one.health), reverse=True)
+    rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
     lines = []
     for one in rows:
-        whom = one.check if one.name == one.check else f"{one.check}: {one.name}"
-        lines.append(f"{one.health.value:9}  {whom}: {one.message}")
+        subject = one.check if one.name == one.check else f"{one.check}: {one.name}"
+        lines.append(f"{one.health.value:9}  {subject}: {one.message}")
         lines += [f"{'':11}{one.remedy}"] if one.remedy else []
     counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])

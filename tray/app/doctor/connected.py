@@ -1,4 +1,4 @@
-"""Each agent: installed, connected, trusted, firing, last heard of."""
+"""Each agent: installed, connected, trusted, firing, its last event."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ REMEDY = "switch other agents' hooks off in its settings, or do without guards t
 
 
 def check(context: CheckContext) -> Iterator[CheckResult]:
-    """Unless nothing shall be started, an event of ours goes through each connected agent's own line."""
+    """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
     journal = context.stores.journal
-    seen = None if context.static else lambda session: bool(journal.recent(1, session=session))
-    found = connections(context.site(), last_seen(journal), seen)
-    yield from (_finding(one) for one in found if one.installed or one.problem)
+    has_session = None if context.static else lambda session: bool(journal.recent(1, session=session))
+    states = connections(context.site(), last_seen(journal), has_session)
+    yield from (_result(one) for one in states if one.installed or one.problem)
     for foreign in unsupported_agents(journal):
         yield attention("agent", foreign.agent, foreign.text, REMEDY)
-    if not any(one.connected for one in found):
+    if not any(one.connected for one in states):
         yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
 
 
-def _finding(one: Connection) -> CheckResult:
-    said, advice = _message(one), "; ".join(one.advice)
+def _result(one: Connection) -> CheckResult:
+    message, advice = _message(one), "; ".join(one.advice)
     if one.problem:
-        return broken("agent", one.agent, f"{said}: {one.problem}", advice or f"hooktray connect {one.agent}")
-    return attention("agent", one.agent, said, advice) if advice else ok("agent", one.agent, said)
+        return broken("agent", one.agent, f"{message}: {one.problem}", advice or f"hooktray connect {one.agent}")
+    return attention("agent", one.agent, message, advice) if advice else ok("agent", one.agent, message)
 
 
 def _message(one: Connection) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckContext:
-    """`tray` is what the running tray says of itself; None when none runs. `static`: start nothing of the user's."""
+    """`tray` is what the running tray reports; None when none runs. `static`: start nothing of the user's."""
 
     paths: Paths
     stores: Stores

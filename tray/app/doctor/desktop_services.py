@@ -21,17 +21,17 @@ def host(context: CheckContext) -> Iterator[CheckResult]:
     if context.tray.get("icon"):
         yield ok("icon", "tray host", f"the icon is shown ({context.tray['icon']})")
         return
-    said = str(context.tray.get("reason") or "no tray host: nobody shows the icon")
-    cure = "run a StatusNotifier tray (Xfce, KDE Plasma, GNOME with AppIndicator), or use `hooktray open`"
-    yield attention("icon", "tray host", said, cure)
+    message = str(context.tray.get("reason") or "no tray host: nobody shows the icon")
+    remedy = "run a StatusNotifier tray (Xfce, KDE Plasma, GNOME with AppIndicator), or use `hooktray open`"
+    yield attention("icon", "tray host", message, remedy)
 
 
 def notifications(context: CheckContext) -> Iterator[CheckResult]:
-    """What the tray met last, else whether the session's bus has a server now."""
+    """The tray's last problem with it, else whether the session's bus has a server now."""
     why = str((context.tray or {}).get("notifications", "")) or (_no_server() if sys.platform == "linux" else "")
     if why:
-        cure = "start a notification server (dunst, mako, your desktop's own) in the session of the tray"
-        yield attention("notifications", "notifications", f"no notification server: {why}", cure)
+        remedy = "start a notification server (dunst, mako, your desktop's own) in the session of the tray"
+        yield attention("notifications", "notifications", f"no notification server: {why}", remedy)
     else:
         yield ok("notifications", "notifications", "a server is there")
 
@@ -42,8 +42,8 @@ def sound(context: CheckContext) -> Iterator[CheckResult]:
         return
     why = str((context.tray or {}).get("sound", "")) or ("" if context.static else sound_problem())
     if why:
-        cure = "install a sound server's player (pipewire-bin, pulseaudio-utils), or write `sound: none`"
-        yield attention("sound", "sound", why, cure)
+        remedy = "install a sound server's player (pipewire-bin, pulseaudio-utils), or write `sound: none`"
+        yield attention("sound", "sound", why, remedy)
     else:
         yield ok("sound", "sound", "not tried" if context.static else "a silent one was played")
 
@@ -51,10 +51,9 @@ def sound(context: CheckContext) -> Iterator[CheckResult]:
 def background(context: CheckContext) -> Iterator[CheckResult]:
     """Children that hooks left running."""
     for group, seconds in (context.tray or {}).get("background", ()):
-        said = f"a hook's children still live, {seconds:.0f} s at most"
-        yield attention(
-            "background", f"process group {group}", said, f"kill -- -{group}, or `background_seconds: 0` in the hook"
-        )
+        message = f"a hook's children still live, {seconds:.0f} s at most"
+        remedy = f"kill -- -{group}, or `background_seconds: 0` in the hook"
+        yield attention("background", f"process group {group}", message, remedy)
 
 
 def _no_server() -> str:
@@ -62,6 +61,6 @@ def _no_server() -> str:
         asyncio.run(asyncio.wait_for(probe_server(), BUS_TIMEOUT))
     except TimeoutError:
         return f"the session bus did not answer within {BUS_TIMEOUT:g} s"
-    except Exception as error:  # noqa: BLE001 - the bus library promises nothing, and this is only a look
+    except Exception as error:  # noqa: BLE001 - the bus library promises nothing, and this is only a check
         return str(error) or type(error).__name__
     return ""

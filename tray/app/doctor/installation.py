@@ -11,7 +11,8 @@ from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, attention, broken, ok
 from tray.store.db import damaged_files
 
-ELSEWHERE = "make room there, or make the folder above it writable; the tray tries again by itself"
+FIND_OUT = "find out what deletes it; the menu's first row shows this, too"
+MAKE_ROOM = "make room there, or make the folder above it writable; the tray tries again by itself"
 
 
 def tray(context: CheckContext) -> Iterator[CheckResult]:
@@ -20,25 +21,21 @@ def tray(context: CheckContext) -> Iterator[CheckResult]:
     else:
         yield ok("tray", "tray", f"running, process {context.tray.get('pid')}")
         for problem in context.tray.get("problems", ()):
-            finding = attention if problem["solved"] else broken
-            cure = (
-                "find out what deletes it; the menu's first row shows this, too" if problem["solved"] else ELSEWHERE
-            )
-            yield finding("tray", "state folder", problem["text"], cure)
+            result, remedy = (attention, FIND_OUT) if problem["solved"] else (broken, MAKE_ROOM)
+            yield result("tray", "state folder", problem["text"], remedy)
 
 
 def switch(context: CheckContext) -> Iterator[CheckResult]:
     state = context.stores.switch.state()
     if context.stores.switch.tampered and context.stores.database.is_whole():
-        yield broken(
-            "switch", "switch", context.stores.switch.tampered, "look for who did; `hooktray on` puts it right"
-        )
+        remedy = "look for who did; `hooktray on` puts it right"
+        yield broken("switch", "switch", context.stores.switch.tampered, remedy)
     if not state.enabled:
         yield attention("switch", "switch", "off: no hook runs", "hooktray on")
     for pause in state.pauses:
-        whom = " ".join(filter(None, (pause.agent, pause.session))) or "hooks"
+        paused = " ".join(filter(None, (pause.agent, pause.session))) or "hooks"
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(pause.until))
-        yield attention("switch", whom, f"paused until {until}", "hooktray on")
+        yield attention("switch", paused, f"paused until {until}", "hooktray on")
     if state.enabled and not state.pauses:
         yield ok("switch", "switch", "on")
 
@@ -47,21 +44,18 @@ def configuration(context: CheckContext) -> Iterator[CheckResult]:
     found = context.catalog.configuration
     for problem in filter(None, found.problem.split("\n")):
         if not problem.startswith("  "):
-            yield broken(
-                "configuration",
-                context.paths.config.name,
-                problem,
-                _hint(found.problem, problem) or "hooktray config check",
-            )
+            remedy = _hint(found.problem, problem) or "hooktray config check"
+            yield broken("configuration", context.paths.config.name, problem, remedy)
     for setting in context.catalog.settings():
         if setting.waiting:
             name = setting.key.removeprefix("setting:")
-            said = f"`{setting.text}` does not count until it is confirmed"
-            cure = f"tray's menu, Approvals; without an icon: hooktray open, or hooktray approve {shlex.quote(name)}"
-            yield attention("configuration", name, said, cure)
+            message = f"`{setting.text}` does not count until it is confirmed"
+            approve = f"hooktray approve {shlex.quote(name)}"
+            remedy = f"tray's menu, Approvals; without an icon: hooktray open, or {approve}"
+            yield attention("configuration", name, message, remedy)
     if not found.problem:
-        said = "good" if context.paths.config.exists() else "not there yet; `hooktray run` makes one"
-        yield ok("configuration", context.paths.config.name, said)
+        message = "good" if context.paths.config.exists() else "not there yet; `hooktray run` makes one"
+        yield ok("configuration", context.paths.config.name, message)
 
 
 def _hint(text: str, problem: str) -> str:
@@ -72,15 +66,15 @@ def _hint(text: str, problem: str) -> str:
 
 def sources(context: CheckContext) -> Iterator[CheckResult]:
     for warning in context.catalog.configuration.warnings:
-        said, _, hint = warning.partition("\n")
-        yield attention("source", "sources", said, hint.strip() or "correct that file; its other hooks count")
+        message, _, hint = warning.partition("\n")
+        yield attention("source", "sources", message, hint.strip() or "correct that file; its other hooks count")
 
 
 def relay(context: CheckContext) -> Iterator[CheckResult]:
     why = relay_program.problem()
     if why:
-        cure = "install Hooktray with a C compiler there, then `hooktray connect` again"
-        yield attention("relay", "relay", f"the portable one is used, which is slower. {why}", cure)
+        remedy = "install Hooktray with a C compiler there, then `hooktray connect` again"
+        yield attention("relay", "relay", f"the portable one is used, which is slower. {why}", remedy)
     else:
         yield ok("relay", "relay", "native")
 
@@ -88,8 +82,8 @@ def relay(context: CheckContext) -> Iterator[CheckResult]:
 def journal(context: CheckContext) -> Iterator[CheckResult]:
     dropped, late = context.stores.journal.dropped, int((context.tray or {}).get("late", 0))
     if dropped:
-        cure = f"see that {context.paths.database.parent} is writable and not full"
-        yield attention("journal", "journal", f"{dropped} rows could not be kept, ever", cure)
+        remedy = f"see that {context.paths.database.parent} is writable and not full"
+        yield attention("journal", "journal", f"{dropped} rows could not be kept, ever", remedy)
     if late:
         yield attention("journal", "journal", f"{late} answers left before their row", "the disk is slow")
     if not dropped and not late:
@@ -98,19 +92,19 @@ def journal(context: CheckContext) -> Iterator[CheckResult]:
 
 def database(context: CheckContext) -> Iterator[CheckResult]:
     name = context.paths.database.name
-    aside = [path.name for path in damaged_files(context.paths.database)]
-    for old in aside:
-        what = f"was damaged and set aside as {old}, with the approvals in it"
-        cure = (
+    set_aside = [path.name for path in damaged_files(context.paths.database)]
+    for file in set_aside:
+        message = f"was damaged and set aside as {file}, with the approvals in it"
+        remedy = (
             "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
-            f"then remove {context.paths.state / old}"
+            f"then remove {context.paths.state / file}"
         )
-        yield attention("database", name, what, cure)
+        yield attention("database", name, message, remedy)
     if not context.stores.database.is_whole():
-        cure = "quit the tray and start it again: it keeps the damaged file and offers its approvals again"
-        yield broken("database", name, "is damaged", cure)
+        remedy = "quit the tray and start it again: it keeps the damaged file and offers its approvals again"
+        yield broken("database", name, "is damaged", remedy)
     elif context.stores.ledger.state.broken:  # damage is excluded
-        cure = "read `hooktray list` and approve again what is missing there"
-        yield broken("database", "ledger", context.stores.ledger.state.broken, cure)
-    elif not aside:
+        remedy = "read `hooktray list` and approve again what is missing there"
+        yield broken("database", "ledger", context.stores.ledger.state.broken, remedy)
+    elif not set_aside:
         yield ok("database", name, "whole")

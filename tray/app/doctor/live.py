@@ -1,4 +1,4 @@
-"""The examination inside the running tray: which hooks are broken, and the whole of it as a text to read."""
+"""The doctor inside the running tray: which hooks are broken, and a full report as a text to read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPORT = "doctor.txt"
 
 
 class LiveDoctor:
-    """`trouble` and `summary` come from looking alone; only `report` runs hooks and sends events."""
+    """`broken` and `summary` only read files; `report` runs hooks and sends events."""
 
     def __init__(
         self, paths: Paths, stores: Stores, catalog: HookCatalog, health: Callable[[], Mapping[str, object]]
@@ -32,42 +32,37 @@ class LiveDoctor:
         self.broken: frozenset[str] = frozenset()
 
     def refresh(self) -> None:
-        """Look again, if any hook stands otherwise than the last time."""
-        standings = self._catalog.states
-        if standings is self._examined:
+        """Check again if the state of any hook has changed."""
+        states = self._catalog.states
+        if states is self._examined:
             return
         from tray.app.doctor import failing_names, hooks
 
-        self._examined = standings
-        self.broken = failing_names(hooks.check(self._context())) if standings else frozenset()
+        self._examined = states
+        self.broken = failing_names(hooks.check(self._context())) if states else frozenset()
 
     def failing_hooks(self, failed: frozenset[str]) -> frozenset[str]:
-        """The hooks in trouble: by looking at them, and when they were `asked`, of those that are still there."""
+        """The hooks that are broken by their files, and those of `failed` that still exist."""
         return self.broken | (failed & {one.hook.name for one in self._catalog.states})
 
     def summary(self) -> str:
-        """What is broken or deserves a look, for whoever typed `/hooks doctor`."""
+        """What is broken or needs attention, for a user who typed `/hooks doctor`."""
         from tray.app.doctor import Health, hooks, installation, render
 
-        case = self._context()
-        checks = (
-            installation.switch,
-            installation.configuration,
-            installation.sources,
-            hooks.check,
-            installation.database,
-        )
-        found = [one for check in checks for one in check(case) if one.health is not Health.OK]
+        context = self._context()
+        own = (installation.switch, installation.configuration, installation.sources)
+        checks = (*own, hooks.check, installation.database)
+        found = [one for check in checks for one in check(context) if one.health is not Health.OK]
         return printable(render(found))
 
     def report(self) -> Path:
-        """The whole examination, written down."""
+        """All checks, written to a file."""
         from tray.app.doctor import render, run_checks
 
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        vitals = {"pid": os.getpid(), **self._health()}
-        text = render(run_checks(self._paths, vitals, opened=(self._stores, self._catalog)))
+        health = {"pid": os.getpid(), **self._health()}
+        text = render(run_checks(self._paths, health, opened=(self._stores, self._catalog)))
         path.write_text(printable(text) + "\n", encoding="utf-8")
         return path
 

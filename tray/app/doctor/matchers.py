@@ -19,16 +19,16 @@ def check(context: CheckContext) -> Iterator[CheckResult]:
     rows = [row for row in context.stores.journal.recent(ROW_LIMIT) if not row.test] if wanted else []
     for one in wanted:
         since = [row for row in rows if row.at >= one.at and _matches(one.hook.match, row)]
-        asked = any(hook.get("name") == one.hook.name for row in since for hook in row.hooks)
-        if len(since) < MIN_EVENTS or asked:
+        ran = any(hook.get("name") == one.hook.name for row in since for hook in row.hooks)
+        if len(since) < MIN_EVENTS or ran:
             continue
         keys = " and ".join(
             f"`{key}: {value}`"
             for key, value in (("tool", one.hook.match.tool), ("matcher", one.hook.match.pattern))
             if value
         )
-        said = f"{keys} matched none of the latest {len(since)} events of its kind"
-        yield attention("matcher", one.hook.name, said, f"if that is a surprise, correct it in {one.hook.source}")
+        message = f"{keys} matched none of the latest {len(since)} events of its kind"
+        yield attention("matcher", one.hook.name, message, f"if that is a surprise, correct it in {one.hook.source}")
 
 
 def _matches(match: Match, row: Record) -> bool:

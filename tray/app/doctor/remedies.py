@@ -1,4 +1,4 @@
-"""What to do about a hook that failed, by the words that say why."""
+"""What to do about a hook that failed, by the words of the cause."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tray.store.ledger import ApprovedHook
 APPROVE_AGAIN = "then approve the change"
 OUTPUT_REMEDY = "print JSON or nothing on stdout, and words for people on stderr"
 LLM = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
-# The first one whose words stand in the cause counts.
+# The first one whose words are in the cause counts.
 REMEDIES = (
     ("exit 127", "a program that the script starts is not there: install it, or write its whole path"),
     ("interpreter not executable", "make the interpreter executable, or name another one in its first line"),
@@ -37,7 +37,7 @@ REMEDIES = (
 
 
 def remedy(cause: str, hook: Hook) -> str:
-    """The cure; "" when the words are none of ours."""
+    """What to do; "" when the cause has none of these words."""
     text = next((text for words, text in REMEDIES if words in cause), "")
     program = _program(hook)
     return text.format(program=program, quoted=shlex.quote(program), source=hook.source, timeout=hook.timeout)

@@ -1,4 +1,4 @@
-"""What one check found: how something stands, and what exactly to do about it."""
+"""The result of one check: the health of something, and what exactly to do about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Health(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One line of the examination. `remedy` is "" where nothing is to be done."""
+    """One line of the report. `remedy` is "" where nothing is to be done."""
 
     check: str
     name: str
@@ -36,6 +36,6 @@ def broken(check: str, name: str, message: str, remedy: str) -> CheckResult:
     return CheckResult(check=check, name=name, health=Health.BROKEN, message=message, remedy=remedy)
 
 
-def failing_names(findings: Iterable[CheckResult]) -> frozenset[str]:
-    """Which hooks are broken: what the menu and `hooktray status` count, with those that failed when last asked."""
-    return frozenset(one.name for one in findings if one.check == "hook" and one.health is Health.BROKEN)
+def failing_names(results: Iterable[CheckResult]) -> frozenset[str]:
+    """The broken hooks; the menu and `hooktray status` count them with those that failed when they last ran."""
+    return frozenset(one.name for one in results if one.check == "hook" and one.health is Health.BROKEN)

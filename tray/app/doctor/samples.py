@@ -23,7 +23,7 @@ CLAUDE = "claude-code"
 
 
 def sample(match: Match) -> tuple[str, str] | None:
-    """The agent and native event that this hook is asked about first; None when there is none."""
+    """The agent and native event that this hook runs on first; None when there is none."""
     if match.format in DIALECTS and match.native in DIALECTS[match.format].EVENTS and _matches(match, match.format):
         return match.format, match.native
     for agent in match.agents or tuple(DIALECTS):

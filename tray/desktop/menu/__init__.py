@@ -1,6 +1,6 @@
-"""The tray's menu as a value: what stands in it, for one state of the tray. Pure; back ends draw it.
+"""The tray's menu as a value, for one state of the tray. Pure; back ends draw it.
 
-One file for each submenu; `actions` are what clicks ask for, `state` is all that is shown.
+One file for each submenu; `actions` are what clicks request, `state` is all that is shown.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def menu(state: MenuState) -> Items:
         separator("line/switch"),
         check("enabled", say("Hooks enabled"), state.enabled, ToggleSwitch()),
         pause(state),
-        separator("line/news"),
+        separator("line/recent"),
         recent(state),
         questions(state),
         approvals(state),

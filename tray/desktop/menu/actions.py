@@ -1,4 +1,4 @@
-"""What a click on the menu asks for, as values."""
+"""What a click on the menu requests, as values."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class TogglePause:
 
 @dataclass(frozen=True, slots=True)
 class ShowReason:
-    """Say why one recent decision came out as it did."""
+    """Show why one recent decision came out as it did."""
 
     record: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShowProblem:
-    """Say in full what is wrong with the configuration."""
+    """Show in full what is wrong with the configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +104,26 @@ class ToggleSound:
 
 @dataclass(frozen=True, slots=True)
 class Snooze:
-    """Hold alerts back for a while."""
+    """Defer alerts for a while."""
 
     seconds: float | None  # None = until tomorrow
 
 
 @dataclass(frozen=True, slots=True)
 class EndSnooze:
-    """End the snooze, and tell what was held back."""
+    """End the snooze, and announce what was deferred."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetQuietHours:
-    """Let quiet hours count, or not."""
+    """Turn quiet hours on or off."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SetAlertClass:
-    """Whether one class of alerts is told."""
+    """Turn one class of alerts on or off."""
 
     cls: str
     on: bool
@@ -131,7 +131,7 @@ class SetAlertClass:
 
 @dataclass(frozen=True, slots=True)
 class ShowDeferred:
-    """Show what is held back."""
+    """Show what is deferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class OpenPage:
 
 @dataclass(frozen=True, slots=True)
 class ShowAgents:
-    """Show how all agents stand, as a text."""
+    """Show the state of all agents, as a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class ReviewConnection:
 
 @dataclass(frozen=True, slots=True)
 class ApplyConnection:
-    """Write the difference with this digest, which was shown before."""
+    """Write the preview with this digest, which was shown before."""
 
     agent: str
     digest: str
@@ -180,14 +180,14 @@ class ApplyConnection:
 
 @dataclass(frozen=True, slots=True)
 class ProbeAgent:
-    """Send an event of ours through an agent's own line."""
+    """Send a test event of ours through an agent's own hook command."""
 
     agent: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunDoctor:
-    """Look for what is wrong and show it."""
+    """Run all checks and show the results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Agents: how each stands; to connect one, what would be written is shown first, and another click writes it."""
+"""Agents: the state of each; to connect one, what would be written is shown first, and another click writes it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def agents(state: MenuState) -> Item:
 
 
 def connect_rows(state: MenuState) -> Items:
-    """A row for each agent that was found here, as long as none is connected and none was heard of."""
+    """A row for each agent that was found here, as long as none is connected and none sent an event."""
     if state.agents or any(one.connected for one in state.connections):
         return ()
-    found = (one for one in state.connections if one.installed)
-    return tuple(deduplicate(row for one in found for row in _connecting(one, child_id("offer", one.agent))))
+    installed = (one for one in state.connections if one.installed)
+    return tuple(deduplicate(row for one in installed for row in _connecting(one, child_id("offer", one.agent))))
 
 
 def _agent(one: MenuAgent, now: float) -> Item:
@@ -38,7 +38,7 @@ def _agent(one: MenuAgent, now: float) -> Item:
 
 
 def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
-    """The words of docs/connect.md, as far as they say something."""
+    """The words of docs/connect.md, as far as they are known."""
     if not one.installed:
         yield say("not installed")
         return
@@ -49,11 +49,10 @@ def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
         yield say("trusted") if one.trusted else say("not trusted")
     if one.firing is not None:
         yield say("firing") if one.firing else say("not firing")
-    yield (
-        say("last heard of {when}", when=age(one.last_seen, now))
-        if one.last_seen is not None
-        else say("never heard of")
-    )
+    if one.last_seen is not None:
+        yield say("last heard of {when}", when=age(one.last_seen, now))
+    else:
+        yield say("never heard of")
 
 
 def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
@@ -86,8 +85,5 @@ def _disconnecting(one: MenuAgent, key: str) -> Iterator[Item]:
 
 def _writing(key: str, agent: str, digest: str) -> Item:
     shown = clean(digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
-    return click(
-        f"{key}/{id_part(digest)}",
-        say("Write what was shown: {digest}", digest=shown),
-        ApplyConnection(agent, digest),
-    )
+    text = say("Write what was shown: {digest}", digest=shown)
+    return click(f"{key}/{id_part(digest)}", text, ApplyConnection(agent, digest))

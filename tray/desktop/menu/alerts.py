@@ -1,4 +1,4 @@
-"""Alerts: sounds, snooze, quiet hours, what is held back, and each class on or off."""
+"""Alerts: sounds, snooze, quiet hours, what is deferred, and each class on or off."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = {
     "changed": phrase("Changed since approval"),
     "information": phrase("Information"),
 }
-ALWAYS = ("switched",)  # who switches hooks off shall not be able to do it unheard
+ALWAYS = ("switched",)  # nobody may switch hooks off without an alert
 
 
 def alerts(state: MenuState) -> Item:
@@ -32,44 +32,43 @@ def alerts(state: MenuState) -> Item:
 
 
 def _rows(state: MenuState) -> Items:
-    telling = state.alerts
+    current = state.alerts
     return (
         check("mute", say("Mute sounds"), state.muted, ToggleSound()),
         *_snooze(state),
-        *_quiet(telling),
-        *_deferred(telling),
+        *_quiet(current),
+        *_deferred(current),
         separator("alerts/line"),
-        *(_class(cls, telling) for cls in CLASSES if cls not in ALWAYS),
+        *(_class(cls, current) for cls in CLASSES if cls not in ALWAYS),
     )
 
 
-def _class(cls: str, telling: AlertsState) -> Item:
-    off = cls in telling.muted_classes
+def _class(cls: str, current: AlertsState) -> Item:
+    off = cls in current.muted_classes
     return check(f"alerts/class/{cls}", say(NAMES.get(cls, cls)), not off, SetAlertClass(cls, on=off))
 
 
 def _snooze(state: MenuState) -> Items:
-    telling = state.alerts
-    if not telling.snoozable:
+    current = state.alerts
+    if not current.snoozable:
         return ()
-    until = telling.snoozed_until
-    asleep = until is not None and until > state.now
-    word = say("Snoozed until {time}", time=clock(until or 0.0, state.now)) if asleep else say("Snooze")
-    wake = (click("alerts/snooze/wake", say("End the snooze"), EndSnooze()), separator("alerts/snooze/line"))
-    lengths = (click(f"alerts/snooze/{key}", say(text), Snooze(seconds)) for key, text, seconds in LENGTHS)
-    return (submenu("alerts/snooze", word, (*(wake if asleep else ()), *lengths)),)
+    until = current.snoozed_until
+    snoozed = until is not None and until > state.now
+    text = say("Snoozed until {time}", time=clock(until or 0.0, state.now)) if snoozed else say("Snooze")
+    end = (click("alerts/snooze/wake", say("End the snooze"), EndSnooze()), separator("alerts/snooze/line"))
+    lengths = (click(f"alerts/snooze/{key}", say(length), Snooze(seconds)) for key, length, seconds in LENGTHS)
+    return (submenu("alerts/snooze", text, (*(end if snoozed else ()), *lengths)),)
 
 
-def _quiet(telling: AlertsState) -> Items:
-    if not telling.quiet_hours:
+def _quiet(current: AlertsState) -> Items:
+    if not current.quiet_hours:
         return ()
-    text = say("Quiet hours {hours}", hours=clean(telling.quiet_hours, 40))
-    return (check("alerts/quiet", text, telling.quiet_hours_on, SetQuietHours(on=not telling.quiet_hours_on)),)
+    text = say("Quiet hours {hours}", hours=clean(current.quiet_hours, 40))
+    return (check("alerts/quiet", text, current.quiet_hours_on, SetQuietHours(on=not current.quiet_hours_on)),)
 
 
-def _deferred(telling: AlertsState) -> Items:
-    if telling.deferred < 1:
+def _deferred(current: AlertsState) -> Items:
+    if current.deferred < 1:
         return ()
-    return (
-        click("alerts/held", count("Show {n} held alert", "Show {n} held alerts", telling.deferred), ShowDeferred()),
-    )
+    text = count("Show {n} held alert", "Show {n} held alerts", current.deferred)
+    return (click("alerts/held", text, ShowDeferred()),)

@@ -1,4 +1,4 @@
-"""Approvals: what waits for the user's word, what was asked for, and what can be undone."""
+"""Approvals: what waits for a decision, what was requested, and what can be undone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
 ROW_LIMIT = 20
-REQUEST_LIMIT = 5  # anybody can ask; nobody shall push the approvals out of sight by asking
+REQUEST_LIMIT = 5  # any program can make requests; they must not push the approvals out of sight
 DIGEST_SHOWN = 8
 
 
@@ -30,32 +30,32 @@ def approvals(state: MenuState) -> Item:
 
 
 def _rows(state: MenuState) -> Items:
-    """What waits for approval, then what was asked for last."""
+    """What waits for approval, then what was requested last."""
     waiting = deduplicate(_approval(each) for each in state.approvals)
-    asked = deduplicate(_request(each) for each in state.requests if not each.done)
+    requested = deduplicate(_request(each) for each in state.requests if not each.done)
     done = deduplicate(_request(each) for each in state.requests if each.done)
-    if not waiting and not asked and not done:
+    if not waiting and not requested and not done:
         return (label("approvals/none", say("Nothing waits for you")),)
     more = len(waiting) - ROW_LIMIT
-    earlier = len(asked) - REQUEST_LIMIT
+    earlier = len(requested) - REQUEST_LIMIT
     return (
         *_batch(state.batch),
         *waiting[:ROW_LIMIT],
         *((label("approvals/more", _more(more)),) if more > 0 else ()),
-        *asked[-REQUEST_LIMIT:],
+        *requested[-REQUEST_LIMIT:],
         *((label("approvals/earlier", _earlier(earlier)),) if earlier > 0 else ()),
         *done[-REQUEST_LIMIT:],
     )
 
 
-def _batch(found: MenuBatch | None) -> Items:
+def _batch(batch: MenuBatch | None) -> Items:
     """One row for all hooks that were approved before; as with a single one, the digest is part of the click's id."""
-    if found is None:
+    if batch is None:
         return ()
-    text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", found.number)
+    text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", batch.number)
     choices = (
         click("approvals/batch/review", say("Review"), ReviewBatch()),
-        click(f"approvals/batch/approve/{id_part(found.digest)}", found.click, ApproveBatch(found.digest)),
+        click(f"approvals/batch/approve/{id_part(batch.digest)}", batch.click, ApproveBatch(batch.digest)),
     )
     return submenu("approvals/batch", text, choices), separator("approvals/line")
 
@@ -75,7 +75,7 @@ def _approval(one: Approval) -> Item:
 
 
 def _approval_text(one: Approval) -> str:
-    """The row of one approval: what it is, and what about it is new."""
+    """The row of one approval: its name, and what is new about it."""
     name = clean(one.name, 40)
     parts = (name, "" if one.removed or not one.digest else sanitise(one.event, 30), _change_text(one))
     text = " · ".join(each for each in parts if each)

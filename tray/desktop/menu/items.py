@@ -1,4 +1,4 @@
-"""The rows that a menu is made of, and how each sort is written."""
+"""The rows that a menu is made of, and a function for each kind."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def submenu(key: str, text: str, children: Items, *, enabled: bool = True) -> It
 
 
 def child_id(key: str, *names: str) -> str:
-    """The id of a row below another one; what foreign names hold cannot lengthen the path."""
+    """The id of a row below another one; a slash in a foreign name cannot lengthen the path."""
     return "/".join((key, *(id_part(name) for name in names)))
 
 
@@ -71,5 +71,5 @@ def truncated(rows: list[Item], limit: int, more: Item) -> Items:
 
 
 def with_count(word: str, number: int) -> str:
-    """A label with its count; nothing to count says nothing."""
+    """A label with its count, without one for 0."""
     return say("{word} ({number})", word=word, number=number) if number else word

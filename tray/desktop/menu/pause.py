@@ -13,7 +13,7 @@ from tray.model.decision import Record
 
 K = TypeVar("K")
 
-ROW_LIMIT = 3  # sessions, and agents, that can be paused by themselves: those that were heard of last
+ROW_LIMIT = 3  # sessions, and agents, that can be paused by themselves: those with the latest events
 SHORTEST = 30 * 60.0  # seconds
 LENGTHS = (
     ("30m", phrase("30 minutes"), SHORTEST),
@@ -36,12 +36,12 @@ def paused_until(state: MenuState) -> str:
 
 
 def _rows(state: MenuState) -> Items:
-    lulls = _partial_pauses(state)
-    resuming = bool(paused_until(state) or lulls)
+    partial = _partial_pauses(state)
+    is_paused = bool(paused_until(state) or partial)
     return (
-        *((click("pause/resume", say("Resume"), ResumeHooks()),) if resuming else ()),
-        *lulls,
-        *((separator("pause/line"),) if resuming else ()),
+        *((click("pause/resume", say("Resume"), ResumeHooks()),) if is_paused else ()),
+        *partial,
+        *((separator("pause/line"),) if is_paused else ()),
         *_lengths("pause"),
         *_targets(state),
     )
@@ -50,7 +50,7 @@ def _rows(state: MenuState) -> Items:
 def _partial_pauses(state: MenuState) -> list[Item]:
     return deduplicate(
         label(
-            child_id("pause/lull", one.agent, one.session),
+            child_id("pause/partial", one.agent, one.session),
             say("{name} is paused until {time}", name=_name(one), time=clock(one.until, state.now)),
         )
         for one in state.partial_pauses
@@ -78,7 +78,7 @@ def _targets(state: MenuState) -> Items:
 
 
 def _latest(found: dict[K, Record]) -> list[tuple[K, Record]]:
-    """Who was heard of last, with what was heard."""
+    """Those with the latest events, newest first."""
     return sorted(found.items(), key=lambda pair: pair[1].at, reverse=True)[:ROW_LIMIT]
 
 
@@ -89,6 +89,5 @@ def _session(agent: str, session: str, project: str) -> Item:
 
 
 def _lengths(key: str, agent: str = "", session: str = "") -> Items:
-    return tuple(
-        click(f"{key}/{word}", say(text), PauseHooks(seconds, agent, session)) for word, text, seconds in LENGTHS
-    )
+    lengths = ((f"{key}/{word}", say(text), seconds) for word, text, seconds in LENGTHS)
+    return tuple(click(id, text, PauseHooks(seconds, agent, session)) for id, text, seconds in lengths)

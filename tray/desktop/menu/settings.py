@@ -19,14 +19,14 @@ def settings(state: MenuState) -> Item:
 
 
 def _rows(state: MenuState) -> Items:
-    offers = state.options
+    options = state.options
     return (
-        *_login(offers.at_login),
+        *_login(options.at_login),
         *((_hooks(state),) if state.hooks else ()),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
-        *((click("settings/page", say("Open page"), OpenPage()),) if offers.page else ()),
+        *((click("settings/page", say("Open page"), OpenPage()),) if options.page else ()),
         *((agents(state),) if state.connections else ()),
-        *((click("settings/doctor", say("Doctor"), RunDoctor()),) if offers.doctor else ()),
+        *((click("settings/doctor", say("Doctor"), RunDoctor()),) if options.doctor else ()),
     )
 
 
@@ -35,7 +35,7 @@ def _login(on: bool | None) -> Items:
 
 
 def _hooks(state: MenuState) -> Item:
-    """Each approved hook, ticked while it may run; and what a person turned down or took back."""
+    """Each approved hook, ticked while it may run; and those that a person denied or revoked."""
     rows = deduplicate(_hook(one) for one in state.hooks)
     more = count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", len(rows) - ROW_LIMIT)
     return submenu("settings/hooks", say("Hooks"), truncated(rows, ROW_LIMIT, label("settings/hooks/more", more)))

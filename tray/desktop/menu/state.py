@@ -10,7 +10,7 @@ from tray.model.hook import ApprovalState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """A hook, or a setting that loosens a gate, which waits for the user's word."""
+    """A hook, or a setting that loosens a gate, which waits for the user's decision."""
 
     key: str
     name: str
@@ -34,7 +34,7 @@ class MenuBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuRequest:
-    """What somebody asked for who may not do it himself, or what was done elsewhere and can be undone."""
+    """What a program requested that only a person may do, or what was done elsewhere and can be undone."""
 
     id: str
     what: str
@@ -75,7 +75,7 @@ class MenuHook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuAgent:
-    """How one agent stands. `connect` and `disconnect` are the digests of differences that were shown and wait."""
+    """The state of one agent. `connect` and `disconnect` are the digests of previews that were shown and wait."""
 
     agent: str
     name: str  # as people call it
@@ -83,7 +83,7 @@ class MenuAgent:
     connected: bool = False
     trusted: bool | None = None  # None = its files do not say
     firing: bool | None = None  # None = not tried
-    stale: bool = False  # its lines are not those that connecting would write now
+    stale: bool = False  # its entries are not those that connecting would write now
     last_seen: float | None = None
     advice: str = ""
     connect: str = ""
@@ -92,14 +92,14 @@ class MenuAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertsState:
-    """How alerts stand. Rows for what nobody supplies are left out."""
+    """The state of alerts. Rows without a service are left out."""
 
     muted_classes: frozenset[str] = frozenset()  # classes that the menu turned off
     snoozable: bool = False
     snoozed_until: float | None = None
     quiet_hours: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
     quiet_hours_on: bool = True
-    deferred: int = 0  # alerts that are held back just now
+    deferred: int = 0  # alerts that wait for a summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +120,10 @@ class MenuState:
     paused_until: float | None = None  # for everybody
     partial_pauses: tuple[PartialPause, ...] = ()
     muted: bool = False
-    agents: int = 0  # agents heard of lately
+    agents: int = 0  # agents with recent events
     running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
     failing_hooks: int = 0  # hooks that failed lately
-    dropped_rows: int = 0  # decisions that could not be written down
+    dropped_rows: int = 0  # decisions that could not be recorded
     problem: str = ""
     incident: str = ""  # what happened to the state folder, until a person has read it
     damage: str = ""  # what happened to the database

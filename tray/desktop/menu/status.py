@@ -35,13 +35,13 @@ def _text(state: MenuState) -> str:
 
 
 def _default_text(state: MenuState) -> str:
-    """How many agents, whose lines do nothing, what is wrong with hooks, and what came last."""
+    """How many agents, which of them do not fire, what is wrong with hooks, and the last event."""
     parts = []
     if state.agents:
         parts.append(count("{n} agent", "{n} agents", state.agents))
-    dumb = [one.name for one in state.connections if one.connected and (one.trusted is False or one.firing is False)]
-    if dumb:
-        parts.append(say("{agent} is not firing", agent=clean(", ".join(dumb), 30)))
+    silent = [one.name for one in state.connections if one.connected and False in (one.trusted, one.firing)]
+    if silent:
+        parts.append(say("{agent} is not firing", agent=clean(", ".join(silent), 30)))
     if state.failing_hooks:
         parts.append(count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks))
     if state.dropped_rows:

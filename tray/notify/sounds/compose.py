@@ -68,8 +68,8 @@ def compose(tune: Tune) -> bytes:
     """The tune as a 16-bit mono WAV file, at most -6 dBFS."""
     total = round(tune.seconds * RATE)
     mix = [0.0] * total
-    for note in tune.tones:
-        _add(mix, note)
+    for tone in tune.tones:
+        _add(mix, tone)
     fade = round(FADE * RATE)
     for index in range(fade):
         mix[total - 1 - index] *= index / fade
@@ -77,19 +77,19 @@ def compose(tune: Tune) -> bytes:
     return _wav(array.array("h", (round(value * scale) for value in mix)))
 
 
-def _add(mix: list[float], note: Tone) -> None:
-    first = round(note.start * RATE)
+def _add(mix: list[float], tone: Tone) -> None:
+    first = round(tone.start * RATE)
     for index in range(first, len(mix)):
         time = (index - first) / RATE
-        rise = min(1.0, time / note.attack)
+        rise = min(1.0, time / tone.attack)
         rise = rise * rise * (3 - 2 * rise)
-        mix[index] += note.loudness * rise * _tone(note, time)
+        mix[index] += tone.loudness * rise * _tone(tone, time)
 
 
-def _tone(note: Tone, time: float) -> float:
+def _tone(tone: Tone, time: float) -> float:
     return sum(
-        loudness * math.exp(-note.decay * faster * time) * math.sin(2 * math.pi * note.pitch * multiple * time)
-        for multiple, loudness, faster in note.partials
+        loudness * math.exp(-tone.decay * faster * time) * math.sin(2 * math.pi * tone.pitch * multiple * time)
+        for multiple, loudness, faster in tone.partials
     )
 
 
