@@ -128,7 +128,7 @@ def said(done: subprocess.CompletedProcess[bytes]) -> tuple[bytes, bytes, int]:
 @contextlib.contextmanager
 def opened(agent: Agent, *, loopback: bool = False) -> Iterator[Recorder]:
     service = Recorder()
-    listener = IpcServer(agent.state / "door.sock", service, loopback=loopback)
+    listener = IpcServer(agent.state / "tray.sock", service, loopback=loopback)
     listener.start()
     yield service
     listener.close()

@@ -99,7 +99,7 @@ class Porch:
 
     def __init__(self, folder: Path, *, loopback: bool = False) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.path = folder / "door.sock"
+        self.path = folder / "tray.sock"
         self.service = Recorder()
         self.listener = IpcServer(self.path, self.service, loopback=loopback)
 
@@ -111,7 +111,7 @@ class Porch:
 
     def either(self, event: str) -> socket.socket:
         """A whole knock at whichever door is open here."""
-        file = self.path.with_name("door.addr")
+        file = self.path.with_name("tray.addr")
         return by_port(self, frame(event, token=file.read_text().split()[1])) if file.exists() else self.knock(event)
 
     def knock(self, event: str = "", body: bytes = b"payload") -> socket.socket:
@@ -181,7 +181,7 @@ def opened(folder: Path, *, loopback: bool = False) -> Iterator[Porch]:
 
 
 def by_port(porch: Porch, data: bytes) -> socket.socket:
-    port = int(porch.path.with_name("door.addr").read_text().split()[0])
+    port = int(porch.path.with_name("tray.addr").read_text().split()[0])
     connection = socket.create_connection(("127.0.0.1", port), LONG)
     connection.sendall(data)
     return connection

@@ -44,7 +44,7 @@ def test_a_broken_service_is_said_without_its_traceback(porch: Porch) -> None:
 
 @pytest.mark.parametrize("left", ["nothing", "folder", "socket"])
 def test_without_a_tray_the_cli_says_how_to_start_it(tmp_path: Path, left: str) -> None:
-    path = tmp_path / "state" / "door.sock"
+    path = tmp_path / "state" / "tray.sock"
     if left != "nothing":
         path.parent.mkdir(mode=0o700)
     if left == "socket":

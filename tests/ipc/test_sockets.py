@@ -61,12 +61,12 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
 
     with pytest.raises(IpcError, match="link: is not a real folder"):
-        IpcServer(tmp_path / "link" / "door.sock", Recorder()).start()
+        IpcServer(tmp_path / "link" / "tray.sock", Recorder()).start()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(IpcError, match="nowhere: there is no such folder"):
-        IpcServer(tmp_path / "nowhere" / "door.sock", Recorder()).start()
+        IpcServer(tmp_path / "nowhere" / "tray.sock", Recorder()).start()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to give a folder away")
@@ -129,7 +129,7 @@ os.chdir(sys.argv[1])
 os.setgid(65534); os.setuid(65534)
 for _ in range(50):
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect("door.sock")
+    connection.connect("tray.sock")
     try:
         connection.sendall(bytes.fromhex(sys.argv[2]))
     except BrokenPipeError:
@@ -165,14 +165,14 @@ def loopback(tmp_path: Path) -> Iterator[Porch]:
 
 
 def test_the_token_is_kept_in_a_file_of_the_owners(loopback: Porch) -> None:
-    file = loopback.path.with_name("door.addr")
+    file = loopback.path.with_name("tray.addr")
 
     assert stat.S_IMODE(file.lstat().st_mode) == 0o600
     assert len(file.read_text().split()[1]) == 64
 
 
 def test_with_the_token_a_loopback_knock_is_answered(loopback: Porch) -> None:
-    token = loopback.path.with_name("door.addr").read_text().split()[1]
+    token = loopback.path.with_name("tray.addr").read_text().split()[1]
     with by_port(loopback, frame("e", token=token)) as connection:
         assert answer(connection).stdout == b"inline"
 

@@ -138,7 +138,7 @@ def test_the_home_is_given_by_option_or_variable(agent: Agent, tray: Recorder, w
 def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay: list[str], variable: str) -> None:
     base = tmp_path if variable == "XDG_STATE_HOME" else tmp_path / ".local" / "state"
     (base / "hooktray").mkdir(mode=0o700, parents=True)
-    listener = IpcServer(base / "hooktray" / "door.sock", Recorder())
+    listener = IpcServer(base / "hooktray" / "tray.sock", Recorder())
     listener.start()
     env = {"XDG_STATE_HOME": "", "HOOKTRAY_HOME": "", variable: str(tmp_path)}
 
@@ -151,7 +151,7 @@ def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) -> None:
     agent = Agent(tmp_path / ("deep" * 30), relay)
-    listener = IpcServer(agent.state / "door.sock", Recorder())
+    listener = IpcServer(agent.state / "tray.sock", Recorder())
     listener.start()
 
     done = agent.relay("claude-code", "Stop")
@@ -161,7 +161,7 @@ def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) ->
 
 
 def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) -> None:
-    listener = IpcServer(agent.state / "door.sock", Recorder(), loopback=True)
+    listener = IpcServer(agent.state / "tray.sock", Recorder(), loopback=True)
     listener.start()
 
     done = agent.relay("shelley", "echo", payload=b"x" * 3_000_000)
@@ -173,9 +173,9 @@ def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) ->
 def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
     agent.without_tray()
     service = Recorder()
-    listener = IpcServer(agent.state / "door.sock", service, loopback=True)
+    listener = IpcServer(agent.state / "tray.sock", service, loopback=True)
     listener.start()
-    file = agent.state / "door.addr"
+    file = agent.state / "tray.addr"
     file.write_text(f"{file.read_text().split()[0]} {'0' * 64}\n")
 
     done = agent.relay("claude-code", "Stop")
@@ -187,7 +187,7 @@ def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
 @pytest.mark.parametrize("text", ["", "80", "x y", "99999999 t", "1 2 3", "-1 t"])
 def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
     agent.without_tray()
-    (agent.state / "door.addr").write_text(text)
+    (agent.state / "tray.addr").write_text(text)
 
     assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
@@ -203,10 +203,10 @@ def test_a_folder_that_was_opened_to_others_is_closed_again_and_switches_no_hook
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
-@pytest.mark.parametrize("name", ["door.sock", "door.addr", "relay.conf"])
+@pytest.mark.parametrize("name", ["tray.sock", "tray.addr", "relay.conf"])
 def test_what_somebody_else_left_in_an_open_folder_decides_nothing(agent: Agent, name: str) -> None:
     agent.without_tray()
-    with opened(agent, loopback=name == "door.addr") if name != "relay.conf" else contextlib.nullcontext():
+    with opened(agent, loopback=name == "tray.addr") if name != "relay.conf" else contextlib.nullcontext():
         agent.state.chmod(0o777)
         os.chown(agent.state / name, 65534, 65534)
         done = agent.relay("claude-code", "Stop")

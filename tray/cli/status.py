@@ -41,7 +41,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "running": answer is not None,
         "pending": len(waiting)
         + sum(setting.waiting for setting in proposals.settings())
-        + (answer or {}).get("asked", 0),
+        + (answer or {}).get("requests", 0),
         "dropped": kept.journal.dropped,
         "icon": (answer or {}).get("icon") or None,
         "pauses": [asdict(one) for one in state.pauses],
@@ -122,7 +122,7 @@ def tray_health(paths: Paths) -> Any:
     from tray.ipc.client import send_request
 
     try:
-        return send_request(paths.socket, {"op": "vitals"})
+        return send_request(paths.socket, {"op": "health"})
     except IpcError:
         return None
 

@@ -50,7 +50,7 @@ class UserRequest:
 
 
 class UserRequests:
-    """Answers one request at a time, as {"done": …}, {"asked": …} or {"error": …, "hint": …}."""
+    """Answers one request at a time, as {"done": …}, {"queued": …} or {"error": …, "hint": …}."""
 
     def __init__(
         self,
@@ -104,8 +104,8 @@ class UserRequests:
 
     def health(self) -> Mapping[str, Any]:
         """What only the tray knows of itself, for `status` and `doctor`."""
-        asked = sum(not one.is_undo for one in self._controls.requests)
-        return {**self.ping(), "asked": asked, **self._health()}
+        open_requests = sum(not one.is_undo for one in self._controls.requests)
+        return {**self.ping(), "requests": open_requests, **self._health()}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.set_enabled(True, COMMAND_LINE)
@@ -243,7 +243,7 @@ class UserRequests:
             wish.do(TERMINAL)
             return {"done": say("{what}: done, and written down as `{way}`", what=wish.what, way=TERMINAL)}
         return {
-            "asked": self._enqueue(wish, say("process {pid}", pid=pid)),
+            "queued": self._enqueue(wish, say("process {pid}", pid=pid)),
             "why": "" if wish.approves and icon else why,
             "hint": say(WHERE_TO_DECIDE if icon else NO_ICON),
         }
@@ -310,7 +310,7 @@ def _duration_text(seconds: float | None) -> str:
 IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, Any]]] = {
     "on": UserRequests.on,
     "ping": UserRequests.ping,
-    "vitals": UserRequests.health,
+    "health": UserRequests.health,
 }
 NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, Any]], UserRequest]] = {
     "approve": UserRequests.approve,

@@ -18,7 +18,7 @@ from tray.errors import IpcError
 
 BACKLOG = 512
 HOME_HINT = "choose a place of your own with --home DIR"
-ADDRESS_FILE = "door.addr"  # beside the socket: port and token, where the door is a loopback port
+ADDRESS_FILE = "tray.addr"  # beside the socket: port and token, where the door is a loopback port
 _CREDENTIALS = struct.Struct("3i")
 _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket's path, without its NUL
 
