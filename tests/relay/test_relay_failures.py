@@ -100,14 +100,14 @@ def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
 
 def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:
     agent.without_tray()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.bind(str(agent.state / "tray.sock"))
-        door.listen()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(agent.state / "tray.sock"))
+        server.listen()
         assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
 
 def fill(path: Path) -> list[socket.socket]:
-    """Callers that wait at this door until nobody else can queue up."""
+    """Callers that wait at this socket until nobody else can queue up."""
     queue = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
     queue[-1].setblocking(False)
     while queue[-1].connect_ex(str(path)) != errno.EAGAIN:
@@ -120,9 +120,9 @@ def fill(path: Path) -> list[socket.socket]:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse at once")
 def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
     agent.without_tray()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.bind(str(agent.state / "tray.sock"))
-        door.listen(0)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(agent.state / "tray.sock"))
+        server.listen(0)
         queue = fill(agent.state / "tray.sock")
         done = agent.relay("claude-code", "Stop")
 
@@ -155,16 +155,16 @@ def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; other systems refuse at once")
 def test_a_full_queue_before_the_door_is_waited_for(agent: Agent) -> None:
     path = agent.state / "tray.sock"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.settimeout(LONG)
-        door.bind(str(path))
-        door.listen(0)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.settimeout(LONG)
+        server.bind(str(path))
+        server.listen(0)
         queue = fill(path)
         with subprocess.Popen(agent.command("a"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as relay:
             until(lambda: has_socket(relay.pid))
             for _ in queue:
-                door.accept()[0].close()
-            connection, _ = door.accept()
+                server.accept()[0].close()
+            connection, _ = server.accept()
             with connection:
                 replies(ACK + ANSWER)(connection)
             assert relay.wait(LONG) == 2
@@ -193,17 +193,17 @@ def test_a_relay_that_came_before_its_input_and_was_sent_away_comes_again(agent:
     is_early = agent.words != PORTABLE
     read, write = os.pipe()
     os.write(write, b"{")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.settimeout(LONG)
-        door.bind(str(agent.state / "tray.sock"))
-        door.listen()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.settimeout(LONG)
+        server.bind(str(agent.state / "tray.sock"))
+        server.listen()
         with subprocess.Popen(agent.command("claude-code", "Stop"), stdin=read, stdout=subprocess.PIPE) as relay:
             os.close(read)
             if is_early:
-                door.accept()[0].close()  # as when its rooms are taken by others that say nothing
+                server.accept()[0].close()  # as when its threads are taken by others that say nothing
             os.write(write, b"}")
             os.close(write)
-            with door.accept()[0] as connection:
+            with server.accept()[0] as connection:
                 replies(ACK + ANSWER)(connection)
             assert relay.communicate(timeout=LONG)[0] == b"out"
 
@@ -228,7 +228,7 @@ def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: 
 
     done = agent.relay("claude-code", "Stop", env={f"LARGE{number}": "x" * 120_000 for number in range(9)})
 
-    assert (done.stdout, tray.knocks) == (b"once out", [])
+    assert (done.stdout, tray.requests) == (b"once out", [])
 
 
 def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wakes_up(agent: Agent) -> None:

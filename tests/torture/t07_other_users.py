@@ -172,7 +172,7 @@ def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
         door = sockets.listen(folder / "tray.sock", loopback=False)
     except IpcError:
         return prize.read_text() == "mine", (folder / "tray.sock").exists()
-    tray.socket.close()
+    door.socket.close()
     return False, True
 
 
@@ -196,7 +196,7 @@ def stale_socket(folder: Path) -> tuple[bool, bool]:
             careless.bind(str(path))
             fell = False
     door = sockets.listen(path, loopback=False)
-    with contextlib.closing(tray.socket):
+    with contextlib.closing(door.socket):
         held = stat.S_IMODE(path.stat().st_mode) == 0o600 and _reachable(path)
     return held, fell
 
