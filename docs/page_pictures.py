@@ -163,7 +163,7 @@ def _take(site: Site, browser: Chromium) -> None:
 
 def _replay(page: Page) -> None:
     page.click(".again button")
-    page.wait("!!document.querySelector('.twice')")
+    page.wait("!!document.querySelector('.comparison')")
     page.run("document.getElementById('replay').scrollIntoView()")
 
 

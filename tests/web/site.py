@@ -55,7 +55,7 @@ class Site:
         self.parts = PageServices(
             journal=house.stores.journal,
             statistics=Statistics(house.stores.database),
-            roster=house.roster,
+            catalog=house.roster,
             copies=house.stores.copies,
             controls=self.controls,
             refresh=self._look,
@@ -79,7 +79,7 @@ class Site:
         """Sign in without a browser."""
         link = self.open()
         self.port = int(link.split(":")[2].split("/")[0])
-        body = json.dumps({"pass": link.partition("#")[2]}).encode()
+        body = json.dumps({"token": link.partition("#")[2]}).encode()
         answer = self.ask("POST", "/enter", {**self.own, "Content-Type": "application/json"}, body)
         self.cookie = re.findall(rb"Set-Cookie: ([^;]+);", answer)[0].decode()
 
@@ -123,6 +123,6 @@ def status(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1])
 
 
-def slip(answer: bytes) -> str:
-    """The slip of a confirmation that was asked for."""
-    return bytes(re.findall(rb'name="slip" value="([^"]+)"', answer)[0]).decode()
+def token(answer: bytes) -> str:
+    """The token of a confirmation that was asked for."""
+    return bytes(re.findall(rb'name="token" value="([^"]+)"', answer)[0]).decode()

@@ -21,7 +21,7 @@ from tray.web.tokens import OneTimeTokens, TokenError
 
 
 def enter(site: Site, word: str) -> int:
-    body = json.dumps({"pass": word}).encode()
+    body = json.dumps({"token": word}).encode()
     return status(site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body))
 
 
@@ -63,7 +63,7 @@ def test_a_pass_works_once(site: Site) -> None:
 
 def said(site: Site, word: str) -> str:
     """The heading of the page that a browser is shown instead."""
-    body = json.dumps({"pass": word}).encode()
+    body = json.dumps({"token": word}).encode()
     answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
     return answer.partition("<h1>")[2].partition("</h1>")[0]
 
@@ -128,7 +128,7 @@ def test_every_cause_has_a_refusal_of_its_own() -> None:
 
     assert set(REFUSALS) == causes
     assert len({one.why for one in REFUSALS.values()}) == len(causes)
-    assert all(one.cure for one in REFUSALS.values() if one.status in (401, 403, 421))
+    assert all(one.remedy for one in REFUSALS.values() if one.status in (401, 403, 421))
 
 
 @pytest.mark.parametrize("objection", ClickObjection)
@@ -142,14 +142,14 @@ def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_stil
 
         page.wait(f"document.title === {json.dumps(REFUSALS[objection].why + ' · Hooktray')}")
         assert "chromium (7) <b>did</b> it." in page.text()
-        assert REFUSALS[objection].cure in page.text()
+        assert REFUSALS[objection].remedy in page.text()
     site.finding = None
     with chromium.page() as page:
         page.go(link)
         page.wait("document.title.startsWith('Decisions')")
 
 
-@pytest.mark.parametrize("word", ["", "x", "x" * 43, 1, None, ["x"], {"pass": 1}])
+@pytest.mark.parametrize("word", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])
 def test_a_wrong_pass_does_not_work(site: Site, word: object) -> None:
     arrive(site)
 

@@ -29,7 +29,7 @@ def pressed(page: Page) -> str:
     """Replay by keyboard alone; what the page then says of it."""
     focus(page, "Replay")
     page.key("Enter", 13, "\r")
-    page.wait("!!document.querySelector('.twice, [role=status].note')", "what came out")
+    page.wait("!!document.querySelector('.comparison, [role=status].note')", "what came out")
     return str(page.run("document.querySelector('[aria-labelledby=replay]').innerText"))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of numbers: bars and their places, drawn by the templates as SVG. Pure."""
+"""Charts: bars and their positions, which the templates draw as SVG. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Bars on a ground; `top` is the value that the full height stands for, `rows` says the same in words."""
+    """Bars; `top` is the value of the full height, `rows` has the same numbers as text."""
 
     bars: tuple[Bar, ...]
     ticks: tuple[str, ...]  # at equal distances, from the left end
@@ -112,7 +112,7 @@ def _hour_text(at: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookDurations:
-    """What is known of one hook's turns."""
+    """Durations and failures of one hook's runs."""
 
     runs: int = 0
     failures: int = 0
@@ -156,5 +156,5 @@ def _columns(times: Sequence[float]) -> Iterable[Bar]:
             title = f"{2**index} to {2 ** (index + 1)} ms: {count}"
             yield Bar(
                 x=index * step, y=round(DURATIONS_HEIGHT - height, 1), width=step - 2, height=round(height, 1),
-                kind="spread", title=title,
+                kind="durations", title=title,
             )  # fmt: skip
