@@ -52,32 +52,8 @@ STORY = (
     (3, "starchild", "on_stop", "turn_end", "landing", 0, "", "tests-ran", "abstain", "failed", 900, ()),
     (4, "claude-code", "PreToolUse", "tool_before", "web", 3, REASON, "no-destroying", "deny", "ok", 8, ()),
 )  # fmt: skip
-DAY = (
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    3,
-    14,
-    28,
-    35,
-    30,
-    12,
-    26,
-    38,
-    41,
-    33,
-    17,
-    6,
-    9,
-    15,
-    8,
-    3,
-)  # by the hour
+# By the hour.
+DAY = (1, 0, 0, 0, 0, 0, 0, 0, 3, 14, 28, 35, 30, 12, 26, 38, 41, 33, 17, 6, 9, 15, 8, 3)
 
 
 def main() -> None:
@@ -90,7 +66,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
-            site.wired = dict.fromkeys(DIALECTS, AgentConnection(installed=True, connected=True))
+            site.connections = dict.fromkeys(DIALECTS, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()
@@ -107,13 +83,13 @@ def _work(house: House) -> None:
     for back in range(23 * 60, 0, -1):
         at = now - back * 60
         if chance.random() < DAY[time.localtime(at).tm_hour] / 60:
-            _tell(house, chance, at)
+            _append(house, chance, at)
     house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, **LAST}, id="f" * 32)
     house.script("no-destroying.sh", EDITED)
     house.roster.refresh()
 
 
-def _tell(house: House, chance: random.Random, at: float) -> None:
+def _append(house: House, chance: random.Random, at: float) -> None:
     _, agent, event, kind, project, verdict, reason, hook, word, how, ms, rewrites = chance.choices(
         STORY, [one[0] for one in STORY]
     )[0]
@@ -145,7 +121,7 @@ def _take(site: Site, browser: Chromium) -> None:
         "agents": "/agents",
         "switch": "/switch",
     }
-    busiest = max(site.parts.statistics.sessions(100), key=lambda one: (one.agent == "claude-code", one.count))
+    busiest = max(site.services.statistics.sessions(100), key=lambda one: (one.agent == "claude-code", one.count))
     addresses["session"] = f"/session?agent={busiest.agent}&session={busiest.session}"
     with browser.page() as page:
         page.go(site.open())

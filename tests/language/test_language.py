@@ -52,12 +52,12 @@ def test_sentences_begin_and_end_calmly() -> None:
 
 def test_only_a_button_of_the_page_that_asks_first_ends_in_dots() -> None:
     code = [one for path in FOLDER.parent.iterdir() if path.is_dir() for one in build.collect(path)]
-    pages = build.collect(FOLDER.parent / "page")
+    pages = build.collect(FOLDER.parent / "web")
 
     assert [one for one in code if one.endswith("…") and one not in pages] == []
 
 
-@pytest.mark.parametrize("room", ["alerts", "app", "desktop"])
+@pytest.mark.parametrize("room", ["notify", "app", "desktop"])
 def test_what_is_read_in_passing_is_short(room: str) -> None:
     assert [one for one in build.collect(FOLDER.parent / room) if len(one) > 80 or one.endswith(".")] == []
 

@@ -9,7 +9,7 @@ import pytest
 from tray.language import FOLDER
 from tray.language.templates import counts, sentences, translate_template
 
-TEMPLATES = sorted((FOLDER.parent / "page" / "templates").glob("*.html"))
+TEMPLATES = sorted((FOLDER.parent / "web" / "templates").glob("*.html"))
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.stem))

@@ -40,19 +40,19 @@ class Site:
         self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
-        self.wired: dict[str, AgentConnection] = {}
+        self.connections: dict[str, AgentConnection] = {}
         self.loop = LoopThread()
-        self.controls = house.controls(lambda what, way, back: self.said.append((what, way)))
-        extras = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
-        self.face = Presenter(
-            controls=self.controls, catalog=house.roster, recent=(), post=lambda do: do(), services=extras
+        self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
+        menu_services = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
+        self.presenter = Presenter(
+            controls=self.controls, catalog=house.roster, recent=(), post=lambda do: do(), services=menu_services
         )
-        self.hand = MenuController(
-            presenter=self.face, controls=self.controls, catalog=house.roster, copies=house.stores.copies,
+        self.menu = MenuController(
+            presenter=self.presenter, controls=self.controls, catalog=house.roster, copies=house.stores.copies,
             reviews=house.paths.state / "reviews", inform=lambda *said: None, open_file=self.opened.append,
-            services=extras,
+            services=menu_services,
         )  # fmt: skip
-        self.parts = PageServices(
+        self.services = PageServices(
             journal=house.stores.journal,
             statistics=Statistics(house.stores.database),
             catalog=house.roster,
@@ -61,11 +61,11 @@ class Site:
             refresh=self._look,
             objection=lambda pid: self.finding,
             replay=build_replay(house.paths, house.stores, house.roster, None),
-            settings=lambda: choices(self.face),
-            change_setting=lambda id, on: choose(self.face, self.hand, id, on),
-            connections=lambda: self.wired,
+            settings=lambda: choices(self.presenter),
+            change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
+            connections=lambda: self.connections,
         )
-        self.page = WebPage(self.loop.loop, self.parts, house.paths.state, self.opened.append)
+        self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
 
     def _look(self) -> None:
         self.house.roster.refresh()

@@ -33,11 +33,11 @@ def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
 
 
 def test_a_confirmation_works_once(entered: Site) -> None:
-    word = token(question(entered, "approve"))
-    entered.post("/confirm", f"token={word}")
+    used = token(question(entered, "approve"))
+    entered.post("/confirm", f"token={used}")
     entered.post("/confirm", f"token={token(question(entered, 'revoke'))}")
 
-    again = entered.post("/confirm", f"token={word}")
+    again = entered.post("/confirm", f"token={used}")
 
     assert status(again) == 409
     assert entered.house.standing("guard").state is ApprovalState.REVOKED

@@ -142,10 +142,10 @@ def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: P
 
 def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path: Path) -> None:
     link = found(opened(live, tmp_path))
-    origin, _, word = link.partition("/enter#")
+    origin, _, token = link.partition("/enter#")
     headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
 
-    code, _ = agent(live, "POST", f"{origin}/enter", headers, json.dumps({"token": word}))
+    code, _ = agent(live, "POST", f"{origin}/enter", headers, json.dumps({"token": token}))
 
     assert code == 403
 

@@ -39,8 +39,8 @@ def test_then_stands_beside_now_after_the_hook_has_changed(site: Site, page: Pag
     decided(site, page, "mkfs /dev/sda")
     count = house.stores.journal.count()
     house.script("guard.sh", DENYING)
-    standing = house.standing("guard")
-    house.consent.approve(standing.key, standing.digest, "test")
+    state = house.standing("guard")
+    house.consent.approve(state.key, state.digest, "test")
 
     text = pressed(page)
 

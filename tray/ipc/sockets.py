@@ -85,11 +85,8 @@ def peer_credentials(connection: socket.socket, family: int | None = None) -> Pe
     if sys.platform == "linux":
         pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         return PeerCredentials(pid, uid)
-    local, credentials, peer_pid = (
-        0,
-        1,
-        2,
-    )  # SOL_LOCAL, LOCAL_PEERCRED (struct xucred: version, uid, …), LOCAL_PEERPID
+    # SOL_LOCAL, LOCAL_PEERCRED (struct xucred: version, uid, …), LOCAL_PEERPID
+    local, credentials, peer_pid = 0, 1, 2
     _, uid = struct.unpack_from("2I", connection.getsockopt(local, credentials, 76))
     return PeerCredentials(connection.getsockopt(local, peer_pid), uid)
 

@@ -244,10 +244,10 @@ SETTINGS = {
     "approve": (phrase("Approve this setting?"), phrase("Approve")),
     "deny": (phrase("Deny this setting?"), phrase("Deny")),
 }
-REQUESTS = {
+REQUESTS = {  # the labels for what was requested, and for what was done already
     "allow": (phrase("Allow"), phrase("Undo")),
     "dismiss": (phrase("Dismiss"), phrase("Keep")),
-}  # what was asked for, what was done already
+}
 SWITCH = frozenset({"off", "pause"})
 ACTIONS: Mapping[str, Callable[[Controls, PageAction], object]] = {
     "allow": lambda controls, one: controls.resolve(one.key, accept=True),

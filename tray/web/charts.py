@@ -13,12 +13,7 @@ from tray.store.stats import HOUR, HookRun, HourCount, percentile
 HOURS = 24
 WIDTH, HEIGHT = 720.0, 160.0
 GAP = 6.0
-VERDICT_ORDER = (
-    Verdict.ABSTAIN,
-    Verdict.ALLOW,
-    Verdict.ASK,
-    Verdict.DENY,
-)  # from the bottom up: the strictest on top
+VERDICT_ORDER = (Verdict.ABSTAIN, Verdict.ALLOW, Verdict.ASK, Verdict.DENY)  # from the bottom, the strictest on top
 BINS = 16  # of a distribution: 1 ms, 2 ms, 4 ms … 32 s
 DURATIONS_WIDTH, DURATIONS_HEIGHT = 160.0, 28.0
 
