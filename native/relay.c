@@ -254,7 +254,8 @@ static void advance(struct piece unsent[2], size_t sent) {
 
 /* Send and read at the same time: an answer may come early, and is valid even if sending fails. `received` may hold an
    acknowledgement already. 0 = no tray, or one that hangs, or that ended before it had answered. */
-static int exchange(stream reader, stream writer, struct piece unsent[2], struct bytes *received, struct answer *answer) {
+static int exchange(stream reader, stream writer, struct piece unsent[2], struct bytes *received,
+                    struct answer *answer) {
     int64_t until = milliseconds() + ACK_LIMIT;
     int is_acknowledged = 0;
     enum parse_state state;
@@ -359,7 +360,8 @@ static int relay(int count, char **words) {
     stream early = place && is_ours(place) ? connect_early(place) : NO_STREAM;
     if (!read_input(&request.payload) || !is_usage) give_up();
     if (!place) place = folder();
-    if (early != NO_STREAM && is_peer_closed(early)) close_stream(early), early = NO_STREAM; /* the input took too long for the tray */
+    /* Closed when the input took too long for the tray. */
+    if (early != NO_STREAM && is_peer_closed(early)) close_stream(early), early = NO_STREAM;
     if (early == NO_STREAM && !is_ours(place)) give_up();
     make_event_id();
     if (!ask_tray(place, early, &answer) && !ask_one_shot(place, &answer)) give_up();

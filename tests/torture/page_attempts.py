@@ -51,7 +51,7 @@ def at_the_page(tally: Tally, place: Place) -> None:
     origin, _, word = _link(place).partition("/enter#")
     own = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
     enter = Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"token": word}))
-    _attack(tally, place, origin, {"the pass of the link, stolen before its use": enter})
+    _attack(tally, place, origin, {"the token of the link, stolen before its use": enter})
     signed = {"Cookie": f"hooktray-{origin.rpartition(':')[2]}={'A' * 43}"}
     form, token = {"Content-Type": FORM}, f"token={'A' * 43}"
     tries = {
