@@ -65,7 +65,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
-            site.wired = dict.fromkeys(DIALECTS, AgentConnection(installed=True, connected=True))
+            site.connections = dict.fromkeys(DIALECTS, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()
@@ -82,13 +82,13 @@ def _work(house: House) -> None:
     for back in range(23 * 60, 0, -1):
         at = now - back * 60
         if chance.random() < DAY[time.localtime(at).tm_hour] / 60:
-            _tell(house, chance, at)
+            _append(house, chance, at)
     house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, **LAST}, id="f" * 32)
     house.script("no-destroying.sh", EDITED)
     house.roster.refresh()
 
 
-def _tell(house: House, chance: random.Random, at: float) -> None:
+def _append(house: House, chance: random.Random, at: float) -> None:
     _, agent, event, kind, project, verdict, reason, hook, word, how, ms, rewrites = chance.choices(
         STORY, [one[0] for one in STORY]
     )[0]
@@ -120,7 +120,7 @@ def _take(site: Site, browser: Chromium) -> None:
         "agents": "/agents",
         "switch": "/switch",
     }
-    busiest = max(site.parts.statistics.sessions(100), key=lambda one: (one.agent == "claude-code", one.count))
+    busiest = max(site.services.statistics.sessions(100), key=lambda one: (one.agent == "claude-code", one.count))
     addresses["session"] = f"/session?agent={busiest.agent}&session={busiest.session}"
     with browser.page() as page:
         page.go(site.open())
@@ -138,7 +138,7 @@ def _take(site: Site, browser: Chromium) -> None:
 
 def _replay(page: Page) -> None:
     page.click(".again button")
-    page.wait("!!document.querySelector('.twice')")
+    page.wait("!!document.querySelector('.comparison')")
     page.run("document.getElementById('replay').scrollIntoView()")
 
 

@@ -22,7 +22,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).parent
 COMPILE = ("-std=c11", "-Os", "-Wall", "-Wextra", "-c")
-BARE_MACHINES = ("aarch64", "x86_64")
+FREESTANDING_MACHINES = ("aarch64", "x86_64")
 PORTABLE_SCRIPT = """#!python
 import sys
 
@@ -32,7 +32,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-class Way(NamedTuple):
+class Recipe(NamedTuple):
     """How the relay is put together."""
 
     sources: tuple[str, ...] = ("relay.c",)
@@ -45,22 +45,22 @@ class Target(NamedTuple):
 
     zig: str
     tag: str  # of the wheel
-    way: Way
+    recipe: Recipe
 
 
-LIBC = Way()
+LIBC = Recipe()
 # linux.c instead of libc: nothing may be taken from there, nor be put in by the compiler.
-BARE = Way(
+FREESTANDING = Recipe(
     ("relay.c", "linux.c"),
     ("-ffreestanding", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-pie", "-fno-asynchronous-unwind-tables"),
     ("-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,norelro"),
 )
 # Two parts to map instead of four: the start takes 4 % less. zig does not know the word, and makes three by itself.
-FEWER = BARE._replace(link=(*BARE.link, "-Wl,-z,noseparate-code"))
-WINDOWS = Way(link=("-municode", "-lws2_32", "-lbcrypt"))
+MERGED_SEGMENTS = FREESTANDING._replace(link=(*FREESTANDING.link, "-Wl,-z,noseparate-code"))
+WINDOWS = Recipe(link=("-municode", "-lws2_32", "-lbcrypt"))
 TARGETS = {
-    "linux-arm64": Target("aarch64-linux-musl", "manylinux_2_17_aarch64.musllinux_1_1_aarch64", BARE),
-    "linux-x86_64": Target("x86_64-linux-musl", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", BARE),
+    "linux-arm64": Target("aarch64-linux-musl", "manylinux_2_17_aarch64.musllinux_1_1_aarch64", FREESTANDING),
+    "linux-x86_64": Target("x86_64-linux-musl", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", FREESTANDING),
     "macos-arm64": Target("aarch64-macos.11.0", "macosx_11_0_arm64", LIBC),
     "macos-x86_64": Target("x86_64-macos.11.0", "macosx_11_0_x86_64", LIBC),
     "windows-arm64": Target("aarch64-windows-gnu", "win_arm64", WINDOWS),
@@ -104,7 +104,7 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
             raise ValueError(f"HOOKTRAY_TARGET: expected none or one of {', '.join(TARGETS)}, got {name!r}")
         target = TARGETS[name]
         built = self._folder / ("hooktray-relay.exe" if name.startswith("windows") else "hooktray-relay")
-        make([sys.executable, "-m", "ziglang", "cc", "-target", target.zig], target.way, built)
+        make([sys.executable, "-m", "ziglang", "cc", "-target", target.zig], target.recipe, built)
         return built
 
 
@@ -113,23 +113,23 @@ def for_this_machine(built: Path) -> Path | None:
     compiler = shutil.which(os.environ.get("CC") or "cc")
     if compiler is None or sys.platform == "win32":
         return None
-    bare = sys.platform == "linux" and platform.machine() in BARE_MACHINES
-    for way in (FEWER, BARE, LIBC) if bare else (LIBC,):
+    freestanding = sys.platform == "linux" and platform.machine() in FREESTANDING_MACHINES
+    for recipe in (MERGED_SEGMENTS, FREESTANDING, LIBC) if freestanding else (LIBC,):
         with contextlib.suppress(subprocess.CalledProcessError):
-            make([compiler], way, built, stderr=subprocess.DEVNULL)
+            make([compiler], recipe, built, stderr=subprocess.DEVNULL)
             if _runs(built):
                 return built
     return None
 
 
-def make(compiler: list[str], way: Way, built: Path, stderr: int | None = None) -> None:
+def make(compiler: list[str], recipe: Recipe, built: Path, stderr: int | None = None) -> None:
     """Compile and link `built`, in its own folder; in two steps, since zig has no headers when there is no libc."""
     objects = []
-    for source in way.sources:
+    for source in recipe.sources:
         objects.append(str(built.with_name(f"{source}.o")))
-        command = [*compiler, *COMPILE, *way.compile, "-o", objects[-1], str(HERE / source)]
+        command = [*compiler, *COMPILE, *recipe.compile, "-o", objects[-1], str(HERE / source)]
         subprocess.run(command, check=True, stderr=stderr)
-    subprocess.run([*compiler, "-s", "-o", str(built), *objects, *way.link], check=True, stderr=stderr)
+    subprocess.run([*compiler, "-s", "-o", str(built), *objects, *recipe.link], check=True, stderr=stderr)
 
 
 def _runs(built: Path) -> bool:

@@ -28,7 +28,7 @@ int *__errno_location(void) {
 }
 
 #if defined(__x86_64__)
-__asm__(".globl _start\n_start:\n xor %ebp,%ebp\n mov %rsp,%rdi\n and $-16,%rsp\n call begin\n hlt\n");
+__asm__(".globl _start\n_start:\n xor %ebp,%ebp\n mov %rsp,%rdi\n and $-16,%rsp\n call start_program\n hlt\n");
 
 static long kernel(long number, long a, long b, long c, long d, long e, long f) {
     long result;
@@ -40,7 +40,7 @@ static long kernel(long number, long a, long b, long c, long d, long e, long f) 
     return result;
 }
 #elif defined(__aarch64__)
-__asm__(".globl _start\n_start:\n mov x29, xzr\n mov x30, xzr\n mov x0, sp\n bl begin\n");
+__asm__(".globl _start\n_start:\n mov x29, xzr\n mov x30, xzr\n mov x0, sp\n bl start_program\n");
 
 static long kernel(long number, long a, long b, long c, long d, long e, long f) {
     register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
@@ -55,7 +55,7 @@ static long kernel(long number, long a, long b, long c, long d, long e, long f) 
 int main(int count, char **words);
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 
-__attribute__((used)) _Noreturn void begin(long *stack) {
+__attribute__((used)) _Noreturn void start_program(long *stack) {
     environ = (char **)(stack + stack[0] + 2);
     _exit(main((int)stack[0], (char **)(stack + 1)));
 }

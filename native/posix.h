@@ -21,9 +21,9 @@
 #include <sys/syscall.h>
 #endif
 
-typedef int line; /* a connection, or one end of a pipe */
+typedef int stream; /* a connection, or one end of a pipe */
 
-enum { NO_LINE = -1, BROKEN = -1, LATER = -2, DAY = 24 * 3600 * 1000 };
+enum { NO_STREAM = -1, BROKEN = -1, WOULD_BLOCK = -2, DAY = 24 * 3600 * 1000 };
 
 extern char **environ;
 
@@ -37,15 +37,15 @@ static int64_t milliseconds(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A stream that the agent closed must not be taken for the socket that gets its number. */
+/* A standard stream that the agent closed must not be taken for the socket that gets its number. */
 static void prepare(void) {
     signal(SIGPIPE, SIG_IGN);
-    for (int stream = 0; stream < 3; stream++)
-        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return;
+    for (int descriptor = 0; descriptor < 3; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return;
 }
 
 /* What is ready by then, as poll says it; the kernel's word for trouble counts as ready, so that it is met there. */
-static void wait_for(line reader, line writer, int64_t ms, int *can_read, int *can_write) {
+static void wait_for(stream reader, stream writer, int64_t ms, int *can_read, int *can_write) {
     int is_one = reader == writer;
     struct pollfd asked[2] = {{reader, (short)(is_one ? POLLIN | POLLOUT : POLLIN), 0}, {is_one ? -1 : writer, POLLOUT, 0}};
     int64_t until = milliseconds() + ms;
@@ -65,7 +65,7 @@ static void wait_for(line reader, line writer, int64_t ms, int *can_read, int *c
 static int read_input(struct bytes *payload) {
     for (;;) {
         int can_read, can_write;
-        wait_for(0, NO_LINE, STDIN_LIMIT, &can_read, &can_write);
+        wait_for(0, NO_STREAM, STDIN_LIMIT, &can_read, &can_write);
         if (!can_read) return 0;
         if (payload->room - payload->size < 16 * 1024) reserve(payload, 64 * 1024);
         ssize_t size = read(0, payload->at + payload->size, payload->room - payload->size);
@@ -76,13 +76,13 @@ static int read_input(struct bytes *payload) {
 }
 
 /* Best effort: an agent that no longer reads wants no answer. */
-static void write_output(int stream, const unsigned char *text, size_t size) {
+static void write_output(int descriptor, const unsigned char *text, size_t size) {
     while (size) {
-        ssize_t sent = write(stream, text, size);
+        ssize_t sent = write(descriptor, text, size);
         if (sent >= 0) text += sent, size -= (size_t)sent;
         else if (errno == EAGAIN) {
             int can_read, can_write;
-            wait_for(NO_LINE, stream, DAY, &can_read, &can_write);
+            wait_for(NO_STREAM, descriptor, DAY, &can_read, &can_write);
         } else if (errno != EINTR) return;
     }
 }
@@ -186,11 +186,11 @@ static int is_ours(const char *path) {
     return !is_open || !chmod(path, 0700);
 }
 
-static line new_socket(int family) {
+static stream new_socket(int family) {
 #ifdef __linux__
     return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 #else
-    line made = socket(family, SOCK_STREAM, 0);
+    stream made = socket(family, SOCK_STREAM, 0);
     if (made >= 0) fcntl(made, F_SETFD, FD_CLOEXEC), fcntl(made, F_SETFL, O_NONBLOCK);
     return made;
 #endif
@@ -198,7 +198,7 @@ static line new_socket(int family) {
 
 /* The name of the socket, in the folder by its descriptor where the kernel's limit is too short for the whole path. */
 static int address_of(const char *place, struct sockaddr_un *address) {
-    char *path = inside(place, "door.sock");
+    char *path = join_path(place, "tray.sock");
 #ifdef __linux__
     if (length(path) >= sizeof address->sun_path) {
         struct bytes short_path = {0};
@@ -206,7 +206,7 @@ static int address_of(const char *place, struct sockaddr_un *address) {
         if (opened < 0) return 0;
         add_text(&short_path, "/proc/self/fd/");
         add_text(&short_path, decimal((uint64_t)opened));
-        path = inside(text_of(&short_path), "door.sock");
+        path = join_path(text_of(&short_path), "tray.sock");
     }
 #endif
     size_t size = length(path) + 1;
@@ -216,70 +216,70 @@ static int address_of(const char *place, struct sockaddr_un *address) {
     return 1;
 }
 
-static line connect_socket(const char *place) {
+static stream connect_socket(const char *place) {
     struct sockaddr_un address = {0};
     int64_t until = milliseconds() + ACK_LIMIT;
-    if (!is_ours(inside(place, "door.sock")) || !address_of(place, &address)) return NO_LINE;
-    line made = new_socket(AF_UNIX);
+    if (!is_ours(join_path(place, "tray.sock")) || !address_of(place, &address)) return NO_STREAM;
+    stream made = new_socket(AF_UNIX);
     while (made >= 0 && connect(made, (struct sockaddr *)&address, sizeof address)) {
-        if ((errno != EAGAIN && errno != EINTR) || milliseconds() >= until) { /* EAGAIN: the queue before the door is full */
+        if ((errno != EAGAIN && errno != EINTR) || milliseconds() >= until) { /* EAGAIN: the listen queue is full */
             close(made);
-            return NO_LINE;
+            return NO_STREAM;
         }
         poll(NULL, 0, 5);
     }
     return made;
 }
 
-/* The door wakes up while the input is still read, provided that this takes but a moment: it waits for a frame. */
-static line connect_early(const char *place) {
+/* The tray wakes up while the input is still read, provided that this takes but a moment: it waits for a frame. */
+static stream connect_early(const char *place) {
     struct pollfd input = {0, POLLIN, 0};
-    return poll(&input, 1, 0) > 0 ? connect_socket(place) : NO_LINE;
+    return poll(&input, 1, 0) > 0 ? connect_socket(place) : NO_STREAM;
 }
 
 /* Whether the other end sent us away; nobody speaks before he was asked. */
-static int is_closed(line reader) {
+static int is_peer_closed(stream reader) {
     unsigned char first;
     return !recv(reader, &first, 1, MSG_PEEK | MSG_DONTWAIT);
 }
 
 /* Where there is no Unix socket the tray leaves its port and a token: "PORT TOKEN". */
-static line connect_loopback(char *text, const char **token) {
+static stream connect_loopback(char *text, const char **token) {
     struct sockaddr_in address = {0};
     int can_read, can_write, error = 0, yes = 1;
     socklen_t size = sizeof error;
-    if (!read_address(text, &address.sin_port, token)) return NO_LINE;
+    if (!read_address(text, &address.sin_port, token)) return NO_STREAM;
     address.sin_family = AF_INET;
     put((unsigned char *)&address.sin_addr, INADDR_LOOPBACK, 4);
-    line made = new_socket(AF_INET);
-    if (made < 0) return NO_LINE;
+    stream made = new_socket(AF_INET);
+    if (made < 0) return NO_STREAM;
     if (connect(made, (struct sockaddr *)&address, sizeof address)) {
-        wait_for(NO_LINE, made, errno == EINPROGRESS || errno == EINTR ? ACK_LIMIT : 0, &can_read, &can_write);
+        wait_for(NO_STREAM, made, errno == EINPROGRESS || errno == EINTR ? ACK_LIMIT : 0, &can_read, &can_write);
         if (!can_write || getsockopt(made, SOL_SOCKET, SO_ERROR, &error, &size) || error) {
             close(made);
-            return NO_LINE;
+            return NO_STREAM;
         }
     }
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     return made;
 }
 
-static void close_line(line opened) {
+static void close_stream(stream opened) {
     close(opened);
 }
 
-static long send_some(line writer, const struct piece unsent[2]) {
+static long send_some(stream writer, const struct piece unsent[2]) {
     struct iovec parts[2];
     int count = 0;
     for (int index = 0; index < 2; index++)
         if (unsent[index].size) parts[count++] = (struct iovec){(void *)unsent[index].at, unsent[index].size};
     ssize_t sent = writev(writer, parts, count);
     if (sent >= 0) return sent;
-    return errno == EAGAIN || errno == EINTR ? LATER : BROKEN;
+    return errno == EAGAIN || errno == EINTR ? WOULD_BLOCK : BROKEN;
 }
 
 /* Stay awake while the tray looks at most events: to fall asleep and be woken takes as long. Others go first. */
-static void await_a_moment(line reader) {
+static void spin_briefly(stream reader) {
 #ifdef __linux__
     struct timespec from, now;
     unsigned char first;
@@ -292,10 +292,10 @@ static void await_a_moment(line reader) {
 #endif
 }
 
-static long receive(line reader, unsigned char *at, size_t room) {
+static long receive(stream reader, unsigned char *at, size_t room) {
     ssize_t size = read(reader, at, room);
     if (size >= 0) return size;
-    return errno == EAGAIN || errno == EINTR ? LATER : BROKEN;
+    return errno == EAGAIN || errno == EINTR ? WOULD_BLOCK : BROKEN;
 }
 
 /* What the agent left open is not for a process that may outlive it. */
@@ -306,7 +306,7 @@ static void close_inherited(void) {
     for (int opened = 3; opened < 4096; opened++) close(opened);
 }
 
-static int start_once(char **argv, struct piece unsent[2], line *reader, line *writer) {
+static int start_one_shot(char **argv, struct piece unsent[2], stream *reader, stream *writer) {
     int input[2], output[2];
     (void)unsent; /* is written by whoever calls */
     if (pipe(input)) return 0;
@@ -314,10 +314,10 @@ static int start_once(char **argv, struct piece unsent[2], line *reader, line *w
     pid_t pid = fork();
     if (pid < 0) return 0;
     if (pid == 0) {
-        int nowhere = open("/dev/null", O_RDWR);
+        int null_device = open("/dev/null", O_RDWR);
         dup2(input[0], 0);
         dup2(output[1], 1);
-        dup2(nowhere, 2);
+        dup2(null_device, 2);
         close_inherited();
         signal(SIGPIPE, SIG_DFL);
         execve(argv[0], argv, environ);

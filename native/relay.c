@@ -15,12 +15,12 @@
 #include <stdlib.h>
 
 enum {
-    ACK_LIMIT = 300,           /* ms without an acknowledgement or any progress until a tray counts as hung */
-    STDIN_LIMIT = 10 * 1000,   /* ms without a byte or the end of stdin: the end will not come any more */
+    ACK_LIMIT = 300,         /* ms without an acknowledgement or any progress until a tray counts as hung */
+    STDIN_LIMIT = 10 * 1000, /* ms without a byte or the end of stdin: the end will not come any more */
     CHUNK = 256 * 1024,
     PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
     ACK_SIZE = 5,
-    LEAD_SIZE = 15             /* of an answer, behind the acknowledgement's five bytes: up to its stdout */
+    ANSWER_HEADER_SIZE = 15 /* bytes up to its stdout, with the acknowledgement's five before it */
 };
 
 /* Bytes that grow. What is `at` ends with no NUL unless one was added. */
@@ -49,7 +49,7 @@ static struct {
     int64_t started; /* ms */
     struct bytes payload;
     int is_prompt; /* Shelley's system prompt is echoed, since an empty one ends the conversation */
-} call;
+} request;
 
 static _Noreturn void give_up(void);
 
@@ -122,7 +122,7 @@ static uint64_t get(const unsigned char *at, int size) {
     return number;
 }
 
-static char *inside(const char *place, const char *name) {
+static char *join_path(const char *place, const char *name) {
     struct bytes path = {0};
     add_text(&path, place);
     add_text(&path, "/");
@@ -159,7 +159,7 @@ static int read_address(char *text, uint16_t *port, const char **token) {
 
 /* No opinion: silence, and for Shelley its prompt. */
 static _Noreturn void give_up(void) {
-    if (call.is_prompt) write_output(1, call.payload.at, call.payload.size);
+    if (request.is_prompt) write_output(1, request.payload.at, request.payload.size);
     leave(0);
 }
 
@@ -170,53 +170,53 @@ static int read_arguments(int count, char **words) {
         has_shelley |= is_same(words[index], "shelley");
         has_prompt |= is_same(words[index], "system-prompt");
     }
-    call.is_prompt = has_shelley && has_prompt;
-    call.option = call.named = "";
+    request.is_prompt = has_shelley && has_prompt;
+    request.option = request.named = "";
     static const char *const known[] = {"--home", "--state"};
-    for (int index = 0; index < 2 && count && !call.option[0]; index++) {
+    for (int index = 0; index < 2 && count && !request.option[0]; index++) {
         const char *option = known[index], *rest = begins(words[0], option) ? words[0] + length(option) : " ";
         if (rest[0] && rest[0] != '=') continue;
         if (!rest[0] && count < 2) break;
-        call.option = option;
-        call.named = rest[0] ? rest + 1 : words[1];
+        request.option = option;
+        request.named = rest[0] ? rest + 1 : words[1];
         int taken = rest[0] ? 1 : 2;
         words += taken, count -= taken;
     }
-    call.words = words;
-    call.word_count = count;
+    request.words = words;
+    request.word_count = count;
     return (count == 1 || count == 2) && words[0][0] != '-';
 }
 
-/* The folder of the door, by the same rules as tray/paths.py. */
+/* The folder of the tray's socket, by the same rules as tray/paths.py. */
 static char *folder(void) {
-    const char *home = call.named[0] ? call.named : variable("HOOKTRAY_HOME");
+    const char *home = request.named[0] ? request.named : variable("HOOKTRAY_HOME");
     struct bytes path = {0};
     if (home && home[0]) {
         add_expanded(&path, home);
-        if (!is_same(call.option, "--state")) add_text(&path, "/state");
+        if (!is_same(request.option, "--state")) add_text(&path, "/state");
     } else {
         add_state_folder(&path);
     }
     return text_of(&path);
 }
 
-static void name_event(void) {
+static void make_event_id(void) {
     unsigned char noise[16];
     fill_randomly(noise, sizeof noise);
     for (int index = 0; index < 16; index++) {
-        call.id[2 * index] = "0123456789abcdef"[noise[index] >> 4];
-        call.id[2 * index + 1] = "0123456789abcdef"[noise[index] & 15];
+        request.id[2 * index] = "0123456789abcdef"[noise[index] >> 4];
+        request.id[2 * index + 1] = "0123456789abcdef"[noise[index] & 15];
     }
 }
 
-/* The frame up to the payload: its lead, then the fields, then the environment. */
-static struct bytes frame_head(const char *token) {
+/* The frame up to the payload: its prefix, then the fields, then the environment. */
+static struct bytes frame_header(const char *token) {
     struct bytes frame = {0};
     reserve(&frame, 17);
     frame.size = 17;
-    add_line(&frame, "agent=", call.words[0]);
-    add_line(&frame, "event=", call.word_count > 1 ? call.words[1] : "");
-    add_line(&frame, "id=", call.id);
+    add_line(&frame, "agent=", request.words[0]);
+    add_line(&frame, "event=", request.word_count > 1 ? request.words[1] : "");
+    add_line(&frame, "id=", request.id);
     add_line(&frame, "parent=", decimal(parent_id()));
     if (token[0]) add_line(&frame, "token=", token);
     add_working_folder(&frame);
@@ -224,24 +224,24 @@ static struct bytes frame_head(const char *token) {
     add_environment(&frame);
     for (int index = 0; index < 5; index++) frame.at[index] = (unsigned char)"HKT1E"[index];
     put(frame.at + 5, frame.size - 17, 4);
-    put(frame.at + 9, call.payload.size, 8);
+    put(frame.at + 9, request.payload.size, 8);
     return frame;
 }
 
-enum reading { FOREIGN, UNFINISHED, WHOLE };
+enum parse_state { INVALID, INCOMPLETE, COMPLETE };
 
 /* The answer behind the acknowledgement, once all of it is there. */
-static enum reading read_answer(const struct bytes *received, struct answer *answer) {
+static enum parse_state read_answer(const struct bytes *received, struct answer *answer) {
     const unsigned char *at = received->at;
-    if (received->size > 0 && at[0] != 'A') return FOREIGN;
-    if (received->size > ACK_SIZE && at[ACK_SIZE] != 'R') return FOREIGN;
-    if (received->size < LEAD_SIZE) return UNFINISHED;
+    if (received->size > 0 && at[0] != 'A') return INVALID;
+    if (received->size > ACK_SIZE && at[ACK_SIZE] != 'R') return INVALID;
+    if (received->size < ANSWER_HEADER_SIZE) return INCOMPLETE;
     uint64_t out = get(at + 7, 4), error = get(at + 11, 4);
-    if (received->size < LEAD_SIZE + out + error) return UNFINISHED;
+    if (received->size < ANSWER_HEADER_SIZE + out + error) return INCOMPLETE;
     answer->code = at[6];
-    answer->out = (struct piece){at + LEAD_SIZE, (size_t)out};
-    answer->error = (struct piece){at + LEAD_SIZE + out, (size_t)error};
-    return WHOLE;
+    answer->out = (struct piece){at + ANSWER_HEADER_SIZE, (size_t)out};
+    answer->error = (struct piece){at + ANSWER_HEADER_SIZE + out, (size_t)error};
+    return COMPLETE;
 }
 
 static void advance(struct piece unsent[2], size_t sent) {
@@ -254,26 +254,27 @@ static void advance(struct piece unsent[2], size_t sent) {
 
 /* Send and read at the same time: an answer may come early, and is valid even if sending fails. `received` may hold an
    acknowledgement already. 0 = no tray, or one that hangs, or that ended before it had answered. */
-static int exchange(line reader, line writer, struct piece unsent[2], struct bytes *received, struct answer *answer) {
+static int exchange(stream reader, stream writer, struct piece unsent[2], struct bytes *received,
+                    struct answer *answer) {
     int64_t until = milliseconds() + ACK_LIMIT;
     int is_acknowledged = 0;
-    enum reading state;
+    enum parse_state state;
     long sent = writer == reader ? send_some(writer, unsent) : 0; /* as a rule a socket takes it all at once */
     if (sent == BROKEN) unsent[0].size = unsent[1].size = 0; /* its answer may still be there */
     if (sent > 0) advance(unsent, (size_t)sent);
-    if (writer == reader && unsent[0].size + unsent[1].size == 0) await_a_moment(reader);
-    while ((state = read_answer(received, answer)) == UNFINISHED) {
+    if (writer == reader && unsent[0].size + unsent[1].size == 0) spin_briefly(reader);
+    while ((state = read_answer(received, answer)) == INCOMPLETE) {
         if (!is_acknowledged && received->size >= ACK_SIZE) {
             is_acknowledged = 1;
-            until = call.started + (int64_t)get(received->at + 1, 4);
+            until = request.started + (int64_t)get(received->at + 1, 4);
         }
         int has_more = unsent[0].size + unsent[1].size > 0, can_read, can_write;
         if (!has_more && writer != reader) {
-            close_line(writer); /* the end of its input; a connection stays open, since its end would be ours */
+            close_stream(writer); /* the end of its input; a connection stays open, since its end would be ours */
             writer = reader;
         }
         int64_t left = until - milliseconds();
-        wait_for(reader, has_more ? writer : NO_LINE, left, &can_read, &can_write);
+        wait_for(reader, has_more ? writer : NO_STREAM, left, &can_read, &can_write);
         if (!can_read && (left <= 0 || !can_write)) return 0;
         if (can_write) {
             sent = send_some(writer, unsent);
@@ -288,25 +289,25 @@ static int exchange(line reader, line writer, struct piece unsent[2], struct byt
             if (size > 0) received->size += (size_t)size;
         }
     }
-    return state == WHOLE;
+    return state == COMPLETE;
 }
 
 static int read_ours(const char *place, const char *name, struct bytes *text) {
-    char *path = inside(place, name);
+    char *path = join_path(place, name);
     return is_ours(path) && read_file(path, text);
 }
 
-static int ask_tray(const char *place, line connection, struct answer *answer) {
+static int ask_tray(const char *place, stream connection, struct answer *answer) {
     struct bytes address = {0}, received = {0};
     const char *token = "";
-    if (connection == NO_LINE) connection = connect_socket(place);
-    if (connection == NO_LINE && read_ours(place, "door.addr", &address))
+    if (connection == NO_STREAM) connection = connect_socket(place);
+    if (connection == NO_STREAM && read_ours(place, "tray.addr", &address))
         connection = connect_loopback(text_of(&address), &token);
-    if (connection == NO_LINE) return 0;
-    struct bytes head = frame_head(token);
-    struct piece unsent[2] = {{head.at, head.size}, {call.payload.at, call.payload.size}};
+    if (connection == NO_STREAM) return 0;
+    struct bytes head = frame_header(token);
+    struct piece unsent[2] = {{head.at, head.size}, {request.payload.at, request.payload.size}};
     int is_answered = exchange(connection, connection, unsent, &received, answer);
-    close_line(connection);
+    close_stream(connection);
     return is_answered;
 }
 
@@ -324,14 +325,14 @@ static char *value_in(struct bytes *text, const char *key) {
 }
 
 /* With `without_tray=once` in relay.conf the one-shot engine decides; its answer must be whole to count. */
-static int ask_once(const char *place, struct answer *answer) {
+static int ask_one_shot(const char *place, struct answer *answer) {
     struct bytes conf = {0}, received = {0};
     if (!read_ours(place, "relay.conf", &conf)) return 0;
-    add(&conf, "\n", 2); /* a last line ends, too, and a NUL stands behind everything */
+    add(&conf, "\n", 2); /* a last line ends, too, and a NUL follows everything */
     char *mode = value_in(&conf, "without_tray="), *once = value_in(&conf, "once=");
     if (!is_same(mode, "once") || !once[0]) return 0;
-    char *argv[64], *spent = (char *)decimal((uint64_t)(milliseconds() - call.started));
-    char *options[] = {"--id", call.id, "--spent", spent, "--framed"};
+    char *argv[64], *spent = (char *)decimal((uint64_t)(milliseconds() - request.started));
+    char *options[] = {"--id", request.id, "--spent", spent, "--framed"};
     int count = 0;
     for (char *at = once; at; count++) {
         if (count == 32) return 0;
@@ -340,11 +341,11 @@ static int ask_once(const char *place, struct answer *answer) {
         at = *at ? (*at = 0, at + 1) : NULL;
     }
     for (int index = 0; index < 5; index++) argv[count++] = options[index];
-    for (int index = 0; index < call.word_count; index++) argv[count++] = call.words[index];
+    for (int index = 0; index < request.word_count; index++) argv[count++] = request.words[index];
     argv[count] = NULL;
-    line reader, writer;
-    struct piece unsent[2] = {{call.payload.at, call.payload.size}, {NULL, 0}};
-    if (!start_once(argv, unsent, &reader, &writer)) return 0;
+    stream reader, writer;
+    struct piece unsent[2] = {{request.payload.at, request.payload.size}, {NULL, 0}};
+    if (!start_one_shot(argv, unsent, &reader, &writer)) return 0;
     add(&received, "A\xff\xff\xff\xff", ACK_SIZE); /* it keeps its own deadline, and need not say so */
     return exchange(reader, writer, unsent, &received, answer);
 }
@@ -352,20 +353,21 @@ static int ask_once(const char *place, struct answer *answer) {
 /* The whole relay; the exit code. */
 static int relay(int count, char **words) {
     struct answer answer;
-    call.started = milliseconds();
+    request.started = milliseconds();
     prepare();
     int is_usage = read_arguments(count, words);
-    char *place = is_usage && !call.is_prompt ? folder() : NULL; /* which may give up: a prompt must be there by then */
-    line early = place && is_ours(place) ? connect_early(place) : NO_LINE;
-    if (!read_input(&call.payload) || !is_usage) give_up();
+    char *place = is_usage && !request.is_prompt ? folder() : NULL; /* which may give up: a prompt must be there by then */
+    stream early = place && is_ours(place) ? connect_early(place) : NO_STREAM;
+    if (!read_input(&request.payload) || !is_usage) give_up();
     if (!place) place = folder();
-    if (early != NO_LINE && is_closed(early)) close_line(early), early = NO_LINE; /* the input took too long for the door */
-    if (early == NO_LINE && !is_ours(place)) give_up();
-    name_event();
-    if (!ask_tray(place, early, &answer) && !ask_once(place, &answer)) give_up();
-    if (call.payload.size > PAYLOAD_LIMIT && call.word_count == 2 && is_same(call.words[0], "shelley") &&
-        is_same(call.words[1], "system-prompt"))
-        answer.out = (struct piece){call.payload.at, call.payload.size};
+    /* Closed when the input took too long for the tray. */
+    if (early != NO_STREAM && is_peer_closed(early)) close_stream(early), early = NO_STREAM;
+    if (early == NO_STREAM && !is_ours(place)) give_up();
+    make_event_id();
+    if (!ask_tray(place, early, &answer) && !ask_one_shot(place, &answer)) give_up();
+    if (request.payload.size > PAYLOAD_LIMIT && request.word_count == 2 && is_same(request.words[0], "shelley") &&
+        is_same(request.words[1], "system-prompt"))
+        answer.out = (struct piece){request.payload.at, request.payload.size};
     write_output(1, answer.out.at, answer.out.size);
     write_output(2, answer.error.at, answer.error.size);
     return answer.code;

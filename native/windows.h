@@ -7,11 +7,11 @@
 #include <bcrypt.h>
 #include <tlhelp32.h>
 
-typedef intptr_t line; /* a socket, or the end of a pipe that is read */
+typedef intptr_t stream; /* a socket, or the end of a pipe that is read */
 
-enum { NO_LINE = -1, BROKEN = -1, LATER = -2, DAY = 24 * 3600 * 1000 };
+enum { NO_STREAM = -1, BROKEN = -1, WOULD_BLOCK = -2, DAY = 24 * 3600 * 1000 };
 
-static HANDLE answers; /* of `hooktray once`: the one line that is no socket */
+static HANDLE answers; /* of `hooktray once`: the one stream that is no socket */
 
 static _Noreturn void leave(int code) {
     ExitProcess((UINT)code);
@@ -58,8 +58,8 @@ static char **arguments_of(int count, wchar_t **words) {
 }
 
 /* A pipe's end cannot be waited for; reading it waits by itself, and `once` keeps its own deadline. */
-static void wait_for(line reader, line writer, int64_t ms, int *can_read, int *can_write) {
-    if (answers && reader == (line)answers) {
+static void wait_for(stream reader, stream writer, int64_t ms, int *can_read, int *can_write) {
+    if (answers && reader == (stream)answers) {
         *can_read = 1, *can_write = 0;
         return;
     }
@@ -67,13 +67,13 @@ static void wait_for(line reader, line writer, int64_t ms, int *can_read, int *c
     struct timeval left = {0, 0};
     FD_ZERO(&readers);
     FD_ZERO(&writers);
-    if (reader != NO_LINE) FD_SET((SOCKET)reader, &readers);
-    if (writer != NO_LINE) FD_SET((SOCKET)writer, &writers);
+    if (reader != NO_STREAM) FD_SET((SOCKET)reader, &readers);
+    if (writer != NO_STREAM) FD_SET((SOCKET)writer, &writers);
     ms = ms < 0 ? 0 : ms > DAY ? DAY : ms;
     left.tv_sec = (long)(ms / 1000), left.tv_usec = (long)(ms % 1000 * 1000);
     if (select(0, &readers, &writers, NULL, &left) < 0) FD_ZERO(&readers), FD_ZERO(&writers);
-    *can_read = reader != NO_LINE && FD_ISSET((SOCKET)reader, &readers);
-    *can_write = writer != NO_LINE && FD_ISSET((SOCKET)writer, &writers);
+    *can_read = reader != NO_STREAM && FD_ISSET((SOCKET)reader, &readers);
+    *can_write = writer != NO_STREAM && FD_ISSET((SOCKET)writer, &writers);
 }
 
 static int read_whole(HANDLE opened, struct bytes *text) {
@@ -99,8 +99,8 @@ static void write_whole(HANDLE opened, const unsigned char *text, size_t size) {
     }
 }
 
-static void write_output(int stream, const unsigned char *text, size_t size) {
-    write_whole(GetStdHandle(stream == 1 ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE), text, size);
+static void write_output(int descriptor, const unsigned char *text, size_t size) {
+    write_whole(GetStdHandle(descriptor == 1 ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE), text, size);
 }
 
 static void fill_randomly(unsigned char *at, size_t size) {
@@ -163,49 +163,49 @@ static int is_ours(const char *place) {
     return GetFileAttributesW(wide_of(place)) != INVALID_FILE_ATTRIBUTES;
 }
 
-static line connect_socket(const char *place) {
-    (void)place; /* Python has no Unix sockets here, so the tray's door is the loopback port */
-    return NO_LINE;
+static stream connect_socket(const char *place) {
+    (void)place; /* Python has no Unix sockets here, so the tray listens on a loopback port */
+    return NO_STREAM;
 }
 
-static line connect_early(const char *place) {
+static stream connect_early(const char *place) {
     return connect_socket(place);
 }
 
-static int is_closed(line reader) {
+static int is_peer_closed(stream reader) {
     (void)reader; /* nothing is connected early */
     return 0;
 }
 
-static line connect_loopback(char *text, const char **token) {
+static stream connect_loopback(char *text, const char **token) {
     WSADATA started;
     struct sockaddr_in address = {0};
     int can_read, can_write;
     u_long yes = 1;
     BOOL at_once = TRUE;
-    if (!read_address(text, &address.sin_port, token) || WSAStartup(MAKEWORD(2, 2), &started)) return NO_LINE;
+    if (!read_address(text, &address.sin_port, token) || WSAStartup(MAKEWORD(2, 2), &started)) return NO_STREAM;
     address.sin_family = AF_INET;
     put((unsigned char *)&address.sin_addr, INADDR_LOOPBACK, 4);
     SOCKET made = socket(AF_INET, SOCK_STREAM, 0);
-    if (made == INVALID_SOCKET) return NO_LINE;
+    if (made == INVALID_SOCKET) return NO_STREAM;
     SetHandleInformation((HANDLE)made, HANDLE_FLAG_INHERIT, 0);
     ioctlsocket(made, FIONBIO, &yes);
     if (connect(made, (struct sockaddr *)&address, sizeof address)) {
-        wait_for(NO_LINE, (line)made, WSAGetLastError() == WSAEWOULDBLOCK ? ACK_LIMIT : 0, &can_read, &can_write);
+        wait_for(NO_STREAM, (stream)made, WSAGetLastError() == WSAEWOULDBLOCK ? ACK_LIMIT : 0, &can_read, &can_write);
         if (!can_write) {
             closesocket(made);
-            return NO_LINE;
+            return NO_STREAM;
         }
     }
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, (char *)&at_once, sizeof at_once);
-    return (line)made;
+    return (stream)made;
 }
 
-static void close_line(line opened) {
-    if (opened != NO_LINE && opened != (line)answers) closesocket((SOCKET)opened);
+static void close_stream(stream opened) {
+    if (opened != NO_STREAM && opened != (stream)answers) closesocket((SOCKET)opened);
 }
 
-static long send_some(line writer, const struct piece unsent[2]) {
+static long send_some(stream writer, const struct piece unsent[2]) {
     WSABUF parts[2];
     DWORD count = 0, sent = 0;
     for (int index = 0; index < 2; index++) {
@@ -214,21 +214,21 @@ static long send_some(line writer, const struct piece unsent[2]) {
         if (size < unsent[index].size) break;
     }
     if (!WSASend((SOCKET)writer, parts, count, &sent, 0, NULL, NULL)) return (long)sent;
-    return WSAGetLastError() == WSAEWOULDBLOCK ? LATER : BROKEN;
+    return WSAGetLastError() == WSAEWOULDBLOCK ? WOULD_BLOCK : BROKEN;
 }
 
 /* Nothing is known here of how long it takes to be woken. */
-static void await_a_moment(line reader) {
+static void spin_briefly(stream reader) {
     (void)reader;
 }
 
-static long receive(line reader, unsigned char *at, size_t room) {
+static long receive(stream reader, unsigned char *at, size_t room) {
     DWORD size = 0;
-    if (answers && reader == (line)answers)
+    if (answers && reader == (stream)answers)
         return ReadFile(answers, at, (DWORD)room, &size, NULL) ? (long)size : BROKEN;
     int got = recv((SOCKET)reader, (char *)at, (int)room, 0);
     if (got >= 0) return got;
-    return WSAGetLastError() == WSAEWOULDBLOCK ? LATER : BROKEN;
+    return WSAGetLastError() == WSAEWOULDBLOCK ? WOULD_BLOCK : BROKEN;
 }
 
 /* One word of a command line, quoted as the C runtime of the other side will read it. */
@@ -245,35 +245,35 @@ static void add_quoted(struct bytes *text, const char *word) {
     add_text(text, "\"");
 }
 
-static struct piece fed;
+static struct piece input_piece;
 
-static DWORD WINAPI feed(void *opened) {
-    write_whole(opened, fed.at, fed.size);
+static DWORD WINAPI write_input(void *opened) {
+    write_whole(opened, input_piece.at, input_piece.size);
     CloseHandle(opened);
     return 0;
 }
 
-/* Its input is fed by a thread, because a pipe's end cannot be waited for; so nothing is left to be sent. */
-static int start_once(char **argv, struct piece unsent[2], line *reader, line *writer) {
+/* Its input is input_piece by a thread, because a pipe's end cannot be waited for; so nothing is left to be sent. */
+static int start_one_shot(char **argv, struct piece unsent[2], stream *reader, stream *writer) {
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
-    HANDLE theirs, ours, nowhere, output;
+    HANDLE theirs, ours, null_device, output;
     struct bytes words = {0};
     PROCESS_INFORMATION made;
     if (!CreatePipe(&theirs, &ours, &inherited, 0) || !CreatePipe(&answers, &output, &inherited, 0)) return 0;
     SetHandleInformation(ours, HANDLE_FLAG_INHERIT, 0);
     SetHandleInformation(answers, HANDLE_FLAG_INHERIT, 0);
-    nowhere = CreateFileW(L"NUL", GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
+    null_device = CreateFileW(L"NUL", GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0, NULL);
     for (char **word = argv; *word; word++) add_quoted(&words, *word);
     STARTUPINFOW start = {.cb = sizeof start, .dwFlags = STARTF_USESTDHANDLES};
-    start.hStdInput = theirs, start.hStdOutput = output, start.hStdError = nowhere;
+    start.hStdInput = theirs, start.hStdOutput = output, start.hStdError = null_device;
     if (!CreateProcessW(NULL, wide_of(text_of(&words)), NULL, NULL, TRUE, CREATE_NO_WINDOW, NULL, NULL, &start, &made))
         return 0;
     CloseHandle(theirs);
     CloseHandle(output);
-    fed = unsent[0];
+    input_piece = unsent[0];
     unsent[0].size = 0;
-    if (!CreateThread(NULL, 0, feed, ours, 0, NULL)) return 0;
-    *reader = (line)answers;
-    *writer = NO_LINE;
+    if (!CreateThread(NULL, 0, write_input, ours, 0, NULL)) return 0;
+    *reader = (stream)answers;
+    *writer = NO_STREAM;
     return 1;
 }

@@ -1,4 +1,4 @@
-"""An agent that runs real relays, a real door for them, and impostors that behave badly in its place."""
+"""An agent that runs real relays, a real server for them, and impostors that behave badly in its place."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ os.write(1, b"R" + bytes([code, 0, 0, 0, 8, 0, 0, 0, 8]) + b"once outonce err")
 
 
 class Recorder:
-    """A service that writes down its knocks; the event's name says how it answers."""
+    """A service that records its requests; the event's name says how it answers."""
 
     def __init__(self) -> None:
-        self.knocks: list[RelayRequest] = []
+        self.requests: list[RelayRequest] = []
         self.started = threading.Event()
         self.gone = threading.Event()
 
@@ -51,7 +51,7 @@ class Recorder:
     def handle(
         self, request: RelayRequest, defer: object, on_slow: object
     ) -> Answer | Callable[[DisconnectSignal], Answer]:
-        self.knocks.append(request)
+        self.requests.append(request)
         if request.event == "slow":
             return self._slow
         if request.event == "until-gone":
@@ -128,31 +128,31 @@ def said(done: subprocess.CompletedProcess[bytes]) -> tuple[bytes, bytes, int]:
 @contextlib.contextmanager
 def opened(agent: Agent, *, loopback: bool = False) -> Iterator[Recorder]:
     service = Recorder()
-    listener = IpcServer(agent.state / "door.sock", service, loopback=loopback)
+    listener = IpcServer(agent.state / "tray.sock", service, loopback=loopback)
     listener.start()
     yield service
     listener.close()
 
 
 class Impostor:
-    """A daemon at the door's place that behaves badly: it takes one connection and does `act` with it."""
+    """A daemon on the tray's socket that behaves badly: it takes one connection and does `act` with it."""
 
     def __init__(self, path: Path, act: Callable[[socket.socket], object]) -> None:
-        self._door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._door.bind(str(path))
-        self._door.listen()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(str(path))
+        self._socket.listen()
         self._act = act
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
-        connection, _ = self._door.accept()
+        connection, _ = self._socket.accept()
         with connection:
             self._act(connection)
 
     def close(self) -> None:
         self._thread.join(LONG)
-        self._door.close()
+        self._socket.close()
 
 
 def frame_of(connection: socket.socket) -> bytes:
@@ -197,7 +197,7 @@ def never_reads(connection: socket.socket) -> None:
 CHILD = """
 import sys, threading
 from pathlib import Path
-from tray.ipc.server import Listener
+from tray.ipc.server import IpcServer
 from tray.model.decision import Answer
 
 class Service:
@@ -206,7 +206,7 @@ class Service:
         print(request.event, flush=True)
         return Answer(stdout=request.event.encode())
 
-listener = Listener(Path(sys.argv[1]), Service(), loopback=sys.argv[2] == "True")
+listener = IpcServer(Path(sys.argv[1]), Service(), loopback=sys.argv[2] == "True")
 listener.start()
 print("open", file=sys.stderr, flush=True)
 threading.Event().wait()

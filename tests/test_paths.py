@@ -14,7 +14,7 @@ def test_home_holds_everything_below_it(tmp_path: Path) -> None:
     paths = locate(str(tmp_path))
 
     assert paths.config == tmp_path / "config" / "hooktray.yaml"
-    assert paths.socket == tmp_path / "state" / "door.sock"
+    assert paths.socket == tmp_path / "state" / "tray.sock"
     assert paths.database.parent == paths.state
 
 

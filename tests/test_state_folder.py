@@ -42,7 +42,7 @@ def problem(live: Live) -> dict[str, Any]:
 
     def reported() -> dict[str, Any] | None:
         try:
-            found = send_request(locate(str(live.home)).socket, {"op": "vitals"})["problems"]
+            found = send_request(locate(str(live.home)).socket, {"op": "health"})["problems"]
         except IpcError:
             return None
         return dict(found[0]) if found else None
@@ -78,7 +78,7 @@ def move(folder: Path) -> None:
 
 def replace(folder: Path) -> None:
     """Put a copy in the folder's place, as after a backup was restored."""
-    shutil.copytree(folder, folder.with_name("copy"), ignore=shutil.ignore_patterns("door.sock"))
+    shutil.copytree(folder, folder.with_name("copy"), ignore=shutil.ignore_patterns("tray.sock"))
     folder.rename(folder.with_name("elsewhere"))
     folder.with_name("copy").rename(folder)
 
@@ -106,7 +106,7 @@ def delete_all_of_the_database(folder: Path) -> None:
 
 
 def delete_the_socket(folder: Path) -> None:
-    (folder / "door.sock").unlink()
+    (folder / "tray.sock").unlink()
 
 
 def delete_the_copies(folder: Path) -> None:

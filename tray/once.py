@@ -40,9 +40,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneShotArguments:
-    """`once [PLACES] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as relay.conf and the relay write it.
+    """`once [PATHS] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as relay.conf and the relay write it.
 
-    PLACES: `--home DIR`, or what relay.conf says: `--config FILE --state DIR --logs DIR`.
+    PATHS: `--home DIR`, or what relay.conf says: `--config FILE --state DIR --logs DIR`.
     """
 
     agent: str
@@ -61,7 +61,7 @@ class RelayPipe:
 
 
 class OneShotLog(logging.Handler):
-    """Whatever is to be told, in the tray's own log file: never on the agent's screen."""
+    """Logs to the tray's own log file, never to the agent's screen."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class OneShotLog(logging.Handler):
 
 @dataclass(slots=True)
 class OneShotListener:
-    """What is left to do once the answer is out. Nobody is told anything: without the tray there are no alerts."""
+    """Keeps what is left to do once the answer is out. It announces nothing: without the tray there are no alerts."""
 
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
@@ -100,7 +100,7 @@ class OneShotListener:
                 self.journal.count_dropped()
 
     def run_deferred(self) -> None:
-        """The hooks that nobody waits for, then their rows."""
+        """Run the hooks that the agent does not wait for, then write their rows."""
         for one in self.deferred:
             one()
         self.write_rows()
@@ -108,16 +108,16 @@ class OneShotListener:
     awaits_turn_end = False
 
     def arrived(self, event: Event, *, answered: bool) -> None:
-        """Nobody listens."""
+        """Ignored: without the tray there are no alerts."""
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        """Nobody listens."""
+        """Ignored: without the tray there are no alerts."""
 
     def status_shown(self, turn: str, text: str) -> None:
-        """Nobody looks."""
+        """Ignored: without the tray there are no alerts."""
 
     def status_hidden(self, turn: str) -> None:
-        """Nobody looks."""
+        """Ignored: without the tray there are no alerts."""
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -127,16 +127,16 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """
     from tray.dialects.recognition import neutral
 
-    call, body, after = parse(argv), b"", OneShotListener()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # hooks that run are ended, too
+    call, body, listener = parse(argv), b"", OneShotListener()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
     try:
         _log_to(call.paths.logs / "hooktray.log")
         body = sys.stdin.buffer.read()
-        answer = _answer(call, body, environment, after)
+        answer = _answer(call, body, environment, listener)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
         answer = neutral(call.agent, call.event, body, environment)
-    except SystemExit:  # told to end, maybe while a hook was being started: nobody else knows of it yet
+    except SystemExit:  # told to end, maybe while a hook was being started, which is not registered anywhere yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
@@ -144,9 +144,9 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         answer = neutral(call.agent, call.event, body, environment)
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
-    after.write_rows()
-    if after.deferred:
-        _detach(after)
+    listener.write_rows()
+    if listener.deferred:
+        _detach(listener)
     return 0 if call.framed else answer.code
 
 
@@ -174,42 +174,42 @@ def parse(argv: Sequence[str]) -> OneShotArguments:
 
 def _paths(options: Mapping[str, str]) -> Paths:
     """Never by the agent's environment where relay.conf, which the tray wrote, says it."""
-    named = {word.removeprefix("--"): Path(options[word]) for word in PATH_OPTIONS if options[word]}
-    return Paths(**named) if len(named) == len(PATH_OPTIONS) else replace(locate(options["--home"] or None), **named)
+    given = {word.removeprefix("--"): Path(options[word]) for word in PATH_OPTIONS if options[word]}
+    return Paths(**given) if len(given) == len(PATH_OPTIONS) else replace(locate(options["--home"] or None), **given)
 
 
-def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], after: OneShotListener) -> Answer:
+def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
 
     started = time.monotonic()
     paths = call.paths
-    kept = open_stores(paths, migrate=False, offline=True, warn=log.warning)
-    committed = kept.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
+    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
+    committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
-        return committed  # the tray decided, wrote it down, and died before it could say so
-    after.journal = kept.journal
-    model = functools.partial(_model, paths, kept, environment)
-    judge = build_engine(kept, after, after.defer, None, llm=model, records=after, offline=True)
-    begun = judge.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
-    said = begun(_relay_pipe(call)) if callable(begun) else begun
-    if said is not None and not isinstance(said, Answer):
-        said = said.fallback()  # without the tray no person can be asked
-    assert said is not None  # only a tray that quits gives no answer
-    return said
+        return committed  # the tray decided, wrote it down, and died before it could answer
+    listener.journal = stores.journal
+    model = functools.partial(_model, paths, stores, environment)
+    engine = build_engine(stores, listener, listener.defer, None, llm=model, records=listener, offline=True)
+    begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
+    answer = begun(_relay_pipe(call)) if callable(begun) else begun
+    if answer is not None and not isinstance(answer, Answer):
+        answer = answer.fallback()  # without the tray no person can be asked
+    assert answer is not None  # only a tray that quits gives no answer
+    return answer
 
 
-def _model(paths: Paths, kept: Stores, environment: Mapping[str, str]) -> Llm | None:
-    """The model that a person confirmed, with the key that this setting names, and nothing else of the agent's."""
+def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
+    """The model that a person confirmed, with the key that its setting names, and nothing else of the agent's."""
     from tray.app import confirmed_llm
 
-    found = confirmed_llm(paths, kept)
-    if found is not None and found.api_key_env in environment:
-        os.environ[found.api_key_env] = environment[found.api_key_env]
-    return found
+    llm = confirmed_llm(paths, stores)
+    if llm is not None and llm.api_key_env in environment:
+        os.environ[llm.api_key_env] = environment[llm.api_key_env]
+    return llm
 
 
 def _relay_pipe(call: OneShotArguments) -> RelayPipe | None:
-    """Whose end cancels the hooks. Windows cannot wait for a pipe; who pipes into us may have asked for no answer."""
+    """The pipe whose end cancels the hooks. Windows cannot wait for a pipe; without `--framed` there is no relay."""
     if sys.platform == "win32" or not call.framed:
         return None
     return RelayPipe() if stat.S_ISFIFO(os.fstat(1).st_mode) else None
@@ -219,19 +219,19 @@ def _relay_request(call: OneShotArguments, body: bytes, environment: Mapping[str
     from tray.approvals.callers.ancestry import ancestors
 
     relay = os.getppid()
-    above = next(iter(ancestors(relay)), None)
+    parent = next(iter(ancestors(relay)), None)
     size = len(body)
-    too_long = f"payload of {size} bytes is over the limit of {PAYLOAD_LIMIT}" if size > PAYLOAD_LIMIT else ""
+    problem = f"payload of {size} bytes is over the limit of {PAYLOAD_LIMIT}" if size > PAYLOAD_LIMIT else ""
     return RelayRequest(
         agent=call.agent,
         event=call.event,
         id=call.id,
-        body=b"" if too_long else body,
+        body=b"" if problem else body,
         cwd=_cwd(),
         environment=environment,
         pid=relay,
-        parent=above.pid if above else 0,
-        problem=too_long,
+        parent=parent.pid if parent else 0,
+        problem=problem,
     )
 
 
@@ -265,10 +265,10 @@ def _end_children() -> None:
             child.kill()
 
 
-def _detach(after: OneShotListener) -> None:
-    """The agent waits for nothing: let go of it, and run the hooks on in a process of our own."""
+def _detach(listener: OneShotListener) -> None:
+    """The agent has its answer: let go of it, and run the other hooks in a process of our own."""
     if sys.platform == "win32":
-        after.run_deferred()  # no fork there: the agent's own time limit holds for these hooks
+        listener.run_deferred()  # no fork there: the agent's own time limit holds for these hooks
         return
     if os.fork():
         return
@@ -277,6 +277,6 @@ def _detach(after: OneShotListener) -> None:
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     try:
-        after.run_deferred()
+        listener.run_deferred()
     finally:
         os._exit(0)

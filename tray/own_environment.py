@@ -1,7 +1,7 @@
 """What the one-shot engine takes for itself from the environment of the agent that started it: places and language.
 
-All else is for hooks alone. Left where it stands, it would tell our own libraries whom to trust and what to load
-(SSL_CERT_FILE, OPENSSL_CONF), and an agent could put its word in before a hook is asked.
+All else is for hooks only. Left in place, it would tell our own libraries whom to trust and what to load
+(SSL_CERT_FILE, OPENSSL_CONF), and an agent could interfere before a hook runs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ XDG_STATE_HOME
 
 
 def strip_environment(environment: MutableMapping[str, str]) -> dict[str, str]:
-    """All of it, for the hooks; what stays where it was is ours."""
-    whole, ours = dict(environment), frozenset(OWN_VARIABLES.split())
-    for name in whole:
-        if name.upper() not in ours and not name.startswith("LC_"):
+    """Returns all variables, for the hooks; only our own stay in `environment`."""
+    variables, own = dict(environment), frozenset(OWN_VARIABLES.split())
+    for name in variables:
+        if name.upper() not in own and not name.startswith("LC_"):
             del environment[name]
-    return whole
+    return variables

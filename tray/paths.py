@@ -27,7 +27,7 @@ class Paths:
 
     @property
     def socket(self) -> Path:
-        return self.state / "door.sock"
+        return self.state / "tray.sock"
 
     @property
     def database(self) -> Path:

@@ -30,9 +30,7 @@ STDIN_LIMIT = 10.0  # seconds without a byte or the end of stdin: the end will n
 DAY = 86400.0  # seconds; longer than anybody waits
 CHUNK = 256 * 1024
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray and `once` drop every byte
-OWN_DEADLINE_ACK = (
-    b"A\xff\xff\xff\xff"  # the acknowledgement that `hooktray once` does not send: it keeps its own deadline
-)
+OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # stands in for `hooktray once`, which sends none: it keeps its own deadline
 
 Answer = tuple[int, bytes, bytes]  # exit code, stdout, stderr
 Connection = _socket.socket | None  # to the tray; None = by the descriptors, to `hooktray once`
@@ -45,11 +43,10 @@ def main(argv: list[str]) -> int:
         _open_standard_streams()
         _read_all(0, payload)
         place, words = _arguments(argv)
-        name, answer = os.urandom(16).hex(), None
+        event_id, answer = os.urandom(16).hex(), None
         if _is_ours(place):
-            answer = _ask_tray(place, words, name, payload, started) or _ask_one_shot(
-                place, words, name, payload, started
-            )
+            request = (place, words, event_id, payload, started)
+            answer = _ask_tray(*request) or _ask_one_shot(*request)
         if answer is None:
             return _neutral(argv, payload)
         code, stdout, stderr = answer
@@ -62,7 +59,7 @@ def main(argv: list[str]) -> int:
 
 
 def folder(option: str = "", named: str = "") -> str:
-    """The folder of the door, by the same rules as tray/paths.py."""
+    """The folder of the tray's socket, by the same rules as tray/paths.py."""
     home = named or os.environ.get("HOOKTRAY_HOME", "")
     if home:
         root = os.path.join(os.getcwd(), os.path.expanduser(home))
@@ -76,7 +73,7 @@ def folder(option: str = "", named: str = "") -> str:
 
 
 def _arguments(argv: list[str]) -> tuple[str, list[str]]:
-    """The folder of the door, and the words AGENT [EVENT]; an exception for anything else."""
+    """The folder of the tray's socket, and the words AGENT [EVENT]; an exception for anything else."""
     option, is_joined, named = argv[0].partition("=")
     if option in ("--home", "--state"):
         named, words = (named, argv[1:]) if is_joined else (argv[1], argv[2:])
@@ -108,7 +105,7 @@ def _neutral(argv: list[str], payload: bytearray) -> int:
     return 0
 
 
-def _ask_tray(place: str, words: list[str], name: str, payload: bytearray, started: float) -> Answer | None:
+def _ask_tray(place: str, words: list[str], event_id: str, payload: bytearray, started: float) -> Answer | None:
     """The tray's answer; None when there is no tray, when it hangs, or when it ends before it has answered."""
     connection, token = _connect_unix(place), ""
     if connection is None:
@@ -116,7 +113,7 @@ def _ask_tray(place: str, words: list[str], name: str, payload: bytearray, start
     if connection is None:
         return None
     try:
-        frame, opened = memoryview(_frame(words, name, token, payload)), connection.fileno()
+        frame, opened = memoryview(_frame(words, event_id, token, payload)), connection.fileno()
         return _exchange(frame, connection, opened, opened, b"", started)
     except OSError:
         return None
@@ -124,8 +121,8 @@ def _ask_tray(place: str, words: list[str], name: str, payload: bytearray, start
         connection.close()
 
 
-def _frame(words: list[str], name: str, token: str, payload: bytearray) -> bytes:
-    fields = [f"agent={words[0]}", f"event={words[1] if len(words) > 1 else ''}", f"id={name}"]
+def _frame(words: list[str], event_id: str, token: str, payload: bytearray) -> bytes:
+    fields = [f"agent={words[0]}", f"event={words[1] if len(words) > 1 else ''}", f"id={event_id}"]
     fields += [f"parent={os.getppid()}", *([f"token={token}"] if token else [])]
     if sys.platform == "win32":
         variables = [f"{key}={value}".encode("utf-8", "surrogatepass") for key, value in os.environ.items()]
@@ -141,11 +138,11 @@ def _frame(words: list[str], name: str, token: str, payload: bytearray) -> bytes
 
 
 def _connect_unix(place: str) -> Connection:
-    path = os.path.join(place, "door.sock")
+    path = os.path.join(place, "tray.sock")
     if sys.platform == "win32" or not _is_ours(path):
         return None
     if sys.platform == "linux" and len(os.fsencode(path)) > 107:  # the kernel's limit
-        path = f"/proc/self/fd/{os.open(place, os.O_PATH)}/door.sock"
+        path = f"/proc/self/fd/{os.open(place, os.O_PATH)}/tray.sock"
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.setblocking(False)
     until = time.monotonic() + ACK_LIMIT
@@ -153,7 +150,7 @@ def _connect_unix(place: str) -> Connection:
         try:
             connection.connect(path)
             return connection
-        except BlockingIOError:  # the queue before the door is full
+        except BlockingIOError:  # the listen queue is full
             if time.monotonic() < until:
                 time.sleep(0.005)
                 continue
@@ -164,8 +161,8 @@ def _connect_unix(place: str) -> Connection:
 
 
 def _connect_loopback(place: str) -> tuple[Connection, str]:
-    """Where there are no Unix sockets the tray leaves its port and a token beside the place of the socket."""
-    text = _read_file(os.path.join(place, "door.addr")).decode("ascii", "replace").split()
+    """Where there are no Unix sockets the tray leaves its port and a token in the socket's folder."""
+    text = _read_file(os.path.join(place, "tray.addr")).decode("ascii", "replace").split()
     if len(text) != 2 or not text[0].isdigit():
         return None, ""
     connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
@@ -181,7 +178,7 @@ def _connect_loopback(place: str) -> tuple[Connection, str]:
 
 
 def _exchange(
-    unsent: memoryview, line: Connection, reader: int, writer: int, head: bytes, started: float
+    unsent: memoryview, connection: Connection, reader: int, writer: int, head: bytes, started: float
 ) -> Answer | None:
     """Send the frame and read at the same time: an answer may come early, and is valid even if sending fails."""
     received, acknowledged, until = bytearray(head), False, time.monotonic() + ACK_LIMIT
@@ -196,11 +193,11 @@ def _exchange(
         if not readable and (left <= 0 or not writable):
             return None
         if writable:
-            unsent = _send(line, writer, unsent)
+            unsent = _send(connection, writer, unsent)
             if not acknowledged:
                 until = time.monotonic() + ACK_LIMIT
         if readable:
-            part = line.recv(CHUNK) if line else os.read(reader, CHUNK)
+            part = connection.recv(CHUNK) if connection else os.read(reader, CHUNK)
             if not part:
                 return None
             received += part
@@ -216,16 +213,16 @@ def _answer(received: bytearray) -> Answer | None:
     return (received[6], bytes(received[15:border]), bytes(received[border:end])) if len(received) >= end else None
 
 
-def _send(line: Connection, writer: int, unsent: memoryview) -> memoryview:
+def _send(connection: Connection, writer: int, unsent: memoryview) -> memoryview:
     try:
-        return unsent[line.send(unsent[:CHUNK]) if line else os.write(writer, unsent[:CHUNK]) :]
+        return unsent[connection.send(unsent[:CHUNK]) if connection else os.write(writer, unsent[:CHUNK]) :]
     except BlockingIOError:
         return unsent
     except OSError:
         return unsent[:0]  # the other end is closed; its answer may still be there
 
 
-def _ask_one_shot(place: str, words: list[str], name: str, body: bytearray, started: float) -> Answer | None:
+def _ask_one_shot(place: str, words: list[str], event_id: str, body: bytearray, started: float) -> Answer | None:
     """With `without_tray=once` in relay.conf the one-shot engine decides; its answer must be whole to count."""
     lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
     conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
@@ -234,7 +231,7 @@ def _ask_one_shot(place: str, words: list[str], name: str, body: bytearray, star
     import subprocess  # costs more than the whole rest, and is hardly ever needed
 
     spent = f"{(time.monotonic() - started) * 1000:.0f}"
-    argv = [*conf["once"].split("\x1f"), "--id", name, "--spent", spent, "--framed", *words]
+    argv = [*conf["once"].split("\x1f"), "--id", event_id, "--spent", spent, "--framed", *words]
     if sys.platform == "win32":  # nobody can wait for a pipe there
         done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return _answer(bytearray(OWN_DEADLINE_ACK + done.stdout))

@@ -28,9 +28,9 @@ def problem(native: Path = NATIVE_RELAY) -> str:
         return f"{native}: not built; it takes a C compiler when Hooktray is installed, or a wheel for this platform"
     try:
         # Without an address it gives the neutral answer: silence and exit 0.
-        shown = subprocess.run([str(native)], input=b"", capture_output=True, timeout=TIMEOUT, check=False)
+        done = subprocess.run([str(native)], input=b"", capture_output=True, timeout=TIMEOUT, check=False)
     except (OSError, subprocess.SubprocessError) as error:
         return f"{native}: does not run here: {error}"
-    if (shown.returncode, shown.stdout, shown.stderr) != (0, b"", b""):
-        return f"{native}: is no relay of ours; it ended with code {shown.returncode}"
+    if (done.returncode, done.stdout, done.stderr) != (0, b"", b""):
+        return f"{native}: is no relay of ours; it ended with code {done.returncode}"
     return ""

@@ -24,7 +24,7 @@ import http.client, json, sys
 authority, _, word = sys.argv[1].removeprefix("http://").partition("/enter#")
 line = http.client.HTTPConnection(authority, timeout=20)
 headers = {"Origin": "http://" + authority, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
-line.request("POST", "/enter", json.dumps({"pass": word}), headers)
+line.request("POST", "/enter", json.dumps({"token": word}), headers)
 print(line.getresponse().status)
 """
 

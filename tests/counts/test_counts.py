@@ -72,7 +72,7 @@ def test_a_call_counts_once_and_only_if_a_thread_of_the_tray_makes_it(tmp_path: 
 
 
 LOOKS = """\
-10 1.000000 connect(3, {sa_family=AF_UNIX, sun_path="/home/door.sock"}, 110) = 0
+10 1.000000 connect(3, {sa_family=AF_UNIX, sun_path="/home/tray.sock"}, 110) = 0
 10 1.100000 recvfrom(3, 0x7ff, 1, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)
 10 1.200000 writev(3, [{iov_base="HKT1E", iov_len=5}], 1) = 5
 10 1.300000 recvfrom(3, 0x7ff, 1, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)

@@ -1,4 +1,4 @@
-"""A real door for the tests of this room: a service that records, and callers that speak the wire."""
+"""A real server for the tests of this package: a service that records, and callers that speak the wire format."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ After = Callable[[Callable[[], object]], object]
 
 
 class Recorder:
-    """A service that writes down its knocks; the event's name says how it answers."""
+    """A service that records its requests; the event's name says how it answers."""
 
     def __init__(self) -> None:
-        self.knocks: list[RelayRequest] = []
+        self.requests: list[RelayRequest] = []
         self.threads: list[str] = []
         self.peers: list[PeerCredentials] = []
-        self.parks: list[tuple[PendingAnswer, bool]] = []  # what `park` waits on, and whether that comes out of work
+        self.pending: list[
+            tuple[PendingAnswer, bool]
+        ] = []  # for `pending`: the answer, and whether it comes out of work
         self.gone = threading.Event()
         self.release = threading.Event()
         self.started = threading.Semaphore(0)
@@ -42,17 +44,17 @@ class Recorder:
     def handle(
         self, request: RelayRequest, defer: After, on_slow: object
     ) -> Answer | PendingAnswer | Callable[[DisconnectSignal], Answer | PendingAnswer]:
-        self.knocks.append(request)
+        self.requests.append(request)
         self.threads.append(threading.current_thread().name)
         if request.event == "fails":
             raise RuntimeError("the service is broken")
-        if request.event == "park":
-            parked, worked = self.parks.pop(0)
-            return (lambda _: parked) if worked else parked
+        if request.event == "pending":
+            question, worked = self.pending.pop(0)
+            return (lambda _: question) if worked else question
         if request.event == "code":
             return Answer(code=-9)
-        if request.event == "afterwards":
-            defer(self._afterwards)
+        if request.event == "deferred":
+            defer(self._deferred)
         if request.event == "large":
             return Answer(stdout=b"x" * 3_000_000)
         if request.event == "deny":
@@ -61,7 +63,7 @@ class Recorder:
             return lambda gone: self._work(request, gone)
         return Answer(stdout=b"inline", stderr=b"err", code=2)
 
-    def _afterwards(self) -> None:
+    def _deferred(self) -> None:
         self.release.wait(LONG)
         self.gone.set()
 
@@ -94,12 +96,12 @@ class Recorder:
         return {"echo": request}
 
 
-class Porch:
+class ServerBench:
     """A listener in a folder of its own, and callers that come to it."""
 
     def __init__(self, folder: Path, *, loopback: bool = False) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.path = folder / "door.sock"
+        self.path = folder / "tray.sock"
         self.service = Recorder()
         self.listener = IpcServer(self.path, self.service, loopback=loopback)
 
@@ -110,11 +112,11 @@ class Porch:
         return connection
 
     def either(self, event: str) -> socket.socket:
-        """A whole knock at whichever door is open here."""
-        file = self.path.with_name("door.addr")
-        return by_port(self, frame(event, token=file.read_text().split()[1])) if file.exists() else self.knock(event)
+        """Send a whole event to whichever socket is open."""
+        file = self.path.with_name("tray.addr")
+        return by_port(self, frame(event, token=file.read_text().split()[1])) if file.exists() else self.send(event)
 
-    def knock(self, event: str = "", body: bytes = b"payload") -> socket.socket:
+    def send(self, event: str = "", body: bytes = b"payload") -> socket.socket:
         connection = self.connect()
         connection.sendall(frame(event, body))
         return connection
@@ -158,9 +160,9 @@ def until(condition: Callable[[], bool]) -> bool:
     return True
 
 
-def inside(rooms: str) -> int:
+def inside(pool: str) -> int:
     """How many threads of that name there are."""
-    return [thread.name for thread in threading.enumerate()].count(rooms)
+    return [thread.name for thread in threading.enumerate()].count(pool)
 
 
 def is_open(connection: socket.socket) -> bool:
@@ -168,20 +170,20 @@ def is_open(connection: socket.socket) -> bool:
 
 
 @contextlib.contextmanager
-def opened(folder: Path, *, loopback: bool = False) -> Iterator[Porch]:
-    """An open door that leaves no thread and no file behind."""
-    made = Porch(folder / "state", loopback=loopback)
+def opened(folder: Path, *, loopback: bool = False) -> Iterator[ServerBench]:
+    """An open server that leaves no thread and no file behind."""
+    made = ServerBench(folder / "state", loopback=loopback)
     before = set(threading.enumerate())
     made.listener.start()
     yield made
     made.service.release.set()
     made.listener.close()
-    assert until(lambda: set(threading.enumerate()) <= before)  # who has left may still be on the way out
+    assert until(lambda: set(threading.enumerate()) <= before)  # who has left may still be on the origin out
     assert list(made.path.parent.iterdir()) == []
 
 
-def by_port(porch: Porch, data: bytes) -> socket.socket:
-    port = int(porch.path.with_name("door.addr").read_text().split()[0])
+def by_port(bench: ServerBench, data: bytes) -> socket.socket:
+    port = int(bench.path.with_name("tray.addr").read_text().split()[0])
     connection = socket.create_connection(("127.0.0.1", port), LONG)
     connection.sendall(data)
     return connection

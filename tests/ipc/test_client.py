@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ipc.server_bench import (
-    Porch,
+    ServerBench,
     opened,
 )
 
@@ -20,31 +20,31 @@ from tray.ipc.server import PeerCredentials
 
 
 @pytest.fixture
-def porch(tmp_path: Path) -> Iterator[Porch]:
+def bench(tmp_path: Path) -> Iterator[ServerBench]:
     with opened(tmp_path) as made:
         yield made
 
 
-def test_a_request_is_answered_and_the_service_learns_who_asks(porch: Porch) -> None:
-    assert send_request(porch.path, {"op": "status", "deep": [1, "é"]}) == {
+def test_a_request_is_answered_and_the_service_learns_who_asks(bench: ServerBench) -> None:
+    assert send_request(bench.path, {"op": "status", "deep": [1, "é"]}) == {
         "echo": {"op": "status", "deep": [1, "é"]}
     }
-    assert porch.service.peers == [PeerCredentials(os.getpid(), os.getuid())]
+    assert bench.service.peers == [PeerCredentials(os.getpid(), os.getuid())]
 
 
-def test_a_refusal_travels_back_with_its_hint(porch: Porch) -> None:
+def test_a_refusal_travels_back_with_its_hint(bench: ServerBench) -> None:
     with pytest.raises(IpcError, match="no such hook\n  look at `hooktray list`"):
-        send_request(porch.path, {"op": "refuse"})
+        send_request(bench.path, {"op": "refuse"})
 
 
-def test_a_broken_service_is_said_without_its_traceback(porch: Porch) -> None:
+def test_a_broken_service_is_said_without_its_traceback(bench: ServerBench) -> None:
     with pytest.raises(IpcError, match="the tray failed at this request"):
-        send_request(porch.path, {"op": "break"})
+        send_request(bench.path, {"op": "break"})
 
 
 @pytest.mark.parametrize("left", ["nothing", "folder", "socket"])
 def test_without_a_tray_the_cli_says_how_to_start_it(tmp_path: Path, left: str) -> None:
-    path = tmp_path / "state" / "door.sock"
+    path = tmp_path / "state" / "tray.sock"
     if left != "nothing":
         path.parent.mkdir(mode=0o700)
     if left == "socket":
@@ -56,12 +56,12 @@ def test_without_a_tray_the_cli_says_how_to_start_it(tmp_path: Path, left: str) 
 
 
 def test_a_tray_that_breaks_off_is_said(tmp_path: Path) -> None:
-    porch = Porch(tmp_path / "state")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.bind(str(porch.path))
-        door.listen()
-        quitter = threading.Thread(target=lambda: door.accept()[0].close())
+    bench = ServerBench(tmp_path / "state")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(bench.path))
+        server.listen()
+        quitter = threading.Thread(target=lambda: server.accept()[0].close())
         quitter.start()
         with pytest.raises(IpcError, match="the tray broke off"):
-            send_request(porch.path, {"op": "status"})
+            send_request(bench.path, {"op": "status"})
         quitter.join()

@@ -1,4 +1,4 @@
-"""One connection at the door: its frame in whatever pieces and at whatever pace."""
+"""One connection of a client: its frame in whatever pieces and at whatever pace."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_was_read_before_the_time_was_over_is_kept(pair: tuple[ClientConnec
     relay.sendall(LARGE_HEAD)
 
     assert not caller.read(0.0)  # the acceptor's time, over between its first piece and the next
-    assert caller.read(PATIENT, extend=True)  # in a room
+    assert caller.read(PATIENT, extend=True)  # in a pool
     assert len(caller.relay_request().environment) == 60
 
 

@@ -1,4 +1,4 @@
-"""Callers that take their time, or never say a word, do not keep the door from the others."""
+"""Callers that take their time, or never say a word, do not block the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import Porch, answer, exactly, frame, inside, is_open, is_sent_away, opened, until
+from ipc.server_bench import ServerBench, answer, exactly, frame, inside, is_open, is_sent_away, opened, until
 from relays import Agent, said
 
 from tray.errors import IpcError
@@ -27,14 +27,14 @@ def agent(tmp_path: Path) -> Agent:
 
 
 @pytest.fixture
-def porch(agent: Agent) -> Iterator[Porch]:
+def bench(agent: Agent) -> Iterator[ServerBench]:
     with opened(agent.home) as made:
         yield made
 
 
 @contextlib.contextmanager
-def crowd(porch: Porch, size: int) -> Iterator[list[socket.socket]]:
-    """So many callers that send nothing, after the door has looked at each."""
+def crowd(bench: ServerBench, size: int) -> Iterator[list[socket.socket]]:
+    """So many callers that send nothing, after the server has looked at each."""
     with contextlib.ExitStack() as silent:
         callers: list[socket.socket] = []
 
@@ -42,16 +42,16 @@ def crowd(porch: Porch, size: int) -> Iterator[list[socket.socket]]:
             return sum(map(is_open, callers)) <= UNIDENTIFIED_THREADS
 
         for _ in range(0, size, BATCH):
-            callers += [silent.enter_context(porch.connect()) for _ in range(BATCH)]
+            callers += [silent.enter_context(bench.connect()) for _ in range(BATCH)]
             assert until(settled)
         yield callers
 
 
-def begun(porch: Porch, event: str, body: bytes) -> socket.socket:
+def begun(bench: ServerBench, event: str, body: bytes) -> socket.socket:
     """A caller that has shown its head and now takes its time."""
     head = frame(event, body)[: -len(body)]
     for _ in range(TRIES):
-        connection = porch.connect()
+        connection = bench.connect()
         try:
             connection.sendall(head)
             exactly(connection, frames.ACK_SIZE)
@@ -66,44 +66,44 @@ def reply(connection: socket.socket) -> bytes:
     return frames.decode_answer(start + exactly(connection, frames.answer_size(start) - frames.REPLY_SIZE)).stdout
 
 
-def is_heard(porch: Porch) -> bool:
+def is_heard(bench: ServerBench) -> bool:
     try:
-        return send_request(porch.path, {"op": "off"}) == {"echo": {"op": "off"}}
+        return send_request(bench.path, {"op": "off"}) == {"echo": {"op": "off"}}
     except IpcError:
         return False
 
 
-def test_six_hundred_silent_callers_keep_no_guard_from_its_deny(agent: Agent, porch: Porch) -> None:
-    with crowd(porch, 600):
+def test_six_hundred_silent_callers_keep_no_guard_from_its_deny(agent: Agent, bench: ServerBench) -> None:
+    with crowd(bench, 600):
         assert any(said(agent.relay("claude-code", "deny")) == (b"", b"no", 2) for _ in range(TRIES))
-        assert any(is_heard(porch) for _ in range(TRIES))
-        assert inside("door silent") > 0
-        assert [knock.event for knock in porch.service.knocks] == ["deny"]
+        assert any(is_heard(bench) for _ in range(TRIES))
+        assert inside("ipc unidentified") > 0
+        assert [request.event for request in bench.service.requests] == ["deny"]
 
 
-def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_and_its_relay_goes_to_once(porch: Porch) -> None:
-    with crowd(porch, BATCH) as callers:
+def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_and_its_relay_goes_to_once(bench: ServerBench) -> None:
+    with crowd(bench, BATCH) as callers:
         assert sum(map(is_open, callers)) == UNIDENTIFIED_THREADS
-        with porch.connect() as newcomer:
+        with bench.connect() as newcomer:
             assert is_sent_away(newcomer)
 
 
-def test_a_silent_room_is_free_again_when_its_caller_leaves(porch: Porch) -> None:
-    with crowd(porch, BATCH):
-        assert inside("door silent") == UNIDENTIFIED_THREADS
-    assert until(lambda: inside("door silent") == 0)
+def test_a_silent_room_is_free_again_when_its_caller_leaves(bench: ServerBench) -> None:
+    with crowd(bench, BATCH):
+        assert inside("ipc unidentified") == UNIDENTIFIED_THREADS
+    assert until(lambda: inside("ipc unidentified") == 0)
 
-    with porch.connect() as late:
-        assert until(lambda: inside("door silent") == 1)
+    with bench.connect() as late:
+        assert until(lambda: inside("ipc unidentified") == 1)
         late.sendall(frame("deny"))
         assert answer(late).stderr == b"no"
 
 
-def test_slow_but_honest_callers_get_through_beside_a_silent_crowd(porch: Porch) -> None:
-    porch.service.release.set()
-    with crowd(porch, 100):
-        slow = [begun(porch, event, b"x" * LARGE) for event in ("e", "work", "e", "work")]
-        assert until(lambda: inside("door slow") == len(slow))
+def test_slow_but_honest_callers_get_through_beside_a_silent_crowd(bench: ServerBench) -> None:
+    bench.service.release.set()
+    with crowd(bench, 100):
+        slow = [begun(bench, event, b"x" * LARGE) for event in ("e", "work", "e", "work")]
+        assert until(lambda: inside("ipc slow") == len(slow))
         for _ in range(0, LARGE, 8192):
             for connection in slow:
                 connection.sendall(b"x" * 8192)
@@ -111,26 +111,26 @@ def test_slow_but_honest_callers_get_through_beside_a_silent_crowd(porch: Porch)
         assert [reply(connection) for connection in slow] == [b"inline", b"worked", b"inline", b"worked"]
         for connection in slow:
             connection.close()
-    assert [len(knock.body) for knock in porch.service.knocks] == [LARGE] * 4
+    assert [len(request.body) for request in bench.service.requests] == [LARGE] * 4
 
 
-def test_heads_without_their_bodies_take_no_event_room_either(agent: Agent, porch: Porch) -> None:
+def test_heads_without_their_bodies_take_no_event_room_either(agent: Agent, bench: ServerBench) -> None:
     with contextlib.ExitStack() as stalled:
         for _ in range(SLOW_THREADS):
-            stalled.enter_context(begun(porch, "e", b"body"))
-        assert until(lambda: inside("door slow") == SLOW_THREADS)
-        with begun(porch, "e", b"body") as newcomer:
+            stalled.enter_context(begun(bench, "e", b"body"))
+        assert until(lambda: inside("ipc slow") == SLOW_THREADS)
+        with begun(bench, "e", b"body") as newcomer:
             assert is_sent_away(newcomer)
 
         assert said(agent.relay("claude-code", "deny")) == (b"", b"no", 2)
-        assert send_request(porch.path, {"op": "off"}) == {"echo": {"op": "off"}}
+        assert send_request(bench.path, {"op": "off"}) == {"echo": {"op": "off"}}
 
 
 def test_closing_the_door_sees_off_whoever_waits(tmp_path: Path) -> None:
-    with opened(tmp_path / "other") as porch, porch.connect() as silent, begun(porch, "e", b"body") as slow:
-        assert until(lambda: inside("door silent") == inside("door slow") == 1)
-        porch.listener.close()
+    with opened(tmp_path / "other") as bench, bench.connect() as silent, begun(bench, "e", b"body") as slow:
+        assert until(lambda: inside("ipc unidentified") == inside("ipc slow") == 1)
+        bench.listener.close()
 
-        assert inside("door silent") == inside("door slow") == 0
+        assert inside("ipc unidentified") == inside("ipc slow") == 0
         assert is_sent_away(silent)
         assert is_sent_away(slow)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import LONG, Porch, answer, exactly, inside, is_sent_away, opened, until
+from ipc.server_bench import LONG, ServerBench, answer, exactly, inside, is_sent_away, opened, until
 
 from tray.ipc import frames
 from tray.ipc.pending import AnswerJob
@@ -18,7 +18,7 @@ from tray.model.decision import Answer
 MANY = 200
 
 
-class Parked:
+class OpenQuestion:
     """As the engine makes it, but answered by the test."""
 
     def __init__(self, timeout: float = LONG, full: bool = False) -> None:
@@ -56,53 +56,53 @@ class Parked:
 
 
 @pytest.fixture(params=["inline", "after work"])
-def way(request: pytest.FixtureRequest) -> str:
+def origin(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def park(porch: Porch, parked: Parked, way: str = "inline") -> None:
-    porch.service.parks.append((parked, way == "after work"))
+def add_pending(bench: ServerBench, question: OpenQuestion, origin: str = "inline") -> None:
+    bench.service.pending.append((question, origin == "after work"))
 
 
-def waits(parked: Parked) -> bool:
-    return until(lambda: parked.resume is not None)
+def waits(question: OpenQuestion) -> bool:
+    return until(lambda: question.resume is not None)
 
 
 def test_the_answer_leaves_when_the_user_has_spoken_and_until_then_nobody_holds_a_thread(
-    tmp_path: Path, way: str
+    tmp_path: Path, origin: str
 ) -> None:
-    with opened(tmp_path) as porch:
-        parked = Parked()
-        park(porch, parked, way)
-        caller = porch.knock("park")
-        assert waits(parked)
-        assert until(lambda: inside("door event") == 0)
-        assert inside("door parking") == 1
+    with opened(tmp_path) as bench:
+        question = OpenQuestion()
+        add_pending(bench, question, origin)
+        caller = bench.send("pending")
+        assert waits(question)
+        assert until(lambda: inside("ipc event") == 0)
+        assert inside("ipc pending") == 1
 
-        parked.end("allowed")
+        question.end("allowed")
 
         assert heard(caller) == b"allowed"
-        assert until(lambda: inside("door parking") == 0)
+        assert until(lambda: inside("ipc pending") == 0)
 
 
 def test_one_that_waits_alone_and_hangs_up_is_gone(tmp_path: Path) -> None:
-    with opened(tmp_path) as porch:
-        parked = Parked()
-        park(porch, parked)
-        caller = porch.knock("park")
-        assert waits(parked)
+    with opened(tmp_path) as bench:
+        question = OpenQuestion()
+        add_pending(bench, question)
+        caller = bench.send("pending")
+        assert waits(question)
 
         caller.close()
 
-        assert until(lambda: parked.said == ["gone"])
+        assert until(lambda: question.said == ["gone"])
 
 
 def test_who_hangs_up_is_gone_and_the_others_wait_on(tmp_path: Path) -> None:
-    with opened(tmp_path) as porch:
-        leaving, staying = Parked(), Parked()
+    with opened(tmp_path) as bench:
+        leaving, staying = OpenQuestion(), OpenQuestion()
         for one in (leaving, staying):
-            park(porch, one)
-        first, second = porch.knock("park"), porch.knock("park")
+            add_pending(bench, one)
+        first, second = bench.send("pending"), bench.send("pending")
         assert waits(leaving)
         assert waits(staying)
 
@@ -114,28 +114,28 @@ def test_who_hangs_up_is_gone_and_the_others_wait_on(tmp_path: Path) -> None:
 
 
 def test_whose_time_is_over_is_late(tmp_path: Path) -> None:
-    with opened(tmp_path) as porch:
-        park(porch, Parked(timeout=0.05))
+    with opened(tmp_path) as bench:
+        add_pending(bench, OpenQuestion(timeout=0.05))
 
-        assert heard(porch.knock("park")) == b"late"
+        assert heard(bench.send("pending")) == b"late"
 
 
 def test_who_cannot_be_asked_is_answered_at_once(tmp_path: Path) -> None:
-    with opened(tmp_path) as porch:
-        park(porch, Parked(full=True))
+    with opened(tmp_path) as bench:
+        add_pending(bench, OpenQuestion(full=True))
 
-        assert heard(porch.knock("park")) == b"unasked"
+        assert heard(bench.send("pending")) == b"unasked"
 
 
 def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_path: Path) -> None:
-    with opened(tmp_path) as porch:
-        crowd = [Parked() for _ in range(5)]
+    with opened(tmp_path) as bench:
+        crowd = [OpenQuestion() for _ in range(5)]
         for one in crowd:
-            park(porch, one)
-        callers = [porch.knock("park") for _ in crowd]
+            add_pending(bench, one)
+        callers = [bench.send("pending") for _ in crowd]
         assert all(map(waits, crowd))
 
-        porch.listener.close()
+        bench.listener.close()
 
         for caller in callers:
             with caller:
@@ -144,17 +144,17 @@ def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_pat
 
 
 def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: Path) -> None:
-    with opened(tmp_path) as porch:
-        before, _ = pace(porch)
-        crowd = [Parked() for _ in range(MANY)]
+    with opened(tmp_path) as bench:
+        before, _ = pace(bench)
+        crowd = [OpenQuestion() for _ in range(MANY)]
         for one in crowd:
-            park(porch, one)
-        callers = [porch.knock("park") for _ in crowd]
+            add_pending(bench, one)
+        callers = [bench.send("pending") for _ in crowd]
         assert all(map(waits, crowd))
 
-        during, quickest = pace(porch)
+        during, quickest = pace(bench)
 
-        assert inside("door parking") == 1
+        assert inside("ipc pending") == 1
         print(f"\nan event with {MANY} questions open: {during / before:.2f} times as long as before")
         assert during < 5 * before  # work for each question would be far more
         assert quickest < 0.05  # a wait would be in each of them, a busy machine is not
@@ -169,7 +169,7 @@ def heard(caller: socket.socket) -> bytes:
         return answer(caller).stdout
 
 
-def pace(porch: Porch) -> tuple[float, float]:
+def pace(bench: ServerBench) -> tuple[float, float]:
     """Seconds of the processor that 20 events take which nobody is asked about, and those of the quickest answer.
 
     Of ten times 20, those that took the least: what else the machine does is not of these events.
@@ -178,8 +178,8 @@ def pace(porch: Porch) -> tuple[float, float]:
     for _ in range(10):
         started = time.process_time()
         for _ in range(20):
-            knocked = time.monotonic()
-            assert heard(porch.knock()) == b"inline"
-            taken.append(time.monotonic() - knocked)
+            sent_at = time.monotonic()
+            assert heard(bench.send()) == b"inline"
+            taken.append(time.monotonic() - sent_at)
         rounds.append(time.process_time() - started)
     return min(rounds), min(taken)

@@ -24,8 +24,8 @@ class Nobody:
         raise AssertionError("a prompt has no terminal")
 
 
-def written(standing: HookState) -> Path:
-    return Path(f"/reviews/{standing.hook.name}.txt")
+def written(state: HookState) -> Path:
+    return Path(f"/reviews/{state.hook.name}.txt")
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from ipc.server_bench import (
     LONG,
-    Porch,
     Recorder,
+    ServerBench,
     answer,
     by_port,
     frame,
@@ -28,32 +28,32 @@ from tray.ipc.server import IpcServer
 
 
 @pytest.fixture
-def porch(tmp_path: Path) -> Iterator[Porch]:
+def bench(tmp_path: Path) -> Iterator[ServerBench]:
     with opened(tmp_path) as made:
         yield made
 
 
-def test_the_socket_is_the_owners_alone(porch: Porch) -> None:
-    assert stat.S_IMODE(porch.path.lstat().st_mode) == 0o600
+def test_the_socket_is_the_owners_alone(bench: ServerBench) -> None:
+    assert stat.S_IMODE(bench.path.lstat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o770, 0o701, 0o500])
 def test_a_folder_with_another_mode_is_refused_with_its_cure(tmp_path: Path, mode: int) -> None:
-    porch = Porch(tmp_path / "state")
-    porch.path.parent.chmod(mode)
+    bench = ServerBench(tmp_path / "state")
+    bench.path.parent.chmod(mode)
 
     with pytest.raises(IpcError, match=f"state: has mode {mode:04o}, not 0700\n.*chmod 700"):
-        porch.listener.start()
+        bench.listener.start()
 
 
 def test_a_folder_that_inherited_the_setgid_bit_is_still_closed(tmp_path: Path) -> None:
-    porch = Porch(tmp_path / "state")
-    porch.path.parent.chmod(0o2700)
-    porch.listener.start()
+    bench = ServerBench(tmp_path / "state")
+    bench.path.parent.chmod(0o2700)
+    bench.listener.start()
 
-    with porch.knock("e") as connection:
+    with bench.send("e") as connection:
         assert answer(connection).stdout == b"inline"
-    porch.listener.close()
+    bench.listener.close()
 
 
 def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
@@ -61,66 +61,66 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
 
     with pytest.raises(IpcError, match="link: is not a real folder"):
-        IpcServer(tmp_path / "link" / "door.sock", Recorder()).start()
+        IpcServer(tmp_path / "link" / "tray.sock", Recorder()).start()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(IpcError, match="nowhere: there is no such folder"):
-        IpcServer(tmp_path / "nowhere" / "door.sock", Recorder()).start()
+        IpcServer(tmp_path / "nowhere" / "tray.sock", Recorder()).start()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to give a folder away")
 def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
-    porch = Porch(tmp_path / "state")
-    os.chown(porch.path.parent, 65534, 65534)
+    bench = ServerBench(tmp_path / "state")
+    os.chown(bench.path.parent, 65534, 65534)
 
     with pytest.raises(IpcError, match="state: belongs to user 65534"):
-        porch.listener.start()
+        bench.listener.start()
 
 
 def test_the_socket_of_a_tray_that_was_killed_is_replaced(tmp_path: Path) -> None:
-    porch = Porch(tmp_path / "state")
+    bench = ServerBench(tmp_path / "state")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
-        stale.bind(str(porch.path))
-    porch.listener.start()
+        stale.bind(str(bench.path))
+    bench.listener.start()
 
-    with porch.knock("e") as connection:
+    with bench.send("e") as connection:
         assert answer(connection).stdout == b"inline"
-    porch.listener.close()
+    bench.listener.close()
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
 def test_what_is_no_socket_is_not_removed(tmp_path: Path, kind: str) -> None:
-    porch = Porch(tmp_path / "state")
+    bench = ServerBench(tmp_path / "state")
     if kind == "file":
-        porch.path.write_text("mine")
+        bench.path.write_text("mine")
     else:
-        porch.path.symlink_to(tmp_path / "elsewhere")
+        bench.path.symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(IpcError, match="something that is no socket is in the way"):
-        porch.listener.start()
-    assert porch.path.is_symlink() or porch.path.read_text() == "mine"
+        bench.listener.start()
+    assert bench.path.is_symlink() or bench.path.read_text() == "mine"
 
 
 def test_closing_leaves_the_socket_of_the_next_tray(tmp_path: Path) -> None:
-    first, second = Porch(tmp_path / "state"), Porch(tmp_path / "state")
+    first, second = ServerBench(tmp_path / "state"), ServerBench(tmp_path / "state")
     first.listener.start()
     second.listener.start()
     first.listener.close()
 
-    with second.knock("e") as connection:
+    with second.send("e") as connection:
         assert answer(connection).stdout == b"inline"
     second.listener.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_path_too_long_for_a_socket_works(tmp_path: Path) -> None:
-    porch = Porch(tmp_path / ("deep" * 30) / ("er" * 50))
-    porch.listener.start()
+    bench = ServerBench(tmp_path / ("deep" * 30) / ("er" * 50))
+    bench.listener.start()
 
-    assert send_request(porch.path, {"op": "ping"}) == {"echo": {"op": "ping"}}
-    porch.listener.close()
-    assert not porch.path.exists()
+    assert send_request(bench.path, {"op": "ping"}) == {"echo": {"op": "ping"}}
+    bench.listener.close()
+    assert not bench.path.exists()
 
 
 STRANGER = """
@@ -129,7 +129,7 @@ os.chdir(sys.argv[1])
 os.setgid(65534); os.setuid(65534)
 for _ in range(50):
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect("door.sock")
+    connection.connect("tray.sock")
     try:
         connection.sendall(bytes.fromhex(sys.argv[2]))
     except BrokenPipeError:
@@ -144,45 +144,45 @@ print("sent away 50 times")
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
-def test_another_user_is_sent_away_even_when_the_folder_is_open(porch: Porch) -> None:
-    porch.path.parent.chmod(0o755)
-    porch.path.chmod(0o777)
-    command = [sys.executable, "-I", "-c", STRANGER, str(porch.path.parent), frame("e").hex()]
+def test_another_user_is_sent_away_even_when_the_folder_is_open(bench: ServerBench) -> None:
+    bench.path.parent.chmod(0o755)
+    bench.path.chmod(0o777)
+    command = [sys.executable, "-I", "-c", STRANGER, str(bench.path.parent), frame("e").hex()]
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG, check=False)
 
     assert (done.stdout, done.stderr) == ("sent away 50 times\n", "")
-    assert porch.service.knocks == []
+    assert bench.service.requests == []
 
 
 # Where there are no Unix sockets
 
 
 @pytest.fixture
-def loopback(tmp_path: Path) -> Iterator[Porch]:
+def loopback(tmp_path: Path) -> Iterator[ServerBench]:
     with opened(tmp_path, loopback=True) as made:
         yield made
 
 
-def test_the_token_is_kept_in_a_file_of_the_owners(loopback: Porch) -> None:
-    file = loopback.path.with_name("door.addr")
+def test_the_token_is_kept_in_a_file_of_the_owners(loopback: ServerBench) -> None:
+    file = loopback.path.with_name("tray.addr")
 
     assert stat.S_IMODE(file.lstat().st_mode) == 0o600
     assert len(file.read_text().split()[1]) == 64
 
 
-def test_with_the_token_a_loopback_knock_is_answered(loopback: Porch) -> None:
-    token = loopback.path.with_name("door.addr").read_text().split()[1]
+def test_with_the_token_a_loopback_knock_is_answered(loopback: ServerBench) -> None:
+    token = loopback.path.with_name("tray.addr").read_text().split()[1]
     with by_port(loopback, frame("e", token=token)) as connection:
         assert answer(connection).stdout == b"inline"
 
-    assert loopback.service.knocks[0].pid == 0
+    assert loopback.service.requests[0].pid == 0
     assert send_request(loopback.path, {"op": "ping"}) == {"echo": {"op": "ping"}}
 
 
 @pytest.mark.parametrize("token", ["", "0" * 64, "\udcff"])
-def test_without_the_token_a_loopback_knock_is_sent_away(loopback: Porch, token: str) -> None:
+def test_without_the_token_a_loopback_knock_is_sent_away(loopback: ServerBench, token: str) -> None:
     with by_port(loopback, frame("e", token=token)) as connection:
         assert is_sent_away(connection)
 
-    assert loopback.service.knocks == []
+    assert loopback.service.requests == []

@@ -190,11 +190,11 @@ def test_without_a_terminal_it_is_asked_for_and_the_reason_is_said(live: Live) -
 
 
 @pytest.mark.parametrize(
-    ("argv", "cure"),
+    ("argv", "remedy"),
     [(("approve", "gaurd"), "did you mean `guard`?"), (("revoke", "./gaurd.sh"), "did you mean `./guard.sh`?")],
 )
-def test_a_near_name_is_offered(live: Live, argv: tuple[str, ...], cure: str) -> None:
-    assert cure in live.cli(*argv).stderr.decode()
+def test_a_near_name_is_offered(live: Live, argv: tuple[str, ...], remedy: str) -> None:
+    assert remedy in live.cli(*argv).stderr.decode()
 
 
 def _finding(live: Live, name: str) -> dict[str, str]:

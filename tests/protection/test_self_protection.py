@@ -93,7 +93,7 @@ DENIED = [
     "cp evil.yaml ~/.config/hooktray/hooktray.yaml",
     "ln -s ~/.claude/settings.json /tmp/x",
     "sqlite3 ~/.local/state/hooktray/hooktray.db 'delete from ledger'",
-    "curl --unix-socket ~/.local/state/hooktray/door.sock http://x/",
+    "curl --unix-socket ~/.local/state/hooktray/tray.sock http://x/",
     "curl -X POST http://127.0.0.1:8123/approve",
     "truncate -s0 /srv/config/shell_hooks.yaml",
     "tee config/agent.yaml < x",

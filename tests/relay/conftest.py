@@ -1,4 +1,4 @@
-"""Each relay that this machine can run, and a door for it: what is asked of one is asked of all.
+"""Each relay that this machine can run, and a server for it: what is asked of one is asked of all.
 
 HOOKTRAY_RELAY names one more relay to try, such as one that was built with sanitizers.
 """

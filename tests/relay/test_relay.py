@@ -1,4 +1,4 @@
-"""The relay as agents run it: a process of its own, a real door, and where it finds that."""
+"""The relay as agents run it: a process of its own, a real server, and where it finds it."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def test_the_tray_learns_the_address_the_payload_and_where_the_agent_stands(
     ) as relay:
         relay.communicate(b"\0\xff\n", timeout=LONG)
 
-    knock = tray.knocks[0]
-    assert (knock.agent, knock.event, knock.body, knock.problem) == ("claude-code", "Stop", b"\0\xff\n", "")
-    assert (knock.pid, knock.parent, knock.cwd) == (relay.pid, os.getpid(), str(tmp_path))
-    assert {name: knock.environment[name] for name in ("HOME", "ODD")} == {"HOME": "/h", "ODD": "\udcff=1"}
-    assert len(knock.id) == 32
+    request = tray.requests[0]
+    assert (request.agent, request.event, request.body, request.problem) == ("claude-code", "Stop", b"\0\xff\n", "")
+    assert (request.pid, request.parent, request.cwd) == (relay.pid, os.getpid(), str(tmp_path))
+    assert {name: request.environment[name] for name in ("HOME", "ODD")} == {"HOME": "/h", "ODD": "\udcff=1"}
+    assert len(request.id) == 32
 
 
 def test_an_event_may_be_left_to_the_payload(agent: Agent, tray: Recorder) -> None:
     agent.relay("claude-code")
 
-    assert (tray.knocks[0].agent, tray.knocks[0].event) == ("claude-code", "")
+    assert (tray.requests[0].agent, tray.requests[0].event) == ("claude-code", "")
 
 
 def test_ten_megabytes_arrive_and_come_back_whole(agent: Agent, tray: Recorder) -> None:
@@ -63,8 +63,8 @@ def test_a_payload_over_the_limit_is_announced_and_not_cut_short(agent: Agent, t
     done = agent.relay("claude-code", "Stop", payload=b"x" * (PAYLOAD_LIMIT + 1))
 
     assert done.returncode == 2
-    assert tray.knocks[0].body == b""
-    assert tray.knocks[0].problem == f"payload of {PAYLOAD_LIMIT + 1} bytes is over the limit of {PAYLOAD_LIMIT}"
+    assert tray.requests[0].body == b""
+    assert tray.requests[0].problem == f"payload of {PAYLOAD_LIMIT + 1} bytes is over the limit of {PAYLOAD_LIMIT}"
 
 
 def test_after_the_acknowledgement_the_relay_waits(agent: Agent, tray: Recorder) -> None:
@@ -92,7 +92,7 @@ def test_sixty_four_relays_at_once_are_all_answered(agent: Agent, tray: Recorder
     answers = [relay.communicate(str(number).encode(), timeout=LONG)[0] for number, relay in enumerate(relays)]
 
     assert answers == [str(number).encode() for number in range(64)]
-    assert len({knock.id for knock in tray.knocks}) == 64
+    assert len({request.id for request in tray.requests}) == 64
 
 
 @pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -101,10 +101,10 @@ def test_closed_standard_streams_do_not_confuse_it(agent: Agent, tray: Recorder,
 
     assert done.returncode == 2
     assert done.stdout == (b"" if ">&-" in redirection.replace("2>&-", "") else b"out\0\xff")
-    assert len(tray.knocks) == 1
+    assert len(tray.requests) == 1
 
 
-# Where the door is
+# Where the socket is
 
 
 def test_the_line_of_the_settings_wins_over_the_environment(agent: Agent, tray: Recorder, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_the_home_is_given_by_option_or_variable(agent: Agent, tray: Recorder, w
 def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay: list[str], variable: str) -> None:
     base = tmp_path if variable == "XDG_STATE_HOME" else tmp_path / ".local" / "state"
     (base / "hooktray").mkdir(mode=0o700, parents=True)
-    listener = IpcServer(base / "hooktray" / "door.sock", Recorder())
+    listener = IpcServer(base / "hooktray" / "tray.sock", Recorder())
     listener.start()
     env = {"XDG_STATE_HOME": "", "HOOKTRAY_HOME": "", variable: str(tmp_path)}
 
@@ -151,7 +151,7 @@ def test_without_a_home_it_is_the_state_folder_of_the_user(tmp_path: Path, relay
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) -> None:
     agent = Agent(tmp_path / ("deep" * 30), relay)
-    listener = IpcServer(agent.state / "door.sock", Recorder())
+    listener = IpcServer(agent.state / "tray.sock", Recorder())
     listener.start()
 
     done = agent.relay("claude-code", "Stop")
@@ -161,7 +161,7 @@ def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) ->
 
 
 def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) -> None:
-    listener = IpcServer(agent.state / "door.sock", Recorder(), loopback=True)
+    listener = IpcServer(agent.state / "tray.sock", Recorder(), loopback=True)
     listener.start()
 
     done = agent.relay("shelley", "echo", payload=b"x" * 3_000_000)
@@ -173,21 +173,21 @@ def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) ->
 def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
     agent.without_tray()
     service = Recorder()
-    listener = IpcServer(agent.state / "door.sock", service, loopback=True)
+    listener = IpcServer(agent.state / "tray.sock", service, loopback=True)
     listener.start()
-    file = agent.state / "door.addr"
+    file = agent.state / "tray.addr"
     file.write_text(f"{file.read_text().split()[0]} {'0' * 64}\n")
 
     done = agent.relay("claude-code", "Stop")
 
     listener.close()
-    assert (done.stdout, service.knocks) == (b"once out", [])
+    assert (done.stdout, service.requests) == (b"once out", [])
 
 
 @pytest.mark.parametrize("text", ["", "80", "x y", "99999999 t", "1 2 3", "-1 t"])
 def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
     agent.without_tray()
-    (agent.state / "door.addr").write_text(text)
+    (agent.state / "tray.addr").write_text(text)
 
     assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
@@ -203,10 +203,10 @@ def test_a_folder_that_was_opened_to_others_is_closed_again_and_switches_no_hook
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
-@pytest.mark.parametrize("name", ["door.sock", "door.addr", "relay.conf"])
+@pytest.mark.parametrize("name", ["tray.sock", "tray.addr", "relay.conf"])
 def test_what_somebody_else_left_in_an_open_folder_decides_nothing(agent: Agent, name: str) -> None:
     agent.without_tray()
-    with opened(agent, loopback=name == "door.addr") if name != "relay.conf" else contextlib.nullcontext():
+    with opened(agent, loopback=name == "tray.addr") if name != "relay.conf" else contextlib.nullcontext():
         agent.state.chmod(0o777)
         os.chown(agent.state / name, 65534, 65534)
         done = agent.relay("claude-code", "Stop")
@@ -236,14 +236,14 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="numbers of descriptors")
-@pytest.mark.parametrize("door", ["tray", "loopback", "once"])
-def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent, door: str) -> None:
+@pytest.mark.parametrize("listener", ["tray", "loopback", "once"])
+def test_an_agent_that_leaks_a_thousand_descriptors_gets_its_answer(agent: Agent, listener: str) -> None:
     agent.without_tray()
     command = [sys.executable, "-c", MANY, *agent.command("claude-code", "Stop")]
-    if door == "once":
+    if listener == "once":
         assert said(run(command)) == (b"once out", b"once err", 0)
         return
-    with opened(agent, loopback=door == "loopback"):
+    with opened(agent, loopback=listener == "loopback"):
         assert said(run(command)) == (b"out\0\xff", b"err", 2)
 
 

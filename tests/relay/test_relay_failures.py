@@ -57,7 +57,7 @@ FAILURES: dict[str, Callable[[socket.socket], object]] = {
 @pytest.mark.parametrize("size", [2, 3_000_000])
 def test_a_tray_that_fails_hands_the_event_to_once(agent: Agent, failure: str, size: int) -> None:
     agent.without_tray()
-    impostor = Impostor(agent.state / "door.sock", FAILURES[failure])
+    impostor = Impostor(agent.state / "tray.sock", FAILURES[failure])
 
     done = agent.relay("claude-code", "Stop", payload=b"x" * size)
 
@@ -73,9 +73,9 @@ def test_without_a_tray_once_gets_the_event(agent: Agent, left: str) -> None:
     agent.without_tray(code=2)
     if left == "stale socket":
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
-            stale.bind(str(agent.state / "door.sock"))
+            stale.bind(str(agent.state / "tray.sock"))
     if left == "file":
-        (agent.state / "door.sock").touch()
+        (agent.state / "tray.sock").touch()
 
     assert said(agent.relay("claude-code", "Stop", payload=b"\0\xff")) == (b"once out", b"once err", 2)
 
@@ -100,14 +100,14 @@ def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
 
 def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:
     agent.without_tray()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.bind(str(agent.state / "door.sock"))
-        door.listen()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(agent.state / "tray.sock"))
+        server.listen()
         assert agent.relay("claude-code", "Stop").stdout == b"once out"
 
 
 def fill(path: Path) -> list[socket.socket]:
-    """Callers that wait at this door until nobody else can queue up."""
+    """Callers that wait at this socket until nobody else can queue up."""
     queue = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
     queue[-1].setblocking(False)
     while queue[-1].connect_ex(str(path)) != errno.EAGAIN:
@@ -120,10 +120,10 @@ def fill(path: Path) -> list[socket.socket]:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse at once")
 def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
     agent.without_tray()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.bind(str(agent.state / "door.sock"))
-        door.listen(0)
-        queue = fill(agent.state / "door.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(agent.state / "tray.sock"))
+        server.listen(0)
+        queue = fill(agent.state / "tray.sock")
         done = agent.relay("claude-code", "Stop")
 
     for caller in queue:
@@ -145,7 +145,7 @@ def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) 
         connection.close()
         os.kill(pid, signal.SIGCONT)
 
-    impostor = Impostor(agent.state / "door.sock", act)
+    impostor = Impostor(agent.state / "tray.sock", act)
     done = agent.relay("claude-code", "Stop", payload=b"x" * 5_000_000)
 
     impostor.close()
@@ -154,17 +154,17 @@ def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; other systems refuse at once")
 def test_a_full_queue_before_the_door_is_waited_for(agent: Agent) -> None:
-    path = agent.state / "door.sock"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.settimeout(LONG)
-        door.bind(str(path))
-        door.listen(0)
+    path = agent.state / "tray.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.settimeout(LONG)
+        server.bind(str(path))
+        server.listen(0)
         queue = fill(path)
         with subprocess.Popen(agent.command("a"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as relay:
             until(lambda: has_socket(relay.pid))
             for _ in queue:
-                door.accept()[0].close()
-            connection, _ = door.accept()
+                server.accept()[0].close()
+            connection, _ = server.accept()
             with connection:
                 replies(ACK + ANSWER)(connection)
             assert relay.wait(LONG) == 2
@@ -193,17 +193,17 @@ def test_a_relay_that_came_before_its_input_and_was_sent_away_comes_again(agent:
     is_early = agent.words != PORTABLE
     read, write = os.pipe()
     os.write(write, b"{")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.settimeout(LONG)
-        door.bind(str(agent.state / "door.sock"))
-        door.listen()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.settimeout(LONG)
+        server.bind(str(agent.state / "tray.sock"))
+        server.listen()
         with subprocess.Popen(agent.command("claude-code", "Stop"), stdin=read, stdout=subprocess.PIPE) as relay:
             os.close(read)
             if is_early:
-                door.accept()[0].close()  # as when its rooms are taken by others that say nothing
+                server.accept()[0].close()  # as when its threads are taken by others that say nothing
             os.write(write, b"}")
             os.close(write)
-            with door.accept()[0] as connection:
+            with server.accept()[0] as connection:
                 replies(ACK + ANSWER)(connection)
             assert relay.communicate(timeout=LONG)[0] == b"out"
 
@@ -216,7 +216,7 @@ def test_an_answer_in_single_bytes_is_read(agent: Agent) -> None:
         for byte in ACK + ANSWER:
             connection.send(bytes([byte]))
 
-    impostor = Impostor(agent.state / "door.sock", act)
+    impostor = Impostor(agent.state / "tray.sock", act)
     done = agent.relay("claude-code", "Stop")
 
     impostor.close()
@@ -228,12 +228,12 @@ def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: 
 
     done = agent.relay("claude-code", "Stop", env={f"LARGE{number}": "x" * 120_000 for number in range(9)})
 
-    assert (done.stdout, tray.knocks) == (b"once out", [])
+    assert (done.stdout, tray.requests) == (b"once out", [])
 
 
 def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wakes_up(agent: Agent) -> None:
     agent.without_tray()
-    with child_listener(agent.state / "door.sock") as child:
+    with child_listener(agent.state / "tray.sock") as child:
         assert child.stdout is not None
         child.send_signal(signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
@@ -249,7 +249,7 @@ def test_a_hung_tray_is_left_alone_and_does_not_run_the_event_again_when_it_wake
 @pytest.mark.parametrize("seen", [0, 1, 3, 6])
 def test_a_tray_killed_among_many_relays_leaves_each_with_one_answer(agent: Agent, seen: int) -> None:
     agent.without_tray()
-    with child_listener(agent.state / "door.sock") as child:
+    with child_listener(agent.state / "tray.sock") as child:
         assert child.stdout is not None
         relays = [
             subprocess.Popen(agent.command("claude-code", "event"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -121,7 +121,7 @@ def test_the_command_finds_the_tray_of_the_folder_that_is_named_first(tmp_path: 
     with opened(agent) as tray:
         run([sys.executable, "-I", "-m", "tray", *home, "relay", "claude-code", "PreToolUse"])
 
-    assert [(knock.agent, knock.event) for knock in tray.knocks] == [("claude-code", "PreToolUse")]
+    assert [(request.agent, request.event) for request in tray.requests] == [("claude-code", "PreToolUse")]
 
 
 def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path, relay: list[str]) -> None:
@@ -173,4 +173,4 @@ def test_an_agent_that_never_closes_our_stdin_gets_its_neutral_answer(agent: Age
     outputs = [relay.communicate() for relay in relays]
     assert codes == [0, 0]
     assert outputs == [(b"", b""), (b"{}", b"")]
-    assert (tray.knocks, agent.once()) == ([], None)
+    assert (tray.requests, agent.once()) == ([], None)

@@ -142,7 +142,7 @@ def test_with_a_tray_a_system_prompt_over_the_limit_comes_back(house: House, age
         done = agent.relay("shelley", "system-prompt", payload=PROMPT)
 
     assert done.stdout == PROMPT
-    assert "over the limit" in tray.knocks[0].problem
+    assert "over the limit" in tray.requests[0].problem
 
 
 def test_only_the_system_prompt_is_given_back(agent: Agent) -> None:

@@ -46,19 +46,19 @@ def browser(folder: Path) -> str:
 def at_the_page(tally: Tally, place: Place) -> None:
     """A person has the page open; the agent has stolen the link, forges the rest, and asks from below or let loose.
 
-    Nobody gets in by Python, so that cookie and slip have only the right form; tests/web steals real ones.
+    Nobody gets in by Python, so that cookie and token have only the right form; tests/web steals real ones.
     """
     origin, _, word = _link(place).partition("/enter#")
     own = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
-    enter = Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"pass": word}))
-    _attack(tally, place, origin, {"the pass of the link, stolen before its use": enter})
+    enter = Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"token": word}))
+    _attack(tally, place, origin, {"the token of the link, stolen before its use": enter})
     signed = {"Cookie": f"hooktray-{origin.rpartition(':')[2]}={'A' * 43}"}
-    form, slip = {"Content-Type": FORM}, f"slip={'A' * 43}"
+    form, token = {"Content-Type": FORM}, f"token={'A' * 43}"
     tries = {
-        "no Origin": Try("POST", "/confirm", {**signed, **form}, slip),
-        "a forged Origin, without the cookie": Try("POST", "/confirm", {**own, **form}, slip),
-        "a forged Origin, with a cookie and a slip": Try("POST", "/confirm", {**own, **signed, **form}, slip),
-        "another Origin": Try("POST", "/confirm", {**own, **signed, **form, "Origin": "http://127.0.0.1:1"}, slip),
+        "no Origin": Try("POST", "/confirm", {**signed, **form}, token),
+        "a forged Origin, without the cookie": Try("POST", "/confirm", {**own, **form}, token),
+        "a forged Origin, with a cookie and a token": Try("POST", "/confirm", {**own, **signed, **form}, token),
+        "another Origin": Try("POST", "/confirm", {**own, **signed, **form, "Origin": "http://127.0.0.1:1"}, token),
         "the switch by a GET": Try("GET", "/do?act=off", {**own, **signed}),
         "a WebSocket": Try("UPGRADE", "/live", {**own, **signed}),
     }

@@ -95,10 +95,10 @@ def _control(tally: Tally) -> None:
     folder = tally.folder / "control"
     folder.mkdir(mode=0o755)
     with socket.socket(socket.AF_UNIX) as door:
-        door.bind(str(folder / "door.sock"))
-        (folder / "door.sock").chmod(0o777)
+        door.bind(str(folder / "tray.sock"))
+        (folder / "tray.sock").chmod(0o777)
         door.listen(8)
-        tally.control("an open socket", any(_as_nobody(folder / "door.sock", 1, serve=door)))
+        tally.control("an open socket", any(_as_nobody(folder / "tray.sock", 1, serve=door)))
 
 
 def _as_nobody(path: Path, times: int, serve: socket.socket | None = None) -> list[bool]:
@@ -167,27 +167,27 @@ def link_for_a_folder(folder: Path) -> tuple[bool, bool]:
 def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
     prize = folder / "prize"
     prize.write_text("mine")
-    (folder / "door.sock").symlink_to(prize)
+    (folder / "tray.sock").symlink_to(prize)
     try:
-        door = sockets.listen(folder / "door.sock", loopback=False)
+        door = sockets.listen(folder / "tray.sock", loopback=False)
     except IpcError:
-        return prize.read_text() == "mine", (folder / "door.sock").exists()
+        return prize.read_text() == "mine", (folder / "tray.sock").exists()
     door.socket.close()
     return False, True
 
 
 def file_for_a_socket(folder: Path) -> tuple[bool, bool]:
-    (folder / "door.sock").write_text("not yours")
+    (folder / "tray.sock").write_text("not yours")
     with contextlib.suppress(IpcError):
-        sockets.listen(folder / "door.sock", loopback=False).socket.close()
-    held = (folder / "door.sock").is_file()
-    (folder / "door.sock").unlink(missing_ok=True)  # the careless way, which loses somebody's file
-    return held, not (folder / "door.sock").exists()
+        sockets.listen(folder / "tray.sock", loopback=False).socket.close()
+    held = (folder / "tray.sock").is_file()
+    (folder / "tray.sock").unlink(missing_ok=True)  # the careless way, which loses somebody's file
+    return held, not (folder / "tray.sock").exists()
 
 
 def stale_socket(folder: Path) -> tuple[bool, bool]:
     """A dead tray's socket: the next one takes its place, where a plain bind cannot."""
-    path = folder / "door.sock"
+    path = folder / "tray.sock"
     with socket.socket(socket.AF_UNIX) as old:
         old.bind(str(path))
     with socket.socket(socket.AF_UNIX) as careless:
@@ -204,7 +204,7 @@ def stale_socket(folder: Path) -> tuple[bool, bool]:
 def open_folder(folder: Path) -> tuple[bool, bool]:
     folder.chmod(0o777)
     try:
-        sockets.listen(folder / "door.sock", loopback=False).socket.close()
+        sockets.listen(folder / "tray.sock", loopback=False).socket.close()
     except IpcError:
         return True, stat.S_IMODE(folder.stat().st_mode) == 0o777
     return False, True

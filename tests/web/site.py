@@ -40,32 +40,32 @@ class Site:
         self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
-        self.wired: dict[str, AgentConnection] = {}
+        self.connections: dict[str, AgentConnection] = {}
         self.loop = LoopThread()
-        self.controls = house.controls(lambda what, way, back: self.said.append((what, way)))
-        extras = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
-        self.face = Presenter(
-            controls=self.controls, catalog=house.roster, recent=(), post=lambda do: do(), services=extras
+        self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
+        menu_services = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
+        self.presenter = Presenter(
+            controls=self.controls, catalog=house.roster, recent=(), post=lambda do: do(), services=menu_services
         )
-        self.hand = MenuController(
-            presenter=self.face, controls=self.controls, catalog=house.roster, copies=house.stores.copies,
+        self.menu = MenuController(
+            presenter=self.presenter, controls=self.controls, catalog=house.roster, copies=house.stores.copies,
             reviews=house.paths.state / "reviews", inform=lambda *said: None, open_file=self.opened.append,
-            services=extras,
+            services=menu_services,
         )  # fmt: skip
-        self.parts = PageServices(
+        self.services = PageServices(
             journal=house.stores.journal,
             statistics=Statistics(house.stores.database),
-            roster=house.roster,
+            catalog=house.roster,
             copies=house.stores.copies,
             controls=self.controls,
             refresh=self._look,
             objection=lambda pid: self.finding,
             replay=build_replay(house.paths, house.stores, house.roster, None),
-            settings=lambda: choices(self.face),
-            change_setting=lambda id, on: choose(self.face, self.hand, id, on),
-            connections=lambda: self.wired,
+            settings=lambda: choices(self.presenter),
+            change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
+            connections=lambda: self.connections,
         )
-        self.page = WebPage(self.loop.loop, self.parts, house.paths.state, self.opened.append)
+        self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
 
     def _look(self) -> None:
         self.house.roster.refresh()
@@ -79,7 +79,7 @@ class Site:
         """Sign in without a browser."""
         link = self.open()
         self.port = int(link.split(":")[2].split("/")[0])
-        body = json.dumps({"pass": link.partition("#")[2]}).encode()
+        body = json.dumps({"token": link.partition("#")[2]}).encode()
         answer = self.ask("POST", "/enter", {**self.own, "Content-Type": "application/json"}, body)
         self.cookie = re.findall(rb"Set-Cookie: ([^;]+);", answer)[0].decode()
 
@@ -123,6 +123,6 @@ def status(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1])
 
 
-def slip(answer: bytes) -> str:
-    """The slip of a confirmation that was asked for."""
-    return bytes(re.findall(rb'name="slip" value="([^"]+)"', answer)[0]).decode()
+def token(answer: bytes) -> str:
+    """The token of a confirmation that was asked for."""
+    return bytes(re.findall(rb'name="token" value="([^"]+)"', answer)[0]).decode()

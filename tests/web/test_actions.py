@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from web.site import Site, slip, status
+from web.site import Site, status, token
 
 from tray.model.hook import ApprovalState
 from tray.store.salvage import EarlierApprovals
@@ -25,7 +25,7 @@ def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
     asked = question(entered, "approve")
     assert b"exit 0" in asked
 
-    answer = entered.post("/confirm", f"slip={slip(asked)}")
+    answer = entered.post("/confirm", f"token={token(asked)}")
 
     assert status(answer) == 303
     assert entered.house.standing("guard").state is ApprovalState.APPROVED
@@ -33,11 +33,11 @@ def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
 
 
 def test_a_confirmation_works_once(entered: Site) -> None:
-    word = slip(question(entered, "approve"))
-    entered.post("/confirm", f"slip={word}")
-    entered.post("/confirm", f"slip={slip(question(entered, 'revoke'))}")
+    used = token(question(entered, "approve"))
+    entered.post("/confirm", f"token={used}")
+    entered.post("/confirm", f"token={token(question(entered, 'revoke'))}")
 
-    again = entered.post("/confirm", f"slip={word}")
+    again = entered.post("/confirm", f"token={used}")
 
     assert status(again) == 409
     assert entered.house.standing("guard").state is ApprovalState.REVOKED
@@ -47,14 +47,14 @@ def test_bytes_that_changed_after_they_were_read_are_not_approved(entered: Site)
     asked = question(entered, "approve")
     entered.house.script("guard.sh", "exit 2")
 
-    answer = entered.post("/confirm", f"slip={slip(asked)}")
+    answer = entered.post("/confirm", f"token={token(asked)}")
 
     assert status(answer) == 409
     assert b"changed again since you looked" in answer
     assert entered.house.standing("guard").state is ApprovalState.PENDING
 
 
-@pytest.mark.parametrize("form", ["", "slip=", "slip=x", "slip=x&slip=y", "act=approve", "%00", "=" * 50])
+@pytest.mark.parametrize("form", ["", "token=", "token=x", "token=x&token=y", "act=approve", "%00", "=" * 50])
 def test_without_its_confirmation_nothing_is_done(entered: Site, form: str) -> None:
     question(entered, "approve")
 
@@ -84,11 +84,11 @@ def test_what_cannot_be_done_is_not_asked(entered: Site, path: str) -> None:
 
 def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:
     house = entered.house
-    entered.post("/confirm", f"slip={slip(question(entered, 'approve'))}")
+    entered.post("/confirm", f"token={token(question(entered, 'approve'))}")
     house.configure({"hooks": []})
     assert b"Keep guard?" in question(entered, "deny")
 
-    entered.post("/confirm", f"slip={slip(question(entered, 'approve'))}")
+    entered.post("/confirm", f"token={token(question(entered, 'approve'))}")
 
     assert [one.state for one in house.roster.states] == []
 
@@ -99,7 +99,7 @@ def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -
     assert b"without_tray: allow" in entered.get("/hooks")
 
     asked = entered.get(f"/confirm/approve?of={hook_id(setting.key)}")
-    entered.post("/confirm", f"slip={slip(asked)}")
+    entered.post("/confirm", f"token={token(asked)}")
 
     assert entered.house.roster.without_tray() == "allow"
 
@@ -110,7 +110,7 @@ def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, 
     entered.controls.add_request("Pause hooks for 30 minutes", "process 7", lambda: done.append("done"))
     assert b"Pause hooks for 30 minutes" in entered.get("/hooks")
 
-    entered.post("/confirm", f"slip={slip(entered.get(f'/confirm/{act}?of=1'))}")
+    entered.post("/confirm", f"token={token(entered.get(f'/confirm/{act}?of=1'))}")
 
     assert done == granted
     assert entered.controls.requests == ()
@@ -122,7 +122,7 @@ def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
     assert b"Done at" in entered.get("/hooks")
 
     asked = entered.get("/confirm/allow?of=1")
-    entered.post("/confirm", f"slip={slip(asked)}")
+    entered.post("/confirm", f"token={token(asked)}")
 
     assert "Undo “Hooks are off”?".encode() in asked
     assert undone == ["off"]
@@ -138,7 +138,7 @@ def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(
     assert b"1 hook waits with exactly the content that was approved before" in site.get("/hooks")
 
     asked = site.get("/confirm/batch")
-    answer = site.post("/confirm", f"slip={slip(asked)}")
+    answer = site.post("/confirm", f"token={token(asked)}")
 
     assert b"no &lt;b&gt;" in asked
     assert b"second" not in asked

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 from web.browsing import keep
 from web.careless import careless_server
-from web.site import FORM, ROW, Site, slip, status
+from web.site import FORM, ROW, Site, status, token
 from web.variants import LEGAL, Knocker, variants
 
 from tray.approvals.callers.clicks import ClickObjection, ClickRejection
@@ -144,7 +144,7 @@ def test_only_our_one_script_and_sheet_count_by_their_hashes(site: Site, path: s
 def test_the_cookie_is_for_this_page_alone(site: Site) -> None:
     link = site.open()
     site.port = int(link.split(":")[2].split("/")[0])
-    body = f'{{"pass": "{link.partition("#")[2]}"}}'.encode()
+    body = f'{{"token": "{link.partition("#")[2]}"}}'.encode()
 
     head = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
 
@@ -160,7 +160,7 @@ def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -
     question = site.get(f"/confirm/approve?of={target(site, 'guard')}")
 
     site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
-    refused = site.post("/confirm", f"slip={slip(question)}")
+    refused = site.post("/confirm", f"token={token(question)}")
 
     assert status(refused) == 403
     assert house.standing("guard").state == "pending"
@@ -170,7 +170,7 @@ def test_a_process_that_cannot_be_trusted_cannot_sign_in(site: Site) -> None:
     site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
     link = site.open()
     site.port = int(link.split(":")[2].split("/")[0])
-    body = f'{{"pass": "{link.partition("#")[2]}"}}'.encode()
+    body = f'{{"token": "{link.partition("#")[2]}"}}'.encode()
 
     answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body)
 

@@ -1,4 +1,4 @@
-"""Filters, sums and pictures: they say what the journal holds."""
+"""Filters, sums and charts: they say what the journal holds."""
 
 from __future__ import annotations
 
@@ -115,13 +115,13 @@ def test_every_bar_stands_within_its_picture(numbers: list[tuple[int, Verdict, i
     counts = {(hour, verdict): count for hour, verdict, count in numbers}
     last = now // HOUR * HOUR
 
-    picture = charts.decision_chart(
+    chart = charts.decision_chart(
         [HourCount(last - hour * HOUR, one, count) for (hour, one), count in counts.items()], now
     )
 
-    assert picture.total == sum(count for (hour, _), count in counts.items() if hour < charts.HOURS)
-    assert picture.total == sum(int(cell) for row in picture.rows for cell in row[1:])
-    for bar in picture.bars:
+    assert chart.total == sum(count for (hour, _), count in counts.items() if hour < charts.HOURS)
+    assert chart.total == sum(int(cell) for row in chart.rows for cell in row[1:])
+    for bar in chart.bars:
         assert 0 <= bar.x <= bar.x + bar.width <= charts.WIDTH
         assert -0.2 <= bar.y <= bar.y + bar.height <= charts.HEIGHT + 0.2
 
@@ -129,12 +129,12 @@ def test_every_bar_stands_within_its_picture(numbers: list[tuple[int, Verdict, i
 def test_half_and_95_of_100_turns_are_told() -> None:
     turns = [HookRun("guard", "ok" if ms % 10 else "failed", float(ms), float(ms)) for ms in range(1, 101)]
 
-    spread = charts.hook_durations(turns)
+    guard = charts.hook_durations(turns)
 
-    assert (spread.runs, spread.failures, spread.p50, spread.p95, spread.last) == (100, 10, 50.0, 95.0, 100.0)
+    assert (guard.runs, guard.failures, guard.p50, guard.p95, guard.last) == (100, 10, 50.0, 95.0, 100.0)
     assert charts.hook_durations([]).runs == 0
-    assert charts.durations_by_hook([*turns, HookRun("other", "ok", 1.0, 1.0)])["guard"] == spread
-    assert all(bar.y + bar.height <= charts.DURATIONS_HEIGHT + 0.1 for bar in spread.bars)
+    assert charts.durations_by_hook([*turns, HookRun("other", "ok", 1.0, 1.0)])["guard"] == guard
+    assert all(bar.y + bar.height <= charts.DURATIONS_HEIGHT + 0.1 for bar in guard.bars)
 
 
 @pytest.mark.parametrize(

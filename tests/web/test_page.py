@@ -20,8 +20,8 @@ from tray.web.refusals import REFUSALS, RefusalCause
 from tray.web.tokens import OneTimeTokens, TokenError
 
 
-def enter(site: Site, word: str) -> int:
-    body = json.dumps({"pass": word}).encode()
+def enter(site: Site, token: str) -> int:
+    body = json.dumps({"token": token}).encode()
     return status(site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body))
 
 
@@ -33,12 +33,12 @@ def arrive(site: Site) -> str:
 
 
 def test_the_link_is_in_a_file_for_its_owner_alone_and_gone_after_use(site: Site) -> None:
-    word = arrive(site)
+    token = arrive(site)
     file = site.opened[-1]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert len(word) >= 43  # 256 bits
+    assert len(token) >= 43  # 256 bits
 
-    assert enter(site, word) == 204
+    assert enter(site, token) == 204
 
     assert not file.exists()
 
@@ -56,14 +56,14 @@ def test_the_link_leads_on_to_a_decision_and_nowhere_else(site: Site, chromium: 
 
 
 def test_a_pass_works_once(site: Site) -> None:
-    word = arrive(site)
+    token = arrive(site)
 
-    assert [enter(site, word), enter(site, word)] == [204, 403]
+    assert [enter(site, token), enter(site, token)] == [204, 403]
 
 
-def said(site: Site, word: str) -> str:
+def said(site: Site, token: str) -> str:
     """The heading of the page that a browser is shown instead."""
-    body = json.dumps({"pass": word}).encode()
+    body = json.dumps({"token": token}).encode()
     answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
     return answer.partition("<h1>")[2].partition("</h1>")[0]
 
@@ -71,10 +71,10 @@ def said(site: Site, word: str) -> str:
 def test_a_link_that_does_not_work_says_which_of_the_causes_it_was(
     site: Site,
 ) -> None:
-    word = arrive(site)
-    assert enter(site, word) == 204
+    token = arrive(site)
+    assert enter(site, token) == 204
 
-    assert said(site, word) == "This link was used already"
+    assert said(site, token) == "This link was used already"
     assert said(site, "x" * 43) == "The tray does not know this link"
 
 
@@ -86,13 +86,13 @@ def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
         site.page.open()
         read = threading.Event()
         site.loop.loop.call_soon_threadsafe(read.wait, 20)  # the note does not come before the link is read
-        word = arrive(site)
+        token = arrive(site)
         read.set()
 
-        assert said(site, word) == "This link is too old"
+        assert said(site, token) == "This link is too old"
         file = site.opened[-1]
         wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), 20, "the file says so")
-        assert word not in file.read_text()
+        assert token not in file.read_text()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -128,7 +128,7 @@ def test_every_cause_has_a_refusal_of_its_own() -> None:
 
     assert set(REFUSALS) == causes
     assert len({one.why for one in REFUSALS.values()}) == len(causes)
-    assert all(one.cure for one in REFUSALS.values() if one.status in (401, 403, 421))
+    assert all(one.remedy for one in REFUSALS.values() if one.status in (401, 403, 421))
 
 
 @pytest.mark.parametrize("objection", ClickObjection)
@@ -142,18 +142,18 @@ def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_stil
 
         page.wait(f"document.title === {json.dumps(REFUSALS[objection].why + ' · Hooktray')}")
         assert "chromium (7) <b>did</b> it." in page.text()
-        assert REFUSALS[objection].cure in page.text()
+        assert REFUSALS[objection].remedy in page.text()
     site.finding = None
     with chromium.page() as page:
         page.go(link)
         page.wait("document.title.startsWith('Decisions')")
 
 
-@pytest.mark.parametrize("word", ["", "x", "x" * 43, 1, None, ["x"], {"pass": 1}])
-def test_a_wrong_pass_does_not_work(site: Site, word: object) -> None:
+@pytest.mark.parametrize("token", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])
+def test_a_wrong_pass_does_not_work(site: Site, token: object) -> None:
     arrive(site)
 
-    assert enter(site, word) == 403  # type: ignore[arg-type]
+    assert enter(site, token) == 403  # type: ignore[arg-type]
 
 
 def test_each_opening_has_a_pass_of_its_own_on_the_same_port(site: Site) -> None:

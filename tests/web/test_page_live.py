@@ -120,9 +120,9 @@ def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path
         form = {**own, "Content-Type": "application/x-www-form-urlencoded"}
         guard = hook_id(f"hooktray:{live.config}#guard")
         page.go(f"{origin}/confirm/approve?of={guard}")
-        slip = page.run("document.querySelector('[name=slip]').value")
+        token = page.run("document.querySelector('[name=token]').value")
 
-        refused = agent(live, "POST", f"{origin}/confirm", form, f"slip={slip}")
+        refused = agent(live, "POST", f"{origin}/confirm", form, f"token={token}")
 
         assert refused[0] == 403
         assert "agent or a hook" in refused[1]
@@ -142,10 +142,10 @@ def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: P
 
 def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path: Path) -> None:
     link = found(opened(live, tmp_path))
-    origin, _, word = link.partition("/enter#")
+    origin, _, token = link.partition("/enter#")
     headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
 
-    code, _ = agent(live, "POST", f"{origin}/enter", headers, json.dumps({"pass": word}))
+    code, _ = agent(live, "POST", f"{origin}/enter", headers, json.dumps({"token": token}))
 
     assert code == 403
 

@@ -195,7 +195,7 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
 
 
 def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:
-    site.wired = {
+    site.connections = {
         "claude-code": AgentConnection(installed=True, connected=True, advice=("its lines are old",)),
         "shelley": AgentConnection(installed=True, connected=False),
         "x-code": AgentConnection(installed=False, connected=False),
@@ -222,8 +222,8 @@ def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site
 
 
 def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:
-    standing = site.house.hook("guard", on="tool_before", script=DENYING)
-    page.go(address(site, f"/hooks/{hook_id(standing.key)}"))
+    state = site.house.hook("guard", on="tool_before", script=DENYING)
+    page.go(address(site, f"/hooks/{hook_id(state.key)}"))
 
     page.follow("a.button", "Switch off")
     page.follow(".confirm button", "Switch off")

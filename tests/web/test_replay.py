@@ -29,7 +29,7 @@ def pressed(page: Page) -> str:
     """Replay by keyboard alone; what the page then says of it."""
     focus(page, "Replay")
     page.key("Enter", 13, "\r")
-    page.wait("!!document.querySelector('.twice, [role=status].note')", "what came out")
+    page.wait("!!document.querySelector('.comparison, [role=status].note')", "what came out")
     return str(page.run("document.querySelector('[aria-labelledby=replay]').innerText"))
 
 
@@ -39,8 +39,8 @@ def test_then_stands_beside_now_after_the_hook_has_changed(site: Site, page: Pag
     decided(site, page, "mkfs /dev/sda")
     count = house.stores.journal.count()
     house.script("guard.sh", DENYING)
-    standing = house.standing("guard")
-    house.consent.approve(standing.key, standing.digest, "test")
+    state = house.standing("guard")
+    house.consent.approve(state.key, state.digest, "test")
 
     text = pressed(page)
 

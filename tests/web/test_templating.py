@@ -41,7 +41,7 @@ def test_no_page_has_an_english_sentence_for_a_chinese_reader(chinese: Site, ful
 
 
 def test_a_confirmation_that_is_void_is_refused_in_the_readers_language(chinese: Site) -> None:
-    assert english(chinese.post("/confirm", "slip=x")) == []
+    assert english(chinese.post("/confirm", "token=x")) == []
 
 
 def english(answer: bytes) -> list[str]:

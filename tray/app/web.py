@@ -48,7 +48,7 @@ def build_page(
     parts = PageServices(
         journal=stores.journal,
         statistics=Statistics(stores.database),
-        roster=catalog,
+        catalog=catalog,
         copies=stores.copies,
         controls=controls,
         refresh=lambda: _run_on(work, refresh),

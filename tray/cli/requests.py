@@ -97,4 +97,4 @@ def _send(context: typer.Context, request: Mapping[str, Any]) -> None:
         print(answer["done"] + (f"\n  {answer['hint']}" if answer.get("hint") else ""))
         return
     why = f"  {say('Not here: {why}', why=answer['why'])}\n" if answer.get("why") else ""
-    print(f"{answer.get('asked')}\n{why}  {answer.get('hint', '')}")
+    print(f"{answer.get('queued')}\n{why}  {answer.get('hint', '')}")

@@ -46,7 +46,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "enabled": state.enabled,
         "paused_until": paused,
         "running": health is not None,
-        "pending": len(waiting) + settings + (health or {}).get("asked", 0),
+        "pending": len(waiting) + settings + (health or {}).get("requests", 0),
         "dropped": stores.journal.dropped,
         "icon": (health or {}).get("icon") or None,
         "pauses": [asdict(one) for one in state.pauses],
@@ -116,7 +116,7 @@ def tray_health(paths: Paths) -> Any:
     from tray.ipc.client import send_request
 
     try:
-        return send_request(paths.socket, {"op": "vitals"})
+        return send_request(paths.socket, {"op": "health"})
     except IpcError:
         return None
 

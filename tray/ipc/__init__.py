@@ -1,1 +1,1 @@
-"""The door: where relays and the CLI knock, owner-only, and the wire they speak."""
+"""The IPC server of the tray, for relays and the CLI of the same user only, and the wire format."""

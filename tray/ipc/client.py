@@ -1,4 +1,4 @@
-"""The CLI's side of the door: ask the running tray for something."""
+"""The CLI's side of the connection: send one request to the running tray."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HUNG_HINT = "it may be hung or of another version: end it and start `hooktray ru
 
 
 def send_request(path: Path, request: Mapping[str, Any], timeout: float = TIMEOUT) -> Mapping[str, Any]:
-    """The tray's reply. DoorError when no tray listens at `path`, when it does not reply, or when it says no."""
+    """The tray's reply. IpcError when no tray listens at `path`, does not reply, or refuses."""
     until = time.monotonic() + timeout
     connection, token = _connect(path)
     with connection:
@@ -28,10 +28,7 @@ def send_request(path: Path, request: Mapping[str, Any], timeout: float = TIMEOU
             start = _receive(connection, frames.REPLY_SIZE, until)
             rest = _receive(connection, frames.answer_size(start) - frames.REPLY_SIZE, until)
         except TimeoutError:
-            raise IpcError(
-                f"the tray did not reply within {timeout:g} seconds",
-                hint=HUNG_HINT,
-            ) from None
+            raise IpcError(f"the tray did not reply within {timeout:g} seconds", hint=HUNG_HINT) from None
         except (OSError, FrameError) as error:
             raise IpcError(f"the tray broke off: {error}", hint="its log says why: `hooktray paths`") from error
     return _reply(start + rest)

@@ -1,4 +1,4 @@
-"""One connection at the door: its frame arrives bit by bit, its acknowledgement early, its answer whole."""
+"""One connection of a client: its frame arrives bit by bit, its acknowledgement leaves early, its answer whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ClientDisconnected(Exception):  # noqa: N818  it is no error: relays go wh
 
 
 class DisconnectSignal:
-    """Tells that the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
+    """Set once the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -47,10 +47,10 @@ class DisconnectSignal:
 
 
 class ClientConnection:
-    """Reads one frame, without a limit of its own on how many threads do so: the listener decides who waits where.
+    """Reads one frame, without a limit of its own on how many threads do so: the server decides which thread waits.
 
-    `greet` is called once, as soon as the head is there: it checks the token and says how long the caller may wait.
-    `later` is given, once the answer has left, what was left for `afterwards`.
+    `on_header` is called once, as soon as the header is there: it checks the token and returns how long the caller
+    may wait. `submit` is given the deferred work once the answer has left.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ClientConnection:
         return True
 
     def relay_request(self) -> RelayRequest:
-        """What an event's frame says. A body over the limit is not cut short: it is not there at all."""
+        """The request in an event's frame. A body over the limit is not cut short: it is left out."""
         assert self.prefix is not None
         assert self.header is not None
         fields, limit, size = self.header.fields, PAYLOAD_LIMIT, self.prefix.body_size
@@ -147,21 +147,21 @@ class ClientConnection:
             return
 
     def acknowledge(self) -> None:
-        """Have the relay wait: said before anything that takes time, else with the answer, to wake it only once."""
-        owed, self._pending_ack = self._pending_ack, b""
-        if not owed:
+        """Tell the relay to wait: sent before whatever takes time, else with the answer, to wake it only once."""
+        ack, self._pending_ack = self._pending_ack, b""
+        if not ack:
             return
         try:
-            _send(self._connection, owed)
+            _send(self._connection, ack)
         except OSError as error:
             raise ClientDisconnected from error
 
     def defer(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
-        """Have this done once the answer has left."""
+        """Run `work` once the answer has left."""
         self._deferred.append((work, soon))
 
     def cancel(self) -> None:
-        """Make `gone` true for whoever works for this caller; an answer can still be sent."""
+        """Set `disconnect_signal` for whoever works for this caller; an answer can still be sent."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RD)
 
@@ -177,10 +177,10 @@ class ClientConnection:
         would cost each caller four calls of the system more.
         """
         if sys.platform != "win32" and self._connection.gettimeout() is None:
-            found = _events(self._connection, select.POLLIN | PEER_CLOSED, seconds)
-            if found & PEER_CLOSED:
+            events = _events(self._connection, select.POLLIN | PEER_CLOSED, seconds)
+            if events & PEER_CLOSED:
                 raise ClientDisconnected
-            if found:
+            if events:
                 self._was_open = bool(PEER_CLOSED)
                 return self._receive_first()
         return False
@@ -194,12 +194,12 @@ class ClientConnection:
         return bool(received)  # its end is met by whoever waits
 
     def _append(self, received: bytes) -> None:
-        """Behind the head each piece is kept as it came: large payloads are joined once, and not copied before."""
+        """After the header each piece is kept as it came: large payloads are joined once, and not copied before."""
         if self.prefix is not None and self.header is not None:
             self._collect(received, self.prefix.body_size)
             return
         if isinstance(self._unread, bytes):
-            self._unread = bytearray(self._unread)  # a head may come in many pieces
+            self._unread = bytearray(self._unread)  # a header may come in many pieces
         self._unread += received
 
     def _parse_available(self) -> bool:
@@ -230,7 +230,7 @@ class ClientConnection:
         self._unread = b""
 
     def _prepare_ack(self, seconds: float) -> None:
-        """Nothing is done for a relay that has gone elsewhere while this tray was hung."""
+        """Do nothing for a relay that has gone to the one-shot engine while this tray was hung."""
         if not self._was_open and _is_peer_closed(self._connection):
             raise ClientDisconnected
         self._pending_ack = frames.encode_ack(int(seconds * 1000))
@@ -263,8 +263,8 @@ else:
         """What happened at this end within that time; select() would refuse descriptors above 1023."""
         poll = select.poll()
         poll.register(connection, wanted)
-        found = poll.poll(seconds * 1000)
-        return found[0][1] if found else 0
+        ready = poll.poll(seconds * 1000)
+        return ready[0][1] if ready else 0
 
 
 def _is_peer_closed(connection: socket.socket) -> bool:

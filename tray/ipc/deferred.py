@@ -1,4 +1,4 @@
-"""What is done once answers have left: gathered and put off, so that whoever knocks next need not wait for it."""
+"""Runs what is due once answers have left: in batches and late, so that the next request need not wait for it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable
 
 BATCH_DELAY = 0.1  # seconds: work that is done together takes a third of the time
-URGENT_DELAY = 0.002  # and for what somebody is to be told
-IDLE_TIME = 0.003  # seconds without an answer: then nobody is kept waiting
+URGENT_DELAY = 0.002  # seconds for what alerts a person
+IDLE_TIME = 0.003  # seconds without an answer: then no client waits
 MAX_DELAY = 0.3  # seconds beyond its time that anything waits, however much goes on
-URGENT_SIZE = 500  # that wait: then it is high time
-MAX_SIZE = 2000  # beyond that everyone does their own
+URGENT_SIZE = 500  # waiting entries from which the work is urgent
+MAX_SIZE = 2000  # waiting entries from which each caller runs its own
 
 Work = Callable[[], object]
 
@@ -21,15 +21,15 @@ log = logging.getLogger(__name__)
 
 
 class DeferredWork:
-    """One thread, asleep while there is nothing to do; it works in the order in which it was given."""
+    """One thread, asleep while there is nothing to do; it runs the work in the order in which it came."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
         self._waiting: deque[Work] = deque()
         self._due = 0.0
-        self._last = 0.0  # when somebody was answered
+        self._last = 0.0  # when the last answer left
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="door afterwards", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="ipc deferred", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -64,7 +64,7 @@ class DeferredWork:
                 _run_logged(batch.popleft())
 
     def _next_batch(self) -> deque[Work]:
-        """Nothing at the end."""
+        """Empty at the end."""
         with self._change:
             self._change.wait_for(lambda: self._waiting or self._closing)
             while not self._closing and (left := self._due - time.monotonic()) > 0:
@@ -73,7 +73,7 @@ class DeferredWork:
             return batch
 
     def _wait_until_idle(self) -> None:
-        """While others come in close succession, they go first."""
+        """Events that come in close succession go first."""
         end = self._due + MAX_DELAY
         while not self._closing and (now := time.monotonic()) < min(self._last + IDLE_TIME, end):
             time.sleep(min(self._last + IDLE_TIME, end) - now)
@@ -82,5 +82,5 @@ class DeferredWork:
 def _run_logged(work: Work) -> None:
     try:
         work()
-    except Exception:  # our bookkeeping; the answer stands
-        log.exception("what is done after an answer failed")
+    except Exception:  # our bookkeeping; the answer has left
+        log.exception("deferred work failed")

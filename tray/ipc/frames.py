@@ -1,7 +1,7 @@
 """The wire between relay and tray as bytes <-> values, pure; a C relay speaks it too, so it stays trivial.
 
-To the tray:    b"HKT1"  kind (b"E" event, b"C" control)  u32 size of head  u64 size of body  head  body
-Head:           "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent event id cwd parent token)
+To the tray:    b"HKT1"  kind (b"E" event, b"C" control)  u32 size of header  u64 size of body  header  body
+Header:         "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent event id cwd parent token)
 To the relay:   b"A"  u32 milliseconds it may wait in all        before anything that takes time
                 b"R"  exit code (one byte)  u32 size of stdout  u32 size of stderr  stdout  stderr
 
@@ -39,7 +39,7 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class FrameError(ValueError):
-    """Bytes that are not what the wire says."""
+    """Bytes that do not follow the wire format."""
 
 
 class FramePrefix(NamedTuple):
@@ -51,23 +51,23 @@ class FramePrefix(NamedTuple):
 
 
 class FrameHeader(NamedTuple):
-    """Who knocks, from where: the fields, then the caller's environment."""
+    """Who sends the frame, and from where: the fields, then the caller's environment."""
 
     fields: Mapping[str, str] = EMPTY
     environment: Mapping[str, str] = EMPTY
 
 
 class LazyEnvironment(Mapping[str, str]):
-    """The caller's variables, taken apart when somebody wants one: of most events nobody does.
+    """The caller's variables, parsed when one is looked up: most events need none.
 
-    As getenv sees them: the first of two wins, an entry without an equals sign is nobody's variable.
+    As getenv sees them: the first of two wins, an entry without an equals sign does not count.
     """
 
-    __slots__ = ("_found", "_lines")
+    __slots__ = ("_lines", "_parsed")
 
     def __init__(self, lines: bytes) -> None:
         self._lines = lines  # NAME=value, each with its NUL
-        self._found: dict[str, str] | None = None
+        self._parsed: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
         return self._variables()[name]
@@ -85,46 +85,46 @@ class LazyEnvironment(Mapping[str, str]):
         return repr(self._variables())
 
     def _variables(self) -> dict[str, str]:
-        if self._found is None:
-            found: dict[str, str] = {}
+        if self._parsed is None:
+            variables: dict[str, str] = {}
             for line in _text(self._lines).split("\0"):
                 border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
                 if border > 0:
-                    found.setdefault(line[:border], line[border + 1 :])
-            self._found = found
-        return self._found
+                    variables.setdefault(line[:border], line[border + 1 :])
+            self._parsed = variables
+        return self._parsed
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
-    head = encode_header(FrameHeader(fields, environment))
-    return _PREFIX.pack(MAGIC, EVENT, len(head), len(body)) + head + body
+    header = encode_header(FrameHeader(fields, environment))
+    return _PREFIX.pack(MAGIC, EVENT, len(header), len(body)) + header + body
 
 
 def encode_control(request: Mapping[str, Any], token: str = "") -> bytes:
-    head = encode_header(FrameHeader({"token": token} if token else {}))
+    header = encode_header(FrameHeader({"token": token} if token else {}))
     body = json.dumps(request).encode()
-    return _PREFIX.pack(MAGIC, CONTROL, len(head), len(body)) + head + body
+    return _PREFIX.pack(MAGIC, CONTROL, len(header), len(body)) + header + body
 
 
 def decode_prefix(data: bytes) -> FramePrefix:
     if len(data) != PREFIX_SIZE:
         raise FrameError(f"a frame opens with {PREFIX_SIZE} bytes, got {len(data)}")
-    magic, kind, head, body = _PREFIX.unpack(data)
+    magic, kind, header, body = _PREFIX.unpack(data)
     if magic != MAGIC:
         raise FrameError(f"expected the magic {MAGIC!r}, got {magic!r}")
     if kind not in (EVENT, CONTROL):
         raise FrameError(f"expected the kind E or C, got {kind!r}")
-    if head > HEADER_LIMIT:
-        raise FrameError(f"a head of {head} bytes is over the limit of {HEADER_LIMIT}")
+    if header > HEADER_LIMIT:
+        raise FrameError(f"a head of {header} bytes is over the limit of {HEADER_LIMIT}")
     if kind == CONTROL and body > CONTROL_LIMIT:
         raise FrameError(f"a request of {body} bytes is over the limit of {CONTROL_LIMIT}")
-    return FramePrefix(kind, head, body)
+    return FramePrefix(kind, header, body)
 
 
-def encode_header(head: FrameHeader) -> bytes:
-    if any(not key or "=" in key for key in head.fields):
+def encode_header(header: FrameHeader) -> bytes:
+    if any(not key or "=" in key for key in header.fields):
         raise FrameError("a key of the head is empty or has an equals sign")
-    lines = [*_lines(head.fields), b"", *_lines(head.environment)]
+    lines = [*_lines(header.fields), b"", *_lines(header.environment)]
     if any(b"\0" in line for line in lines):
         raise FrameError("a value of the head has a NUL in it")
     return b"".join(line + b"\0" for line in lines)
@@ -139,9 +139,9 @@ def decode_header(data: bytes) -> FrameHeader:
     return FrameHeader(_fields(_text(fields).split("\0")[1:]), LazyEnvironment(environment))
 
 
-def event_id(head: FrameHeader) -> str:
+def event_id(header: FrameHeader) -> str:
     """The relay's own id of its event; it names a row of the journal, so it is held to a plain form."""
-    found = head.fields.get("id", "")
+    found = header.fields.get("id", "")
     if not (found.isalnum() and found.isascii() and len(found) <= 64) and not _ID.fullmatch(found):
         raise FrameError(f"expected an id of letters and digits, got {found!r}")
     return found
@@ -181,7 +181,7 @@ def _encode_answer(answer: Answer) -> bytes:
 
 
 def answer_size(data: bytes) -> int:
-    """How long the whole answer is that opens with these `REPLY_SIZE` bytes."""
+    """The size of the whole answer that opens with these `REPLY_SIZE` bytes."""
     if len(data) != REPLY_SIZE or data[:1] != b"R":
         raise FrameError(f"expected an answer, got {data[:REPLY_SIZE]!r}")
     _, _, stdout, stderr = _REPLY.unpack(data)

@@ -30,7 +30,7 @@ class PendingAnswer(Protocol):
 
 
 class PendingAnswers:
-    """`take` a caller; `leave(caller, work)` is called once for it, on the parking thread, when there is an answer.
+    """`add` a caller; `deliver(caller, job)` is called once for it, on the pending thread, when there is an answer.
 
     The thread sleeps until a caller hangs up, its time is over, or someone answers; it ends with the last caller.
     """
@@ -45,50 +45,50 @@ class PendingAnswers:
         self._wakeup: socket.socket | None = None
         self._closed = False
 
-    def add(self, caller: ClientConnection, parked: PendingAnswer) -> bool:
-        """False when it cannot be parked; then it still belongs to who brought it."""
+    def add(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
+        """False when it cannot wait here; then it still belongs to whoever called."""
         with self._lock:
             if self._closed:
                 return False
-            self._pending[caller] = (parked, time.monotonic() + parked.timeout)
+            self._pending[caller] = (answer, time.monotonic() + answer.timeout)
             self._added.append(caller)
             if not self._ensure_thread():
                 del self._pending[caller]
                 self._added.remove(caller)
                 return False
             self._wake()
-        if parked.on_ready(lambda work: self._resume(caller, work)):
+        if answer.on_ready(lambda job: self._resume(caller, job)):
             return True
-        self._resume(caller, parked.fallback)
+        self._resume(caller, answer.fallback)
         return True
 
     def close(self, until: float) -> None:
-        """The tray quits: no question is parked any more, and each parked one is closed without an answer."""
+        """The tray quits: no question waits any more, and each open one is closed without an answer."""
         with self._lock:
             self._closed = True
-            here, thread = list(self._pending.values()), self._thread
-        for parked, _ in here:
-            parked.shut_down()
+            pending, thread = list(self._pending.values()), self._thread
+        for answer, _ in pending:
+            answer.shut_down()
         if thread is not None:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _resume(self, caller: ClientConnection, work: AnswerJob) -> None:
+    def _resume(self, caller: ClientConnection, job: AnswerJob) -> None:
         with self._lock:
-            self._ready.append((caller, work))
+            self._ready.append((caller, job))
             self._wake()
 
     def _ensure_thread(self) -> bool:
         """Whether the thread runs; the lock is held."""
         if self._thread is not None:
             return True
-        bell, self._wakeup = socket.socketpair()
-        bell.setblocking(False)
+        wakeup_reader, self._wakeup = socket.socketpair()
+        wakeup_reader.setblocking(False)
         self._wakeup.setblocking(False)
-        self._thread = threading.Thread(target=self._run, args=(bell,), name="door parking", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(wakeup_reader,), name="ipc pending", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:  # the system has no thread left
-            bell.close()
+            wakeup_reader.close()
             self._wakeup.close()
             self._thread, self._wakeup = None, None
             return False
@@ -96,27 +96,27 @@ class PendingAnswers:
 
     def _wake(self) -> None:
         if self._wakeup is not None:
-            with contextlib.suppress(BlockingIOError):  # it rings loud enough
+            with contextlib.suppress(BlockingIOError):  # the thread is about to wake anyway
                 self._wakeup.send(b".")
 
-    # ---- on the parking thread ----
+    # ---- on the pending thread ----
 
-    def _run(self, bell: socket.socket) -> None:
+    def _run(self, wakeup_reader: socket.socket) -> None:
         with selectors.DefaultSelector() as selector:
-            selector.register(bell, selectors.EVENT_READ)
-            while self._step(selector, bell):
+            selector.register(wakeup_reader, selectors.EVENT_READ)
+            while self._step(selector, wakeup_reader):
                 pass
-        bell.close()
+        wakeup_reader.close()
 
-    def _step(self, selector: selectors.BaseSelector, bell: socket.socket) -> bool:
-        """One wait, and what came of it; False when the last caller has left."""
+    def _step(self, selector: selectors.BaseSelector, wakeup_reader: socket.socket) -> bool:
+        """Wait once and handle what became ready; False when the last caller has left."""
         with self._lock:
             due = min((until for _, until in self._pending.values()), default=time.monotonic())
         ready = [key for key, _ in selector.select(max(0.0, due - time.monotonic()))]
-        if any(key.fileobj is bell for key in ready):
-            bell.recv(4096)
-        for caller, work in self._update_selector(selector):
-            self._deliver(caller, work)
+        if any(key.fileobj is wakeup_reader for key in ready):
+            wakeup_reader.recv(4096)
+        for caller, job in self._update_selector(selector):
+            self._deliver(caller, job)
         self._check_pending({key.data for key in ready})
         with self._lock:
             if self._pending or self._ready or self._added:
@@ -128,26 +128,26 @@ class PendingAnswers:
             return False
 
     def _update_selector(self, selector: selectors.BaseSelector) -> list[tuple[ClientConnection, AnswerJob]]:
-        """Watch those who came, and no longer those who leave, who are returned."""
+        """Watch the added callers, stop watching those with an answer, and return the latter."""
         with self._lock:
-            coming, leaving = list(self._added), list(self._ready)
+            added, ready = list(self._added), list(self._ready)
             self._added.clear()
             self._ready.clear()
-            for caller, _ in leaving:
+            for caller, _ in ready:
                 self._pending.pop(caller, None)
-        for caller in coming:
+        for caller in added:
             selector.register(caller.disconnect_signal, selectors.EVENT_READ, caller)
-        for caller, _ in leaving:
+        for caller, _ in ready:
             selector.unregister(caller.disconnect_signal)
-        return leaving
+        return ready
 
-    def _check_pending(self, silent: set[ClientConnection | None]) -> None:
-        """Who has hung up, and who has waited too long; each of them is resumed by what is said here."""
+    def _check_pending(self, disconnected: set[ClientConnection | None]) -> None:
+        """Report the callers that have hung up or waited too long; the answer then calls `_resume`."""
         now = time.monotonic()
         with self._lock:
-            here = list(self._pending.items())
-        for caller, (parked, until) in here:
-            if caller in silent:
-                parked.client_disconnected()
+            pending = list(self._pending.items())
+        for caller, (answer, until) in pending:
+            if caller in disconnected:
+                answer.client_disconnected()
             elif until <= now:
-                parked.expired()
+                answer.expired()

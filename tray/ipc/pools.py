@@ -1,4 +1,4 @@
-"""A bounded number of threads for callers that take time, each cancelled and seen off at the end."""
+"""A bounded number of threads for callers that take time; at the end each is cancelled and closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tray.ipc.connection import ClientConnection
 
 
 class ConnectionPool:
-    """`take` a room, then `start` somebody in it or give it `back`; a room is free again when its thread ends."""
+    """`reserve` a slot, then `start` a caller in it or `release` it; a slot is free again when its thread ends."""
 
     def __init__(self, limit: int, name: str) -> None:
         self._name = name
@@ -30,9 +30,9 @@ class ConnectionPool:
             self._free += 1
 
     def start(self, caller: ClientConnection, work: Callable[[], bool]) -> bool:
-        """Run `work` in the room that was taken; False when the system has no thread left.
+        """Run `work` in the reserved slot; False when the system has no thread left.
 
-        `work` returns True when the caller has moved on to another room; otherwise it is closed.
+        `work` returns True when the caller has moved on to another pool; otherwise it is closed.
         """
         thread = threading.Thread(target=self._run, args=(caller, work), name=self._name, daemon=True)
         with self._lock:
@@ -45,27 +45,27 @@ class ConnectionPool:
         return True
 
     def run_inline(self, caller: ClientConnection, work: Callable[[], bool]) -> None:
-        """The same in the calling thread, for whom somebody else stands in meanwhile."""
+        """Run `work` in the calling thread instead of a new one."""
         with self._lock:
             self._running[threading.current_thread()] = caller
         self._run(caller, work)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a caller has a room, or is about to."""
+        """Whether a slot is reserved."""
         with self._lock:
             return self._free < self._limit
 
     def cancel(self) -> None:
-        """Everyone who is inside now."""
+        """Cancel every caller that is in the pool now."""
         for caller in self._snapshot().values():
             caller.cancel()
 
     def close(self, until: float) -> None:
-        """Cancel everyone inside and wait for them until that moment of the monotonic clock."""
-        while (inside := self._snapshot()) and time.monotonic() < until:
+        """Cancel every caller in the pool and wait for them until that moment of the monotonic clock."""
+        while (running := self._snapshot()) and time.monotonic() < until:
             self.cancel()
-            join_all(list(inside), until)
+            join_all(list(running), until)
 
     def _snapshot(self) -> dict[threading.Thread, ClientConnection]:
         with self._lock:

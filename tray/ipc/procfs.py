@@ -20,7 +20,7 @@ SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/store/", 
 
 
 def caller_facts(pid: int, is_untrusted: Callable[[int], bool]) -> CallerFacts:
-    """The scene around `pid`. `untrusted` knows the processes below agents and hooks."""
+    """The facts about the caller `pid`. `is_untrusted` knows the processes below agents and hooks."""
     if sys.platform != "linux" or pid <= 0:
         return CallerFacts(uid=0)
     uid = os.getuid()
@@ -29,15 +29,15 @@ def caller_facts(pid: int, is_untrusted: Callable[[int], bool]) -> CallerFacts:
         return CallerFacts(uid=uid)
     device = _device(pid)
     terminal = _terminal(device, uid) if device else None
-    heads = [caller[0], *(held[0] for held in (terminal.holders if terminal else ()))]
+    own = {one.pid for one in caller}
+    beside = tuple(_agents_at_terminal(device, own, is_untrusted)) if device else ()
+    heads = [caller[0], *(chain[0] for chain in (terminal.holders if terminal else ()))]
     return CallerFacts(
         uid=uid,
         caller=caller,
         terminal=terminal,
         agent_pids=frozenset(one.pid for one in heads if is_untrusted(one.pid)),
-        terminal_agents=tuple(_agents_at_terminal(device, {one.pid for one in caller}, is_untrusted))
-        if device
-        else (),
+        terminal_agents=beside,
         addresses=frozenset(_addresses()),
         local_login=uid != 0 and is_connected_to_root(uid),
         other_namespace=any(_namespace(pid, kind) != _namespace(os.getpid(), kind) for kind in ("mnt", "pid")),
@@ -45,7 +45,7 @@ def caller_facts(pid: int, is_untrusted: Callable[[int], bool]) -> CallerFacts:
 
 
 def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
-    """The process and those above it, nearest first; the first process of the machine is nobody's agent."""
+    """The process and those above it, nearest first; the first process of the machine is no agent."""
     found: list[ProcessFacts] = []
     while pid > 0 and len(found) < MAX_DEPTH:
         one = read_process(pid)
@@ -144,10 +144,10 @@ def _is_pty_master(pid: int, fd: str, number: int) -> bool:
     return found is not None and int(found[1]) == number
 
 
-def _agents_at_terminal(device: int, own: set[int], untrusted: Callable[[int], bool]) -> Iterator[str]:
+def _agents_at_terminal(device: int, own: set[int], is_untrusted: Callable[[int], bool]) -> Iterator[str]:
     """The agents, and what belongs to them, at the same terminal."""
     for pid in _pids():
-        if pid not in own and _device(pid) == device and untrusted(pid):
+        if pid not in own and _device(pid) == device and is_untrusted(pid):
             yield f"{_comm(pid)} ({pid})"
 
 
@@ -172,7 +172,7 @@ def _connections() -> Iterator[tuple[str, str, str]]:
             continue
         for line in lines:
             _, ours, theirs, state, *rest = line.split()
-            if state == "01":  # it stands
+            if state == "01":  # established
                 yield ours.removeprefix(IPV4_MAPPED), theirs.removeprefix(IPV4_MAPPED), rest[3]
 
 

@@ -1,4 +1,4 @@
-"""The requests of the CLI. `on` is done; the rest needs a person, at the caller's terminal or in the menu."""
+"""The requests of the CLI. `on` is done at once; the rest needs a person, at the caller's terminal or in the menu."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_ICON = phrase(
 
 
 class PersonPrompt(Protocol):
-    """Who judges a caller by its pid, and asks a person there."""
+    """Judges a caller by its pid, and asks a person at its terminal."""
 
     def refusal(self, pid: int) -> str: ...
     def confirm(self, pid: int, question: str) -> bool: ...
@@ -40,9 +40,9 @@ class PersonPrompt(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRequest:
-    """What somebody asks for. `do` is told the way in which a person agreed; `in_menu` = the menu shows it anyway."""
+    """What is asked for. `do` is given the channel on which a person agreed; `in_menu` = the menu shows it anyway."""
 
-    what: str
+    summary: str
     question: str
     do: Callable[[str], None]
     approves: bool = False
@@ -50,7 +50,7 @@ class UserRequest:
 
 
 class UserRequests:
-    """Answers one request at a time, as {"done": …}, {"asked": …} or {"error": …, "hint": …}."""
+    """Answers one request at a time, as {"done": …}, {"queued": …} or {"error": …, "hint": …}."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class UserRequests:
         open_page: Callable[[], Path],
         health: Callable[[], Mapping[str, Any]] = dict,
         may_open: Callable[[int], bool] = lambda pid: True,
-        write_batch_review: Callable[[ApprovalBatch], Path] = lambda found: Path(),
+        write_batch_review: Callable[[ApprovalBatch], Path] = lambda batch: Path(),
     ) -> None:
         self._write_batch_review = write_batch_review
         self._may_open = may_open
@@ -80,39 +80,37 @@ class UserRequests:
                 return IMMEDIATE[op](self)
             if op == "open":
                 return self.open(peer.pid)
-            wish = NEEDS_PERSON.get(op)
-            if wish is None:
-                return {
-                    "error": say("unknown request {op}", op=repr(op)),
-                    "hint": say("update hooktray on both sides"),
-                }
-            return self._decide(wish(self, request), peer.pid)
+            make_request = NEEDS_PERSON.get(op)
+            if make_request is None:
+                unknown = say("unknown request {op}", op=repr(op))
+                return {"error": unknown, "hint": say("update hooktray on both sides")}
+            return self._decide(make_request(self, request), peer.pid)
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
-    def enqueue(self, request: Mapping[str, Any], who: str) -> str:
-        """Put it before the user, whoever asks; returns what to say to whoever did."""
-        return self._enqueue(NEEDS_PERSON[str(request["op"])](self, request), who)
+    def enqueue(self, request: Mapping[str, Any], requester: str) -> str:
+        """Put the request before the user; returns the text for the caller."""
+        return self._enqueue(NEEDS_PERSON[str(request["op"])](self, request), requester)
 
-    def _enqueue(self, wish: UserRequest, who: str) -> str:
-        if not wish.in_menu:
-            self._controls.add_request(wish.what, who, lambda: wish.do(GRANTED))
-        return wish.in_menu or say("{what}: only a person can do that", what=wish.what)
+    def _enqueue(self, request: UserRequest, requester: str) -> str:
+        if not request.in_menu:
+            self._controls.add_request(request.summary, requester, lambda: request.do(GRANTED))
+        return request.in_menu or say("{what}: only a person can do that", what=request.summary)
 
     def ping(self) -> Mapping[str, Any]:
         return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
 
     def health(self) -> Mapping[str, Any]:
-        """What only the tray knows of itself, for `status` and `doctor`."""
-        asked = sum(not one.is_undo for one in self._controls.requests)
-        return {**self.ping(), "asked": asked, **self._health()}
+        """What only the running tray knows, for `status` and `doctor`."""
+        open_requests = sum(not one.is_undo for one in self._controls.requests)
+        return {**self.ping(), "requests": open_requests, **self._health()}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.set_enabled(True, COMMAND_LINE)
         return {"done": say("Hooks are on")}
 
     def open(self, pid: int) -> Mapping[str, Any]:
-        """For a person alone: the file with the way in is readable to every program of the user's."""
+        """For a person only: every program of the user can read the file with the link."""
         if not self._may_open(pid):
             raise HooktrayError(
                 say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
@@ -125,9 +123,9 @@ class UserRequests:
 
     def off(self, request: Mapping[str, Any]) -> UserRequest:
         return UserRequest(
-            what=say("Switch hooks off"),
+            summary=say("Switch hooks off"),
             question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
-            do=lambda way: self._controls.set_enabled(False, way),
+            do=lambda channel: self._controls.set_enabled(False, channel),
         )
 
     def pause(self, request: Mapping[str, Any]) -> UserRequest:
@@ -136,14 +134,16 @@ class UserRequests:
             why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
             raise HooktrayError(why, hint=say("write 30m, 1h or tomorrow"))
         agent, session = _agent(request.get("agent")), str(request.get("session") or "")
-        whom, words = " ".join(filter(None, (agent, sanitise(session, 60)))), _duration_text(seconds)
+        whom, long = " ".join(filter(None, (agent, sanitise(session, 60)))), _duration_text(seconds)
         if whom:
-            what = say("Pause hooks of {whom} {long}", whom=whom, long=words)
-            question = say("Hooktray: pause the hooks of {whom} {long}? No guard runs there.", whom=whom, long=words)
+            summary = say("Pause hooks of {whom} {long}", whom=whom, long=long)
+            question = say("Hooktray: pause the hooks of {whom} {long}? No guard runs there.", whom=whom, long=long)
         else:
-            what = say("Pause hooks {long}", long=words)
-            question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=words)
-        return UserRequest(what=what, question=question, do=lambda way: self._pause(seconds, way, agent, session))
+            summary = say("Pause hooks {long}", long=long)
+            question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=long)
+        return UserRequest(
+            summary=summary, question=question, do=lambda channel: self._pause(seconds, channel, agent, session)
+        )
 
     def approve(self, request: Mapping[str, Any]) -> UserRequest:
         if setting := self._setting(request):
@@ -151,13 +151,13 @@ class UserRequests:
                 why = say("`{setting}` is confirmed already", setting=setting.text)
                 raise HooktrayError(why, hint=say("there is nothing to do"))
             return self._confirm(setting, yes=True)
-        if found := self._batch(request):
-            return found
+        if batch := self._batch(request):
+            return batch
         one = require_readable(self._find(request))
         return UserRequest(
-            what=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            summary=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: approve this?')}\n{self._details(one)}",
-            do=lambda way: self._controls.approve(one.key, one.digest, way),
+            do=lambda channel: self._controls.approve(one.key, one.digest, channel),
             approves=True,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
         )
@@ -166,20 +166,20 @@ class UserRequests:
         """`approve unchanged`: all hooks that were approved before with the same content."""
         if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
             return None
-        found = self._controls.batch
-        if not found:
+        batch = self._controls.batch
+        if not batch:
             why = say("no hook waits whose content was approved before")
             raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
-        lines = "\n".join(f"  {line}" for line in (*summary_lines(found), str(self._write_batch_review(found))))
+        lines = "\n".join(f"  {line}" for line in (*summary_lines(batch), str(self._write_batch_review(batch))))
         return UserRequest(
-            what=button_label(found),
+            summary=button_label(batch),
             question=f"{say('Hooktray: approve all of these?')}\n{lines}",
-            do=lambda way: self._controls.approve_batch(found.digest, way),
+            do=lambda channel: self._controls.approve_batch(batch.digest, channel),
             approves=True,
             in_menu=count(
                 "{n} unchanged hook waits for your approval",
                 "{n} unchanged hooks wait for your approval",
-                len(found.hooks),
+                len(batch.hooks),
             ),
         )
 
@@ -188,9 +188,9 @@ class UserRequests:
             return self._confirm(setting, yes=False)
         one = require_readable(self._find(request))
         return UserRequest(
-            what=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: turn this down?')}\n{self._details(one)}",
-            do=lambda way: self._controls.deny(one.key, one.digest, way),
+            do=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )
 
     def revoke(self, request: Mapping[str, Any]) -> UserRequest:
@@ -199,9 +199,9 @@ class UserRequests:
             why = say("`{name}` is not approved", name=one.hook.name)
             raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
         return UserRequest(
-            what=say("Revoke {name}", name=one.hook.name),
+            summary=say("Revoke {name}", name=one.hook.name),
             question=f"{say('Hooktray: take this approval back? It stops running.')}\n{self._details(one)}",
-            do=lambda way: self._controls.revoke(one.key, way),
+            do=lambda channel: self._controls.revoke(one.key, channel),
         )
 
     def _setting(self, request: Mapping[str, Any]) -> Setting | None:
@@ -214,42 +214,41 @@ class UserRequests:
     def _confirm(self, setting: Setting, *, yes: bool) -> UserRequest:
         text = sanitise(setting.text, 1000)
         if yes:
-            what, asked = (
-                say("Confirm {setting}", setting=text),
-                say("Hooktray: confirm this setting? It loosens a gate."),
-            )
+            summary = say("Confirm {setting}", setting=text)
+            question = say("Hooktray: confirm this setting? It loosens a gate.")
         else:
-            what, asked = say("Deny {setting}", setting=text), say("Hooktray: turn this setting down?")
-        done = self._controls.approve if yes else self._controls.deny
+            summary = say("Deny {setting}", setting=text)
+            question = say("Hooktray: turn this setting down?")
+        decide = self._controls.approve if yes else self._controls.deny
         return UserRequest(
-            what=what,
-            question=f"{asked}\n  {text}",
-            do=lambda way: done(setting.key, setting.digest, way),
+            summary=summary,
+            question=f"{question}\n  {text}",
+            do=lambda channel: decide(setting.key, setting.digest, channel),
             approves=yes,
             in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
         )
 
-    def _pause(self, seconds: float | None, way: str, agent: str, session: str) -> None:
-        self._controls.pause(seconds, way, agent=agent, session=session)
+    def _pause(self, seconds: float | None, channel: str, agent: str, session: str) -> None:
+        self._controls.pause(seconds, channel, agent=agent, session=session)
 
-    def _decide(self, wish: UserRequest, pid: int) -> Mapping[str, Any]:
-        """At the caller's terminal when a person sits there, and for an approval only where no icon is."""
+    def _decide(self, request: UserRequest, pid: int) -> Mapping[str, Any]:
+        """Ask at the caller's terminal when a person sits there, and for an approval only where no icon is."""
         icon = self._icon()
-        why = say("the tray's icon is there for that") if wish.approves and icon else self._terminal.refusal(pid)
+        why = say("the tray's icon is there for that") if request.approves and icon else self._terminal.refusal(pid)
         if not why:
-            if not self._terminal.confirm(pid, wish.question):
+            if not self._terminal.confirm(pid, request.question):
                 why = say("not confirmed, nothing was changed")
                 raise HooktrayError(why, hint=say("type the letters that were shown"))
-            wish.do(TERMINAL)
-            return {"done": say("{what}: done, and written down as `{way}`", what=wish.what, way=TERMINAL)}
+            request.do(TERMINAL)
+            return {"done": say("{what}: done, and written down as `{way}`", what=request.summary, way=TERMINAL)}
         return {
-            "asked": self._enqueue(wish, say("process {pid}", pid=pid)),
-            "why": "" if wish.approves and icon else why,
+            "queued": self._enqueue(request, say("process {pid}", pid=pid)),
+            "why": "" if request.approves and icon else why,
             "hint": say(WHERE_TO_DECIDE if icon else NO_ICON),
         }
 
     def _details(self, one: HookState) -> str:
-        """What exactly it is about; every word of it may be somebody else's."""
+        """What exactly is asked for; every word of it may be foreign."""
         hook = one.hook
         agents = ", ".join(hook.match.agents) or say("every agent")
         rows = {
@@ -296,7 +295,7 @@ class UserRequests:
 
 
 def _agent(name: object) -> str:
-    """Raises HooktrayError for an agent that nobody knows: its pause would hold for nobody."""
+    """Raises HooktrayError for an unknown agent: its pause would apply to nothing."""
     if not name or name in DIALECTS:
         return str(name or "")
     raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=", ".join(DIALECTS))
@@ -310,7 +309,7 @@ def _duration_text(seconds: float | None) -> str:
 IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, Any]]] = {
     "on": UserRequests.on,
     "ping": UserRequests.ping,
-    "vitals": UserRequests.health,
+    "health": UserRequests.health,
 }
 NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, Any]], UserRequest]] = {
     "approve": UserRequests.approve,

@@ -1,4 +1,4 @@
-"""Answers knocks: a few blocking acceptors, a thread of its own for whatever takes time, nothing that polls."""
+"""Answers requests: a few blocking acceptors, a thread of its own for whatever takes time, nothing that polls."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from tray.model.event import RelayRequest
 __all__ = ["DisconnectSignal", "IpcServer", "IpcService", "PeerCredentials"]
 
 ACCEPTORS = 8
-INLINE_WORKERS = 4  # of them, at most, on events that take time: to start a thread for such a one takes time as well
+INLINE_WORKERS = 4  # acceptors, at most, that work on an event themselves: to start a thread takes time as well
 FRAME_WAIT = 0.02  # seconds that an acceptor waits for a whole frame
-EVENT_THREADS = 256  # threads for events; nobody gets one without a whole frame in hand
+EVENT_THREADS = 256  # threads for events; no caller gets one before its whole frame is there
 CONTROL_THREADS = 32  # threads for the user's own requests, whole as well
 UNIDENTIFIED_THREADS = 32  # threads for callers that have not yet said who they are, nor shown their token
-SLOW_THREADS = 32  # threads for callers known by their head, whose body or long answer takes time
+SLOW_THREADS = 32  # threads for callers whose header is there, and whose body or long answer takes time
 CONTROL_TIMEOUT = 5.0
-JOIN_INTERVAL = 0.05  # seconds between two words to acceptors that are at work, when the door closes
+JOIN_INTERVAL = 0.05  # seconds between two cancellations of acceptors that are at work, when the server closes
 INLINE_SIZE = 64 * 1024  # an answer that fits the socket's buffer cannot hold up an acceptor
 
 _log = logging.getLogger(__name__)
 
 
 class IpcService(Protocol):
-    """What stands behind the door. Everything here is called from the door's threads."""
+    """What the server asks for answers. Everything here is called from the server's threads."""
 
     def timeout(self, agent: str, event: str) -> float:
         """Seconds the relay may wait for its answer in all."""
@@ -51,11 +51,11 @@ class IpcService(Protocol):
     def handle(
         self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
     ) -> Answer | PendingAnswer | Callable[[DisconnectSignal], Answer | PendingAnswer | None] | None:
-        """The answer at once, or the work that finds it; the work gets a thread of its own, what waits gets none.
+        """The answer at once, or the work that finds it; work gets a thread of its own, a pending answer gets none.
 
         None closes the connection without an answer, so that the relay asks the one-shot engine.
-        What is given to `after` is done once the answer has left; it may not raise. `slow` is called before anything
-        that takes more than a moment.
+        What is given to `defer` is done once the answer has left; it may not raise. `on_slow` is called before
+        anything that takes more than a moment.
         """
 
     def busy_answer(self, request: RelayRequest) -> Answer:
@@ -69,7 +69,7 @@ class IpcService(Protocol):
 
 
 class IpcServer:
-    """The open door. The caller of `start` holds the single-instance lock."""
+    """Listens on the tray's socket. The caller of `start` holds the single-instance lock."""
 
     def __init__(self, path: Path, service: IpcService, *, loopback: bool = sys.platform == "win32") -> None:
         self._path = path
@@ -78,41 +78,41 @@ class IpcServer:
         self._loopback = loopback
         self._closing = threading.Event()
         self._rebind_lock = threading.Lock()  # held while the path of the socket changes hands
-        self._unidentified_pool = ConnectionPool(UNIDENTIFIED_THREADS, "door silent")
-        self._slow_pool = ConnectionPool(SLOW_THREADS, "door slow")
-        self._event_pool = ConnectionPool(EVENT_THREADS, "door event")
-        self._control_pool = ConnectionPool(CONTROL_THREADS, "door control")
+        self._unidentified_pool = ConnectionPool(UNIDENTIFIED_THREADS, "ipc unidentified")
+        self._slow_pool = ConnectionPool(SLOW_THREADS, "ipc slow")
+        self._event_pool = ConnectionPool(EVENT_THREADS, "ipc event")
+        self._control_pool = ConnectionPool(CONTROL_THREADS, "ipc control")
         self._pending = PendingAnswers(self._resume)
         self._deferred = DeferredWork()
         self._inline_slots = threading.Semaphore(INLINE_WORKERS)
         self._acceptors: list[threading.Thread] = []
-        self._address: ListeningSocket | None = None
+        self._listener: ListeningSocket | None = None
 
     def start(self) -> None:
-        self._address = sockets.listen(self._path, loopback=self._loopback)
+        self._listener = sockets.listen(self._path, loopback=self._loopback)
         self._deferred.start()
-        self._start_acceptors(self._address)
+        self._start_acceptors(self._listener)
 
-    def _start_acceptors(self, place: ListeningSocket) -> None:
+    def _start_acceptors(self, listener: ListeningSocket) -> None:
         for number in range(1, ACCEPTORS + 1):
-            thread = threading.Thread(target=self._accept, args=(place,), name=f"door {number}", daemon=True)
+            thread = threading.Thread(target=self._accept, args=(listener,), name=f"ipc {number}", daemon=True)
             self._acceptors.append(thread)
             thread.start()
 
     def rebind(self) -> None:
         """Listen at the path again, where the socket was deleted or replaced; callers that are inside stay."""
         with self._rebind_lock:
-            old = self._address
+            old = self._listener
             if old is None or self._closing.is_set():
                 return
-            self._address = sockets.listen(self._path, loopback=self._loopback)
+            self._listener = sockets.listen(self._path, loopback=self._loopback)
             try:
                 old.socket.shutdown(socket.SHUT_RDWR)
                 self._acceptors = [one for one in self._acceptors if one.is_alive()]
             except OSError:  # only Linux wakes the old acceptors; elsewhere they wait on, unused
                 self._acceptors = []
             old.socket.close()
-            self._start_acceptors(self._address)
+            self._start_acceptors(self._listener)
 
     @property
     def is_busy(self) -> bool:
@@ -125,57 +125,53 @@ class IpcServer:
         A caller whose frame is whole stays until it is answered. A frame that becomes whole later is not answered.
         """
         with self._rebind_lock:
-            if self._address is None or self._closing.is_set():
+            if self._listener is None or self._closing.is_set():
                 return
             self._closing.set()
-            self._address.remove()
-            self._wake_acceptors(self._address)
+            self._listener.remove()
+            self._wake_acceptors(self._listener)
         self._pending.close(time.monotonic() + timeout)
 
     def close(self, timeout: float = 10.0) -> None:
-        """No new callers; those inside are cancelled, answered and seen off, at most `timeout` seconds long."""
-        if self._address is None:
+        """Take no new callers; cancel, answer and close those inside, for at most `timeout` seconds."""
+        if self._listener is None:
             return
         until = time.monotonic() + timeout
         self.stop_accepting(timeout)
         while (left := [one for one in self._acceptors if one.is_alive()]) and time.monotonic() < until:
             self._event_pool.cancel()
             left[0].join(JOIN_INTERVAL)
-        self._address.socket.close()
-        for rooms in (
-            self._unidentified_pool,
-            self._slow_pool,
-            self._event_pool,
-            self._control_pool,
-        ):  # callers move on in this order
-            rooms.close(until)
+        self._listener.socket.close()
+        # Callers move on in this order.
+        for pool in (self._unidentified_pool, self._slow_pool, self._event_pool, self._control_pool):
+            pool.close(until)
         self._deferred.close(until)
-        self._address = None
+        self._listener = None
 
-    def _wake_acceptors(self, place: ListeningSocket) -> None:
+    def _wake_acceptors(self, listener: ListeningSocket) -> None:
         try:
-            place.socket.shutdown(socket.SHUT_RDWR)  # on Linux this ends every accept() at once
+            listener.socket.shutdown(socket.SHUT_RDWR)  # on Linux this ends every accept() at once
         except OSError:
             for _ in self._acceptors:
-                place.wake_acceptor()
+                listener.wake_acceptor()
 
-    def _accept(self, place: ListeningSocket) -> None:
-        greet = partial(self._check_header, place.token)
-        while not self._closing.is_set() and place is self._address:
+    def _accept(self, listener: ListeningSocket) -> None:
+        on_header = partial(self._check_header, listener.token)
+        while not self._closing.is_set() and listener is self._listener:
             try:
-                connection = sockets.accept(place)
+                connection = sockets.accept(listener)
             except OSError:
                 self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
                 continue
             if self._closing.is_set():
                 connection.close()
             else:
-                self._start_connection(connection, place.family, greet)
+                self._start_connection(connection, listener.family, on_header)
 
     def _start_connection(
-        self, connection: socket.socket, family: int, greet: Callable[[FramePrefix, FrameHeader], float]
+        self, connection: socket.socket, family: int, on_header: Callable[[FramePrefix, FrameHeader], float]
     ) -> None:
-        """Serve the caller, unless it moves on to another thread, which then sees it off."""
+        """Serve the caller and close it, unless it moves on to another thread, which then closes it."""
         try:
             if family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -184,32 +180,32 @@ class IpcServer:
             connection.close()
             return
         if peer.uid != self._owner:
-            _log.warning("a process of user %d knocked and was sent away", peer.uid)
+            _log.warning("rejected a connection of user %d", peer.uid)
             connection.close()
             return
-        caller = ClientConnection(connection, peer, greet, self._deferred.put)
+        caller = ClientConnection(connection, peer, on_header, self._deferred.put)
         if not self._guarded(caller, self._read_frame):
             caller.close()
 
-    def _check_header(self, token: str, lead: FramePrefix, head: FrameHeader) -> float:
-        if token and not _has_token(head, token):
+    def _check_header(self, token: str, prefix: FramePrefix, header: FrameHeader) -> float:
+        if token and not _has_token(header, token):
             raise FrameError("the token is wrong")
-        if lead.kind == frames.CONTROL:
+        if prefix.kind == frames.CONTROL:
             return CONTROL_TIMEOUT
-        frames.event_id(head)
-        return self._service.timeout(head.fields.get("agent", ""), head.fields.get("event", ""))
+        frames.event_id(header)
+        return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
-    def _guarded(self, caller: ClientConnection, part: Callable[[ClientConnection], bool]) -> bool:
-        """One part of a caller's stay; no failure passes this line, and ours gives the agent its neutral answer."""
+    def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
+        """Run one step for a caller; no failure passes this line, and ours gives the agent its neutral answer."""
         try:
-            return part(caller)
+            return step(caller)
         except ClientDisconnected:
             return False
-        except Exception as error:  # noqa: BLE001  the connection is one of the three places
+        except Exception as error:  # noqa: BLE001  the connection: no failure of one may end the thread
             if isinstance(error, FrameError) and not caller.is_complete:
-                _log.warning("a caller (pid %d) was sent away: %s", caller.peer.pid, error)
+                _log.warning("rejected a caller (pid %d): %s", caller.peer.pid, error)
                 return False
-            _log.exception("the door failed a caller (pid %d)", caller.peer.pid)
+            _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
         try:
             self._answer_failure(caller)
         except Exception:  # noqa: BLE001  the last resort has failed too: closing is left
@@ -217,78 +213,74 @@ class IpcServer:
         return False
 
     def _answer_failure(self, caller: ClientConnection) -> None:
-        """Without a whole frame there is no answer: closing sends the relay to its own fall-back."""
+        """Without a whole frame there is no answer: the closed connection sends the relay to its own fall-back."""
         if not caller.is_complete or caller.header is None:
             return
         if caller.is_control:
-            caller.send_answer(
-                _encode_reply({"error": "the tray failed at this request", "hint": "its log says why"}, 3)
-            )
+            failure = {"error": "the tray failed at this request", "hint": "its log says why"}
+            caller.send_answer(_encode_reply(failure, 3))
             return
-        fields = caller.header.fields
-        caller.send_answer(
-            self._service.neutral_answer(fields.get("agent", ""), fields.get("event", ""), caller.body())
-        )
+        agent, event = (caller.header.fields.get(name, "") for name in ("agent", "event"))
+        caller.send_answer(self._service.neutral_answer(agent, event, caller.body()))
 
     def _read_frame(self, caller: ClientConnection) -> bool:
-        """The acceptor's part: who is slow waits apart, or is closed at once, so that its relay goes to `once`."""
+        """The acceptor's step: a slow caller moves to a pool or is closed at once, and its relay goes to `once`."""
         if caller.read(FRAME_WAIT):
             return self._serve(caller, inline=True)
-        return self._move_to_pool(
-            self._unidentified_pool if caller.header is None else self._slow_pool, caller, self._read_rest
-        )
+        pool = self._unidentified_pool if caller.header is None else self._slow_pool
+        return self._move_to_pool(pool, caller, self._read_rest)
 
     def _read_rest(self, caller: ClientConnection) -> bool:
         caller.read_rest()
         return self._serve(caller, inline=False)
 
     def _serve(self, caller: ClientConnection, *, inline: bool) -> bool:
-        """A frame that is all there. An answer leaves inline, work is done `here` or goes into a room."""
+        """Handle a whole frame. An answer leaves at once; work is done in this thread if `inline`, or in a pool."""
         if self._closing.is_set():
             return False
         if caller.is_control:
             return self._move_to_pool(self._control_pool, caller, self._control)
-        knock = caller.relay_request()
+        request = caller.relay_request()
         if not self._event_pool.reserve():
-            return self._reply(caller, self._service.busy_answer(knock))
+            return self._reply(caller, self._service.busy_answer(request))
         work: Callable[[DisconnectSignal], Answer | PendingAnswer | None] | None = None
         try:
-            found = self._service.handle(knock, caller.defer, caller.acknowledge)
-            if isinstance(found, Answer):
-                return self._reply(caller, found)
-            if found is None:
+            result = self._service.handle(request, caller.defer, caller.acknowledge)
+            if isinstance(result, Answer):
+                return self._reply(caller, result)
+            if result is None:
                 return False
             caller.acknowledge()
-            if not callable(found):
-                return self._add_pending(caller, found)
-            work = found
+            if not callable(result):
+                return self._add_pending(caller, result)
+            work = result
         finally:
             if work is None:
                 self._event_pool.release()
-        part = self._bind_guarded(caller, lambda _: self._finish(caller, work(caller.disconnect_signal)))
+        step = self._bind_guarded(caller, lambda _: self._finish(caller, work(caller.disconnect_signal)))
         if inline and self._inline_slots.acquire(blocking=False):
             try:
-                self._event_pool.run_inline(caller, part)
+                self._event_pool.run_inline(caller, step)
             finally:
                 self._inline_slots.release()
             return True
-        if self._event_pool.start(caller, part):
+        if self._event_pool.start(caller, step):
             return True
-        return self._reply(caller, self._service.busy_answer(knock))
+        return self._reply(caller, self._service.busy_answer(request))
 
-    def _finish(self, caller: ClientConnection, found: Answer | PendingAnswer | None) -> bool:
-        return (
-            _send(caller, found) if found is None or isinstance(found, Answer) else self._add_pending(caller, found)
-        )
+    def _finish(self, caller: ClientConnection, result: Answer | PendingAnswer | None) -> bool:
+        if result is None or isinstance(result, Answer):
+            return _send(caller, result)
+        return self._add_pending(caller, result)
 
-    def _add_pending(self, caller: ClientConnection, parked: PendingAnswer) -> bool:
-        return self._pending.add(caller, parked) or _send(caller, parked.fallback())
+    def _add_pending(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
+        return self._pending.add(caller, answer) or _send(caller, answer.fallback())
 
-    def _resume(self, caller: ClientConnection, work: AnswerJob) -> None:
-        """From the parking place through a room, which a user's answer finds free, else right here."""
-        part = self._bind_guarded(caller, lambda _: _send(caller, work()))
-        if not (self._event_pool.reserve() and self._event_pool.start(caller, part)):
-            part()
+    def _resume(self, caller: ClientConnection, job: AnswerJob) -> None:
+        """Send a pending answer from a thread of the event pool, else from the calling thread."""
+        step = self._bind_guarded(caller, lambda _: _send(caller, job()))
+        if not (self._event_pool.reserve() and self._event_pool.start(caller, step)):
+            step()
             caller.close()
 
     def _reply(self, caller: ClientConnection, answer: Answer) -> bool:
@@ -305,22 +297,22 @@ class IpcServer:
         return _send(caller, reply)
 
     def _move_to_pool(
-        self, rooms: ConnectionPool, caller: ClientConnection, part: Callable[[ClientConnection], bool]
+        self, pool: ConnectionPool, caller: ClientConnection, step: Callable[[ClientConnection], bool]
     ) -> bool:
         caller.acknowledge()
-        return rooms.reserve() and rooms.start(caller, self._bind_guarded(caller, part))
+        return pool.reserve() and pool.start(caller, self._bind_guarded(caller, step))
 
-    def _bind_guarded(self, caller: ClientConnection, part: Callable[[ClientConnection], bool]) -> Callable[[], bool]:
-        return partial(self._guarded, caller, part)
+    def _bind_guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> Callable[[], bool]:
+        return partial(self._guarded, caller, step)
 
 
-def _has_token(head: FrameHeader, token: str) -> bool:
-    shown = head.fields.get("token", "").encode("utf-8", "surrogateescape")
-    return hmac.compare_digest(shown, token.encode())
+def _has_token(header: FrameHeader, token: str) -> bool:
+    given = header.fields.get("token", "").encode("utf-8", "surrogateescape")
+    return hmac.compare_digest(given, token.encode())
 
 
 def _send(caller: ClientConnection, answer: Answer | None) -> bool:
-    """The end of a stay: the caller moves on to nobody else."""
+    """Send the last answer; False, since the caller does not move on to another thread."""
     if answer is not None:
         caller.send_answer(answer)
     return False

@@ -1,4 +1,4 @@
-"""Answers `/hooks …` typed into an agent. A prompt can be forged, so nothing is loosened here, only asked for."""
+"""Answers `/hooks …` typed into an agent. A prompt can be forged, so nothing is loosened here, only requested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIST_LIMIT = 30  # hooks
 
 
 class HooksCommand:
-    """One answer a call, as text for the person who typed."""
+    """Call it with the words that were typed; it returns text for the person who typed."""
 
     def __init__(self, controls: Controls, requests: UserRequests, doctor_summary: Callable[[], str] = str) -> None:
         self._doctor_summary = doctor_summary
@@ -37,8 +37,8 @@ class HooksCommand:
             case "list":
                 return self._list()
             case "doctor":
-                whole = say("The whole examination: `hooktray doctor` in a terminal")
-                return f"{self._list()}\n{self._doctor_summary()}\n{whole}"
+                hint = say("The whole examination: `hooktray doctor` in a terminal")
+                return f"{self._list()}\n{self._doctor_summary()}\n{hint}"
             case "on":
                 self._controls.set_enabled(True, f"typed into {agent}")
                 return say("Hooks are on")
@@ -53,8 +53,8 @@ class HooksCommand:
                 return "; ".join(map(say, HELP))
 
     def _request(self, request: dict[str, object], agent: str) -> str:
-        said = self._requests.enqueue(request, say("a prompt in {agent}", agent=agent))
-        return f"{said} · {say(WHERE_TO_DECIDE)}"
+        answer = self._requests.enqueue(request, say("a prompt in {agent}", agent=agent))
+        return f"{answer} · {say(WHERE_TO_DECIDE)}"
 
     def _list(self) -> str:
         rows = [

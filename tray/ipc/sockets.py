@@ -1,4 +1,4 @@
-"""Where the door is: an owner-only Unix socket, else a loopback port with a token; and who is there."""
+"""The tray's socket: an owner-only Unix socket, else a loopback port with a token; and who is at its other end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tray.errors import IpcError
 
 BACKLOG = 512
 HOME_HINT = "choose a place of your own with --home DIR"
-ADDRESS_FILE = "door.addr"  # beside the socket: port and token, where the door is a loopback port
+ADDRESS_FILE = "tray.addr"  # beside the socket: port and token, where the tray listens on a loopback port
 _CREDENTIALS = struct.Struct("3i")
 _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket's path, without its NUL
 
@@ -32,7 +32,7 @@ class PeerCredentials(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListeningSocket:
-    """A door that is open: its listening socket, the token it wants, and the file that stands for it."""
+    """An open socket: the socket itself, the token that callers must show, and its file."""
 
     socket: socket.socket
     token: str
@@ -41,33 +41,33 @@ class ListeningSocket:
     family: int  # of the socket, as a plain number
 
     def wake_acceptor(self) -> None:
-        """Knock once, so that an acceptor looks up."""
+        """Connect once, so that an acceptor wakes up."""
         name = self.socket.getsockname()
         with contextlib.suppress(OSError), socket.socket(self.socket.family, socket.SOCK_STREAM) as caller:
             caller.settimeout(1.0)
             caller.connect(name)
 
     def remove(self) -> None:
-        """Take the file away, unless another door has put its own there."""
+        """Remove the file, unless another tray has put its own there."""
         with contextlib.suppress(OSError):
             if self.file.lstat().st_ino == self.inode:
                 self.file.unlink()
 
 
 def listen(path: Path, *, loopback: bool) -> ListeningSocket:
-    """Open the door at `path`; DoorError when its folder is not ours alone or something else is in the way."""
+    """Listen at `path`; IpcError when its folder is not ours alone or something else is in the way."""
     check_folder(path.parent)
     return _listen_loopback(path) if loopback else _listen_unix(path)
 
 
 def accept(listener: ListeningSocket) -> socket.socket:
-    """Wait for a caller. The library's own accept() would first find words for the numbers that we give it here."""
+    """Wait for a caller. The library's own accept() would first look up enum members for the numbers given here."""
     fd, _ = listener.socket._accept()  # type: ignore[attr-defined]
     return socket.socket(listener.family, socket.SOCK_STREAM, 0, fd)
 
 
 def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
-    """A connection to the door at `path` and the token to show there; OSError when nobody listens."""
+    """A connection to the tray's socket at `path` and the token to show there; OSError when no tray listens."""
     check_folder(path.parent)
     if sys.platform != "win32":
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError), _short_path(path) as name:
@@ -77,7 +77,7 @@ def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
 
 
 def peer_credentials(connection: socket.socket, family: int | None = None) -> PeerCredentials:
-    """Who connected, by the kernel's word."""
+    """Who connected, as the kernel says."""
     if sys.platform == "win32":
         return PeerCredentials(0, 0)
     if (connection.family if family is None else family) != socket.AF_UNIX:
@@ -85,39 +85,36 @@ def peer_credentials(connection: socket.socket, family: int | None = None) -> Pe
     if sys.platform == "linux":
         pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         return PeerCredentials(pid, uid)
-    local, credentials, peer_pid = (
-        0,
-        1,
-        2,
-    )  # SOL_LOCAL, LOCAL_PEERCRED (struct xucred: version, uid, …), LOCAL_PEERPID
+    # SOL_LOCAL, LOCAL_PEERCRED (struct xucred: version, uid, …), LOCAL_PEERPID
+    local, credentials, peer_pid = 0, 1, 2
     _, uid = struct.unpack_from("2I", connection.getsockopt(local, credentials, 76))
     return PeerCredentials(connection.getsockopt(local, peer_pid), uid)
 
 
 def owner_uid() -> int:
-    """The only user who may call."""
+    """The only user who may connect."""
     if sys.platform == "win32":
         return 0
     return os.getuid()
 
 
 def check_folder(folder: Path) -> None:
-    """Raise DoorError unless `folder` is a real folder, ours, and closed to everyone else."""
+    """Raise IpcError unless `folder` is a real folder, ours, and closed to everyone else."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except FileNotFoundError:
         raise IpcError(f"{folder}: there is no such folder", hint="`hooktray run` makes it") from None
     except OSError as error:
         raise IpcError(
             f"{folder}: cannot look at this folder: {error.strerror}", hint="choose another: --home DIR"
         ) from None
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise IpcError(f"{folder}: is not a real folder", hint="remove the file or link and start again")
     if sys.platform == "win32":
         return  # the profile folder is already closed to other users
-    if found.st_uid != os.getuid():
-        raise IpcError(f"{folder}: belongs to user {found.st_uid}", hint=HOME_HINT)
-    mode = found.st_mode & 0o777  # a group's setgid bit, inherited from above, opens nothing
+    if status.st_uid != os.getuid():
+        raise IpcError(f"{folder}: belongs to user {status.st_uid}", hint=HOME_HINT)
+    mode = status.st_mode & 0o777  # a group's setgid bit, inherited from above, opens nothing
     if mode != 0o700:
         raise IpcError(f"{folder}: has mode {mode:04o}, not 0700", hint=f"close it: chmod 700 {folder}")
 
@@ -126,30 +123,30 @@ def _listen_unix(path: Path) -> ListeningSocket:
     if sys.platform == "win32":
         raise IpcError(f"{path}: there are no Unix sockets here", hint="use the loopback door")
     _remove_stale_socket(path)
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with _short_path(path) as name:
-            door.bind(name)
+            server.bind(name)
         path.chmod(0o600)
-        door.listen(BACKLOG)
-        return ListeningSocket(door, "", path, path.lstat().st_ino, int(socket.AF_UNIX))
+        server.listen(BACKLOG)
+        return ListeningSocket(server, "", path, path.lstat().st_ino, int(socket.AF_UNIX))
     except OSError as error:
-        door.close()
+        server.close()
         raise IpcError(f"{path}: cannot open the door: {error}", hint=HOME_HINT) from error
 
 
 def _listen_loopback(path: Path) -> ListeningSocket:
     file, token = path.with_name(ADDRESS_FILE), secrets.token_hex(32)
-    door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if sys.platform == "win32":
-            door.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        door.bind(("127.0.0.1", 0))
-        door.listen(BACKLOG)
-        _write_address_file(file, f"{door.getsockname()[1]} {token}\n")
-        return ListeningSocket(door, token, file, file.lstat().st_ino, int(socket.AF_INET))
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        server.bind(("127.0.0.1", 0))
+        server.listen(BACKLOG)
+        _write_address_file(file, f"{server.getsockname()[1]} {token}\n")
+        return ListeningSocket(server, token, file, file.lstat().st_ino, int(socket.AF_INET))
     except OSError as error:
-        door.close()
+        server.close()
         raise IpcError(f"{file}: cannot open the door: {error}", hint=HOME_HINT) from error
 
 

@@ -24,17 +24,17 @@ CODE_LENGTH = 6
 
 
 class TerminalPrompt:
-    """One question at a time. `untrusted` knows the processes below agents and hooks."""
+    """One question at a time. `is_untrusted` knows the processes below agents and hooks."""
 
-    def __init__(self, untrusted: Callable[[int], bool], *, timeout: float = CONFIRM_TIMEOUT) -> None:
-        self._untrusted = untrusted
+    def __init__(self, is_untrusted: Callable[[int], bool], *, timeout: float = CONFIRM_TIMEOUT) -> None:
+        self._is_untrusted = is_untrusted
         self._timeout = timeout
         self._lock = threading.Lock()
         self._closing = threading.Event()
 
     def refusal(self, pid: int) -> str:
         """Why this process is no person at a terminal; "" when it is."""
-        return check_terminal(caller_facts(pid, self._untrusted))
+        return check_terminal(caller_facts(pid, self._is_untrusted))
 
     def confirm(self, pid: int, question: str) -> bool:
         """Whether the person there typed the challenge. Raises HooktrayError when nobody could be asked."""
@@ -42,35 +42,35 @@ class TerminalPrompt:
             raise HooktrayError(say("another question is open at a terminal"), hint=say("answer that one first"))
         try:
             since = start_time(pid)
-            scene = caller_facts(pid, self._untrusted)
-            if not since or scene.terminal is None or check_terminal(scene):
+            facts = caller_facts(pid, self._is_untrusted)
+            if not since or facts.terminal is None or check_terminal(facts):
                 return False
-            with _open_terminal(scene.terminal.path) as terminal:
-                right = self._ask(terminal, question, lambda: is_in_foreground(pid, since))
-            return right and start_time(pid) == since and not self.refusal(pid)
+            with _open_terminal(facts.terminal.path) as terminal:
+                is_right = self._ask(terminal, question, lambda: is_in_foreground(pid, since))
+            return is_right and start_time(pid) == since and not self.refusal(pid)
         finally:
             self._lock.release()
 
     def close(self) -> None:
-        """Whoever is being asked is left alone."""
+        """End the question that is open."""
         self._closing.set()
 
-    def _ask(self, terminal: int, question: str, there: Callable[[], bool]) -> bool:
+    def _ask(self, terminal: int, question: str, is_there: Callable[[], bool]) -> bool:
         """A new challenge each time, and what was typed before it was shown does not count."""
         challenge = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
         _discard_input(terminal)
         wanted = say("Type {letters} to do it; anything else leaves all as it is:", letters=challenge)
         text = f"{printable(question)}\n\n{wanted} "
         _write(terminal, text)
-        typed = self._read_line(terminal, there)
-        right = secrets.compare_digest(typed.strip().encode(), challenge.encode())
+        typed = self._read_line(terminal, is_there)
+        is_right = secrets.compare_digest(typed.strip().encode(), challenge.encode())
         _write(terminal, "" if typed.endswith("\n") else "\n")
-        return right
+        return is_right
 
-    def _read_line(self, terminal: int, there: Callable[[], bool]) -> str:
+    def _read_line(self, terminal: int, is_there: Callable[[], bool]) -> str:
         until = time.monotonic() + self._timeout
         typed = b""
-        while time.monotonic() < until and there() and not self._closing.is_set():
+        while time.monotonic() < until and is_there() and not self._closing.is_set():
             if not _readable(terminal, POLL_INTERVAL):
                 continue
             try:
@@ -110,7 +110,7 @@ def _discard_input(terminal: int) -> None:
 
 
 def _write(terminal: int, text: str) -> None:
-    """A terminal that takes nothing is not waited for."""
+    """Write for at most two seconds: a terminal that takes nothing is not waited for."""
     data = text.replace("\n", "\r\n").encode()
     until = time.monotonic() + 2
     while data and time.monotonic() < until:

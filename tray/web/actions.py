@@ -1,4 +1,4 @@
-"""What a person can do on the page: what loosens a gate is read first and confirmed with a slip of its own."""
+"""What a person can do on the page: what loosens a gate is read first and confirmed with a token of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tray.web.services import PageServices
 from tray.web.templating import sentence
 from tray.web.tokens import OneTimeTokens, TokenError
 
-WAY = "page"
+CHANNEL = "page"
 CONFIRMATION_LIFETIME = 900.0  # seconds that a confirmation stays good: long enough to read a script
 PAUSES: Mapping[str, tuple[float | None, str]] = {
     "30m": (1800.0, phrase("Pause all hooks for 30 minutes?")),
@@ -30,7 +30,7 @@ PAUSES: Mapping[str, tuple[float | None, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAction:
-    """One act on exactly one thing, as it was shown."""
+    """One action on exactly one thing, as it was shown."""
 
     action: str
     key: str = ""
@@ -40,7 +40,7 @@ class PageAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageQuestion:
-    """What a confirmation shows; `yes` is the button's label, `back` where the other one leads."""
+    """What a confirmation shows; `button` is the label of its button, `back_link` the target of the other one."""
 
     title: str
     button: str
@@ -54,56 +54,60 @@ class PageQuestion:
 
 
 class PageActions:
-    """Asks, and does what was confirmed. Every act goes through the same controls as the menu's."""
+    """Asks, and does what was confirmed. Every action goes through the same controls as the menu's."""
 
-    def __init__(self, parts: PageServices) -> None:
-        self._services = parts
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
         self._tokens: OneTimeTokens[PageAction] = OneTimeTokens(CONFIRMATION_LIFETIME)
 
-    def question(self, act: str, target: str) -> PageQuestion | None:
-        """The question before an act; None when there is no such act or nothing to do it to."""
-        if act == BATCH:
+    def question(self, action: str, target: str) -> PageQuestion | None:
+        """The question before an action; None when there is no such action or nothing to do it to."""
+        if action == BATCH:
             return self._about_batch(self._services.controls.batch)
-        if act in HOOKS:
+        if action in HOOKS:
             one = self.find_hook(target)
             possible_now = possible_actions(one, self._services.controls.state.hooks_off) if one else ()
-            return self._about_hook(act, one) if one and act in possible_now else self._about_setting(act, target)
-        if act in SWITCH:
-            return self._about_switch(act, target)
-        if act in REQUESTS:
-            return self._about_request(act, target)
+            return (
+                self._about_hook(action, one)
+                if one and action in possible_now
+                else self._about_setting(action, target)
+            )
+        if action in SWITCH:
+            return self._about_switch(action, target)
+        if action in REQUESTS:
+            return self._about_request(action, target)
         return None
 
     def confirm(self, token: str) -> PageAction:
-        """Do what this slip was written for. Raises HooktrayError when it is void."""
-        wish = self._tokens.redeem(token)
-        if isinstance(wish, TokenError):
-            raise HooktrayError(say(TOKEN_ERRORS[wish]), hint=say("go back, read it again and confirm"))
-        ACTIONS[wish.action](self._services.controls, wish)
-        return wish
+        """Do what this token was issued for. Raises HooktrayError when it is not valid."""
+        page_action = self._tokens.redeem(token)
+        if isinstance(page_action, TokenError):
+            raise HooktrayError(say(TOKEN_ERRORS[page_action]), hint=say("go back, read it again and confirm"))
+        ACTIONS[page_action.action](self._services.controls, page_action)
+        return page_action
 
-    def perform_immediately(self, act: str) -> bool:
-        """What only tightens or quietens needs no confirmation; False when there is no such act."""
-        work = IMMEDIATE.get(act)
+    def perform_immediately(self, action: str) -> bool:
+        """Do what only tightens or quietens, without a confirmation; False when there is no such action."""
+        work = IMMEDIATE.get(action)
         if work:
             work(self._services.controls)
         return work is not None
 
     def find_hook(self, target: str) -> HookState | None:
-        return next((one for one in self._services.roster.states if hook_id(one.key) == target), None)
+        return next((one for one in self._services.catalog.states if hook_id(one.key) == target), None)
 
     def pending_settings(self) -> tuple[Setting, ...]:
-        return tuple(one for one in self._services.roster.settings() if one.waiting)
+        return tuple(one for one in self._services.catalog.settings() if one.waiting)
 
-    def _about_hook(self, act: str, one: HookState) -> PageQuestion:
-        reads = act in ("approve", "deny")
-        wish = PageAction(action=act, key=one.key, digest=one.digest if reads else "")
-        words = _removal_texts(act) if reads and one.digest == REMOVED else HOOKS[act]
-        text = review(one, self._services.copies, os.environ) if one.digest and reads else ""
+    def _about_hook(self, action: str, one: HookState) -> PageQuestion:
+        is_review = action in ("approve", "deny")
+        page_action = PageAction(action=action, key=one.key, digest=one.digest if is_review else "")
+        title, button, note = _removal_texts(action) if is_review and one.digest == REMOVED else HOOKS[action]
+        text = review(one, self._services.copies, os.environ) if one.digest and is_review else ""
         return self._question(
-            wish, say(words[0], name=one.hook.name), say(words[1]), back=f"/hooks/{hook_id(one.key)}", text=text,
-            notes=(say(words[2]), *([sentence(one.health)] if one.health else [])),
-            changes=review_diff(one, self._services.copies) if reads else (),
+            page_action, say(title, name=one.hook.name), say(button), back=f"/hooks/{hook_id(one.key)}", text=text,
+            notes=(say(note), *([sentence(one.health)] if one.health else [])),
+            changes=review_diff(one, self._services.copies) if is_review else (),
         )  # fmt: skip
 
     def _about_batch(self, found: ApprovalBatch) -> PageQuestion | None:
@@ -116,46 +120,46 @@ class PageActions:
             back="/hooks", text=render_batch(found, self._services.copies, os.environ), notes=summary_lines(found),
         )  # fmt: skip
 
-    def _about_switch(self, act: str, target: str) -> PageQuestion | None:
-        if act == "off":
+    def _about_switch(self, action: str, target: str) -> PageQuestion | None:
+        if action == "off":
             return self._question(
                 PageAction(action="off"), say("Switch all hooks off?"), say("Switch off"),
                 say("No guard runs until you switch them on again. Alerts stay."), back="/switch",
             )  # fmt: skip
         if target not in PAUSES:
             return None
-        seconds, words = PAUSES[target]
+        seconds, title = PAUSES[target]
         return self._question(
-            PageAction(action="pause", seconds=seconds), say(words), say("Pause"),
+            PageAction(action="pause", seconds=seconds), say(title), say("Pause"),
             say("No guard runs until the pause is over. Alerts stay."), back="/switch",
         )  # fmt: skip
 
-    def _about_setting(self, act: str, target: str) -> PageQuestion | None:
+    def _about_setting(self, action: str, target: str) -> PageQuestion | None:
         one = next((one for one in self.pending_settings() if hook_id(one.key) == target), None)
-        if one is None or act not in ("approve", "deny"):
+        if one is None or action not in ("approve", "deny"):
             return None
-        title, word = SETTINGS[act]
+        title, button = SETTINGS[action]
         return self._question(
-            PageAction(action=act, key=one.key, digest=one.digest), say(title), say(word), back="/hooks",
+            PageAction(action=action, key=one.key, digest=one.digest), say(title), say(button), back="/hooks",
             text=f"{one.text}\n", notes=(say("It loosens a gate, so it counts only once you have said so."),),
         )  # fmt: skip
 
-    def _about_request(self, act: str, target: str) -> PageQuestion | None:
+    def _about_request(self, action: str, target: str) -> PageQuestion | None:
         request = next((one for one in self._services.controls.requests if one.id == target), None)
         if request is None:
             return None
-        undo = request.is_undo and act == "allow"
+        undo = request.is_undo and action == "allow"
         title = say("Undo “{what}”?", what=request.summary) if undo else say("{what}?", what=request.summary)
-        yes = say(REQUESTS[act][request.is_undo])
+        button = say(REQUESTS[action][request.is_undo])
         return self._question(
-            PageAction(action=act, key=request.id), title, yes, back="/hooks", notes=_request_notes(request)
+            PageAction(action=action, key=request.id), title, button, back="/hooks", notes=_request_notes(request)
         )
 
     def _question(
         self,
-        wish: PageAction,
+        page_action: PageAction,
         title: str,
-        yes: str,
+        button: str,
         *more: str,
         back: str,
         text: str = "",
@@ -163,29 +167,30 @@ class PageActions:
         changes: tuple[FileDiff, ...] = (),
     ) -> PageQuestion:
         return PageQuestion(
-            title=title, button=yes, token=self._tokens.issue(wish), back_link=back, text=text, notes=(*more, *notes),
-            changes=changes, digest=wish.digest if wish.digest != REMOVED else "",
-            is_destructive=wish.action in DESTRUCTIVE,
+            title=title, button=button, token=self._tokens.issue(page_action), back_link=back, text=text,
+            notes=(*more, *notes), changes=changes,
+            digest=page_action.digest if page_action.digest != REMOVED else "",
+            is_destructive=page_action.action in DESTRUCTIVE,
         )  # fmt: skip
 
 
 def possible_actions(one: HookState, off: Collection[str] = ()) -> tuple[str, ...]:
-    """What can be done about a hook as it stands, as in the menu; `off` are those that were switched off."""
+    """The actions that a hook's state allows, as in the menu; `off` are the hooks that were switched off."""
     proposed = one.digest not in ("", one.approved)
-    words = []
+    actions = []
     if proposed:
-        words.append("approve")
+        actions.append("approve")
     if proposed and one.waiting:
-        words.append("deny")
+        actions.append("deny")
     if one.approved and one.digest != REMOVED:
-        words.append("revoke")
+        actions.append("revoke")
     if one.approved:
-        words.append("enable" if one.key in off else "disable")
-    return tuple(words)
+        actions.append("enable" if one.key in off else "disable")
+    return tuple(actions)
 
 
-def _removal_texts(act: str) -> tuple[str, str, str]:
-    if act == "approve":
+def _removal_texts(action: str) -> tuple[str, str, str]:
+    if action == "approve":
         return (
             phrase("Revoke {name}?"), phrase("Revoke it"),
             phrase("It is no longer declared. Nothing of it runs from then on."),
@@ -207,7 +212,7 @@ TOKEN_ERRORS: Mapping[TokenError, str] = {
     TokenError.EXPIRED: phrase("this confirmation is too old"),
     TokenError.UNKNOWN: phrase("the tray does not know this confirmation"),
 }
-BATCH = "batch"  # the act that approves together what was approved before
+BATCH = "batch"  # the action that approves together what was approved before
 DESTRUCTIVE = frozenset({"revoke", "deny", "disable", "off", "pause", "allow"})
 HOOKS = {
     "approve": (
@@ -239,24 +244,24 @@ SETTINGS = {
     "approve": (phrase("Approve this setting?"), phrase("Approve")),
     "deny": (phrase("Deny this setting?"), phrase("Deny")),
 }
-REQUESTS = {
+REQUESTS = {  # the labels for what was requested, and for what was done already
     "allow": (phrase("Allow"), phrase("Undo")),
     "dismiss": (phrase("Dismiss"), phrase("Keep")),
-}  # what was asked for, what was done already
+}
 SWITCH = frozenset({"off", "pause"})
 ACTIONS: Mapping[str, Callable[[Controls, PageAction], object]] = {
-    "allow": lambda controls, wish: controls.resolve(wish.key, accept=True),
-    "approve": lambda controls, wish: controls.approve(wish.key, wish.digest, WAY),
-    "batch": lambda controls, wish: controls.approve_batch(wish.digest, WAY),
-    "deny": lambda controls, wish: controls.deny(wish.key, wish.digest, WAY),
-    "disable": lambda controls, wish: controls.set_hook(wish.key, False, WAY),
-    "dismiss": lambda controls, wish: controls.resolve(wish.key, accept=False),
-    "enable": lambda controls, wish: controls.set_hook(wish.key, True, WAY),
-    "off": lambda controls, wish: controls.set_enabled(False, WAY),
-    "pause": lambda controls, wish: controls.pause(wish.seconds, WAY),
-    "revoke": lambda controls, wish: controls.revoke(wish.key, WAY),
+    "allow": lambda controls, one: controls.resolve(one.key, accept=True),
+    "approve": lambda controls, one: controls.approve(one.key, one.digest, CHANNEL),
+    "batch": lambda controls, one: controls.approve_batch(one.digest, CHANNEL),
+    "deny": lambda controls, one: controls.deny(one.key, one.digest, CHANNEL),
+    "disable": lambda controls, one: controls.set_hook(one.key, False, CHANNEL),
+    "dismiss": lambda controls, one: controls.resolve(one.key, accept=False),
+    "enable": lambda controls, one: controls.set_hook(one.key, True, CHANNEL),
+    "off": lambda controls, one: controls.set_enabled(False, CHANNEL),
+    "pause": lambda controls, one: controls.pause(one.seconds, CHANNEL),
+    "revoke": lambda controls, one: controls.revoke(one.key, CHANNEL),
 }
 IMMEDIATE: Mapping[str, Callable[[Controls], object]] = {
-    "on": lambda controls: controls.set_enabled(True, WAY),
-    "resume": lambda controls: controls.resume(WAY),
+    "on": lambda controls: controls.set_enabled(True, CHANNEL),
+    "resume": lambda controls: controls.resume(CHANNEL),
 }

@@ -1,4 +1,4 @@
-"""Pictures of numbers: bars and their places, drawn by the templates as SVG. Pure."""
+"""Charts: bars and their positions, which the templates draw as SVG. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from tray.store.stats import HOUR, HookRun, HourCount, percentile
 HOURS = 24
 WIDTH, HEIGHT = 720.0, 160.0
 GAP = 6.0
-VERDICT_ORDER = (
-    Verdict.ABSTAIN,
-    Verdict.ALLOW,
-    Verdict.ASK,
-    Verdict.DENY,
-)  # from the bottom up: the strictest on top
+VERDICT_ORDER = (Verdict.ABSTAIN, Verdict.ALLOW, Verdict.ASK, Verdict.DENY)  # from the bottom, the strictest on top
 BINS = 16  # of a distribution: 1 ms, 2 ms, 4 ms … 32 s
 DURATIONS_WIDTH, DURATIONS_HEIGHT = 160.0, 28.0
 
@@ -35,7 +30,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Bars on a ground; `top` is the value that the full height stands for, `rows` says the same in words."""
+    """Bars; `top` is the value of the full height, `rows` has the same numbers as text."""
 
     bars: tuple[Bar, ...]
     ticks: tuple[str, ...]  # at equal distances, from the left end
@@ -112,7 +107,7 @@ def _hour_text(at: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookDurations:
-    """What is known of one hook's turns."""
+    """Durations and failures of one hook's runs."""
 
     runs: int = 0
     failures: int = 0
@@ -156,5 +151,5 @@ def _columns(times: Sequence[float]) -> Iterable[Bar]:
             title = f"{2**index} to {2 ** (index + 1)} ms: {count}"
             yield Bar(
                 x=index * step, y=round(DURATIONS_HEIGHT - height, 1), width=step - 2, height=round(height, 1),
-                kind="spread", title=title,
+                kind="durations", title=title,
             )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Who may ask the page for what: judged from the request line and the headers alone, before anything is looked up.
+"""Which requests the page answers: judged from the request line and the headers alone, before anything is looked up.
 
-The page listens on 127.0.0.1, where every web site, every local user and every agent can knock. So a request counts
+The page listens on 127.0.0.1, where every web site, every local user and every agent can connect. So a request counts
 only when it names exactly us, comes from our own page, and carries the token of this start.
 """
 
@@ -60,32 +60,30 @@ def refusal(head: RequestHead, authority: str, cookie: str, token: str) -> Refus
     return None if _signed_in(head, cookie, token) else RefusalCause.NOT_SIGNED_IN
 
 
-def _is_same_origin(asked: RequestHead, origin: str) -> bool:
-    """Whether it was our own page that asked; to look, a person may also have typed the address."""
-    origins, sites = asked.values("origin"), asked.values("sec-fetch-site")
-    if set(asked.values("sec-fetch-dest")) & FRAME_DESTINATIONS:
+def _is_same_origin(head: RequestHead, origin: str) -> bool:
+    """Whether our own page sent it; for a GET, a person may also have typed the address."""
+    origins, sites = head.values("origin"), head.values("sec-fetch-site")
+    if set(head.values("sec-fetch-dest")) & FRAME_DESTINATIONS:
         return False
-    if asked.method == "POST":
+    if head.method == "POST":
         return origins == [origin] and sites == ["same-origin"]
-    if asked.path == ENTER_PATH:  # the link comes from a file of ours, which no browser takes for the same site
+    if head.path == ENTER_PATH:  # the link comes from a file of ours, which no browser takes for the same site
         return origins in ([], [origin])
     return origins in ([], [origin]) and sites in ([], ["none"], ["same-origin"])
 
 
-def _body_problem(asked: RequestHead) -> RefusalCause | None:
-    sizes = asked.values("content-length")
-    if asked.values("transfer-encoding") or len(sizes) > 1 or not "".join(sizes).isascii():
+def _body_problem(head: RequestHead) -> RefusalCause | None:
+    sizes = head.values("content-length")
+    if head.values("transfer-encoding") or len(sizes) > 1 or not "".join(sizes).isascii():
         return RefusalCause.SIZE
     size = int(sizes[0]) if sizes and sizes[0].isdigit() else 0
-    if size > (BODY_LIMIT if asked.method == "POST" else 0):
+    if size > (BODY_LIMIT if head.method == "POST" else 0):
         return RefusalCause.SIZE
-    if asked.method == "POST" and asked.value("content-type") != (
-        JSON_TYPE if asked.path == ENTER_PATH else FORM_TYPE
-    ):
+    if head.method == "POST" and head.value("content-type") != (JSON_TYPE if head.path == ENTER_PATH else FORM_TYPE):
         return RefusalCause.CONTENT_TYPE
     return None
 
 
-def _signed_in(asked: RequestHead, cookie: str, token: str) -> bool:
-    pairs = (part.strip().partition("=") for value in asked.values("cookie") for part in value.split(";"))
+def _signed_in(head: RequestHead, cookie: str, token: str) -> bool:
+    pairs = (part.strip().partition("=") for value in head.values("cookie") for part in value.split(";"))
     return any(name == cookie and hmac.compare_digest(value.encode(), token.encode()) for name, _, value in pairs)

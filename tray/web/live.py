@@ -1,4 +1,4 @@
-"""News for open pages: each decision goes to whoever is looking, without a look into the journal."""
+"""New decisions for open pages: each goes to every listener, without reading the journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_LISTENERS = 32
 
 
 class DecisionStream:
-    """All on the event loop's thread. `None` in a listener's queue says that it is over."""
+    """Used on the event loop's thread only. `None` in a listener's queue ends the stream."""
 
     def __init__(self) -> None:
         self._recent: deque[Record] = deque(maxlen=RECENT_SIZE)
@@ -27,9 +27,9 @@ class DecisionStream:
 
     def since(self, id: str) -> list[Record]:
         """What came after this decision, as far as it is kept, oldest first."""
-        kept = list(self._recent)
-        place = next((index for index, one in enumerate(kept) if one.id == id), -1)
-        return kept[place + 1 :]
+        recent = list(self._recent)
+        index = next((index for index, one in enumerate(recent) if one.id == id), -1)
+        return recent[index + 1 :]
 
     def publish(self, record: Record) -> None:
         self._recent.append(record)

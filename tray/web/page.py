@@ -1,6 +1,6 @@
-"""Opens the page: starts its server when somebody asks for the first time, and shows a browser the way in.
+"""Opens the page: starts its server when it is opened for the first time, and gives a browser the link.
 
-The link carries a pass that works once. It stands in a file that only its owner can read, and which is gone after
+The link carries a token that works once. It is in a file that only its owner can read, and which is removed after
 use: on a browser's command line every process of the machine could read it.
 """
 
@@ -33,13 +33,13 @@ LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="
 
 
 class WebPage:
-    """Cheap until opened: neither the server nor its libraries are there before."""
+    """Cheap until opened: neither the server nor its libraries are loaded before."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, parts: PageServices, folder: Path, open_file: Callable[[Path], None]
+        self, loop: asyncio.AbstractEventLoop, services: PageServices, folder: Path, open_file: Callable[[Path], None]
     ) -> None:
         self._loop = loop
-        self._services = parts
+        self._services = services
         self._folder = folder
         self._open_file = open_file
         self._lock = threading.Lock()

@@ -28,7 +28,7 @@ class TcpPeer:
         return sys.platform != "win32" and self.user == os.getuid()
 
     def processes(self) -> tuple[int, ...]:
-        """Everyone who holds it; nobody when the system does not let us see."""
+        """The processes that hold it; empty when the system does not show them."""
         return tuple(_holders(f"socket:[{self.inode}]"))
 
 
@@ -41,9 +41,9 @@ def find(theirs: SocketAddress, ours: SocketAddress) -> TcpPeer | None:
     wanted = [_table_address(theirs), _table_address(ours)]
     for _ in range(ATTEMPTS):
         for line in TABLE.read_text(encoding="ascii").splitlines()[1:]:
-            words = line.split()
-            if words[1:3] == wanted:
-                return TcpPeer(user=int(words[7]), inode=words[9])
+            fields = line.split()
+            if fields[1:3] == wanted:
+                return TcpPeer(user=int(fields[7]), inode=fields[9])
     return None
 
 

@@ -11,7 +11,7 @@ from tray.language import phrase
 
 
 class RefusalCause(Enum):
-    """What is wrong with a request; `Objection` has what is wrong with the program that sent it."""
+    """What is wrong with a request; `ClickObjection` has what is wrong with the program that sent it."""
 
     HOST = "host"
     TARGET = "target"
@@ -31,11 +31,11 @@ class RefusalCause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The words are ours and hold nothing of what came in; `leads_back` is for a browser that is signed in."""
+    """The words are ours and hold nothing of what came in; `has_back_link` is for a browser that is signed in."""
 
     status: int
     why: str
-    cure: str = ""
+    remedy: str = ""
     has_back_link: bool = False
 
 

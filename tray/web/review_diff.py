@@ -22,7 +22,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """One text before and after; `what` is the definition or a file's path."""
+    """One text before and after; `title` is the definition or a file's path."""
 
     title: str
     lines: tuple[DiffLine, ...]

@@ -1,4 +1,4 @@
-"""What a browser may do with our pages: our one sheet and our one script stand in them, known by their hashes."""
+"""What a browser may do with our pages: the one style sheet and the one script in them, by their hashes."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedRequest:
-    """What the guard has found out about a request that it let through."""
+    """A request that the guard let through, and who sent it."""
 
     head: RequestHead
     peer: peers.TcpPeer | None
@@ -70,11 +70,11 @@ class CheckedRequest:
 class WebServer:
     """Built and used on the event loop; `start` gives it a free port."""
 
-    def __init__(self, parts: PageServices, on_entered: Callable[[Path], None]) -> None:
-        self._services = parts
+    def __init__(self, services: PageServices, on_entered: Callable[[Path], None]) -> None:
+        self._services = services
         self._on_entered = on_entered
-        self._actions = PageActions(parts)
-        self._views = PageViews(parts, self._actions)
+        self._actions = PageActions(services)
+        self._views = PageViews(services, self._actions)
         self._stream = DecisionStream()
         self._token = random_token()
         self._link_tokens: OneTimeTokens[Path] = OneTimeTokens(LINK_LIFETIME)
@@ -99,27 +99,27 @@ class WebServer:
         await self._runner.cleanup()
         self._pool.shutdown(wait=False)
 
-    async def _in_thread(self, work: Callable[..., T], *words: object) -> T:
-        """In a thread of the page's own: nothing that reads a disk runs on the loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
+    async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
+        """Run `work` in a thread of the page: nothing that reads a disk runs on the loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
 
     def link(self, file: Path, decision: str = "") -> str:
-        """An address that signs one browser in, once, and leads on; `file` is where it stands, and goes with it."""
-        on = f":{decision}" if DECISION.fullmatch(decision) else ""
-        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{on}"
+        """An address that signs one browser in, once, and leads on; `file` holds it, and is removed with it."""
+        target = f":{decision}" if DECISION.fullmatch(decision) else ""
+        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{target}"
 
     def publish(self, record: Record) -> None:
         self._stream.publish(record)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            asked = http_messages.request_head(request)
-            if refusal := guard.refusal(asked, self._authority, self._cookie, self._token):
+            head = http_messages.request_head(request)
+            if refusal := guard.refusal(head, self._authority, self._cookie, self._token):
                 return self._refuse(refusal)
             peer = await self._in_thread(self._peer, request)
             if peer and not peer.is_ours:
                 return self._refuse(RefusalCause.OTHER_USER)
-            return await self._route(request, CheckedRequest(head=asked, peer=peer))
+            return await self._route(request, CheckedRequest(head=head, peer=peer))
         except (asyncio.CancelledError, ConnectionError):
             raise
         except HooktrayError as error:  # the journal cannot be read, for one
@@ -132,10 +132,10 @@ class WebServer:
         ends = request.transport and [request.transport.get_extra_info(end) for end in ("peername", "sockname")]
         return peers.find(*ends) if ends and peers.is_supported() else None
 
-    async def _route(self, request: web.BaseRequest, caller: CheckedRequest) -> web.StreamResponse:
-        path = caller.head.path
-        if caller.head.method == "POST":
-            if found := await self._in_thread(self._objection, caller.peer):
+    async def _route(self, request: web.BaseRequest, checked: CheckedRequest) -> web.StreamResponse:
+        path = checked.head.path
+        if checked.head.method == "POST":
+            if found := await self._in_thread(self._objection, checked.peer):
                 return self._refuse(found.objection, found.detail)
             work = POSTS.get(path)
             return await work(self, request) if work else self._refuse(RefusalCause.NOT_FOUND)
@@ -153,7 +153,7 @@ class WebServer:
         return self._refuse(RefusalCause.NOT_FOUND)
 
     def _objection(self, peer: peers.TcpPeer | None) -> ClickRejection | None:
-        """Why no act from there counts. On Linux, an act of a process that the system does not show never counts."""
+        """Why no click of this peer counts. On Linux, one of a process that the system does not show never counts."""
         if not peers.is_supported():
             return None
         pids = peer.processes() if peer else ()
@@ -162,12 +162,12 @@ class WebServer:
         return next((found for pid in pids if (found := self._services.objection(pid))), None)
 
     async def _enter(self, request: web.BaseRequest) -> web.Response:
-        """The one-time pass of a link becomes the cookie of this start."""
+        """Exchange the one-time token of a link for the cookie of this start."""
         try:
-            word = json.loads(await request.text())["pass"]
+            token = json.loads(await request.text())["token"]
         except (ValueError, KeyError, TypeError):
             return self._refuse(RefusalCause.LINK_UNKNOWN)
-        file = self._link_tokens.redeem(word) if isinstance(word, str) else TokenError.UNKNOWN
+        file = self._link_tokens.redeem(token) if isinstance(token, str) else TokenError.UNKNOWN
         if isinstance(file, TokenError):
             return self._refuse(LINK_CAUSES[file])
         self._on_entered(file)
@@ -176,20 +176,17 @@ class WebServer:
         return answer
 
     async def _confirm(self, request: web.BaseRequest) -> web.Response:
-        slip = str((await request.post()).get("slip", ""))
+        token = str((await request.post()).get("token", ""))
         try:
-            wish = await self._in_thread(self._actions.confirm, slip)
+            done = await self._in_thread(self._actions.confirm, token)
         except HooktrayError as error:
             return self._failed(error, 409)
-        return http_messages.redirect(f"/{'switch' if wish.action in SWITCH else 'hooks'}?done={wish.action}")
+        return http_messages.redirect(f"/{'switch' if done.action in SWITCH else 'hooks'}?done={done.action}")
 
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
-        act = str((await request.post()).get("act", ""))
-        return (
-            http_messages.redirect("/switch")
-            if await self._in_thread(self._actions.perform_immediately, act)
-            else self._refuse(RefusalCause.NOT_FOUND)
-        )
+        action = str((await request.post()).get("act", ""))
+        done = await self._in_thread(self._actions.perform_immediately, action)
+        return http_messages.redirect("/switch") if done else self._refuse(RefusalCause.NOT_FOUND)
 
     async def _choose(self, request: web.BaseRequest) -> web.Response:
         form = await request.post()
@@ -234,7 +231,7 @@ class WebServer:
         return http_messages.response(html, "text/html", status)
 
     def _failed(self, error: HooktrayError, status: int) -> web.Response:
-        return self._page(self._views.refusal(error.message, cure=error.hint, leads_back=True), status)
+        return self._page(self._views.refusal(error.message, remedy=error.hint, has_back_link=True), status)
 
     def _refuse(self, cause: RefusalCause | ClickObjection, detail: str = "") -> web.Response:
         answer = self._page(self.refusal(cause, detail), REFUSALS[cause].status)
@@ -244,8 +241,8 @@ class WebServer:
 
     def refusal(self, cause: RefusalCause | ClickObjection, detail: str = "") -> str:
         """The page that a reader is shown."""
-        shown = REFUSALS[cause]
-        return self._views.refusal(shown.why, detail=detail, cure=shown.cure, leads_back=shown.has_back_link)
+        found = REFUSALS[cause]
+        return self._views.refusal(found.why, detail=detail, remedy=found.remedy, has_back_link=found.has_back_link)
 
 
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {

@@ -1,4 +1,4 @@
-"""What the page shows and acts on; whoever builds the tray hands it in."""
+"""What the page shows and acts on; `tray.app` builds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tray.store.stats import Statistics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSetting:
-    """A row of the menu's settings: a tick that is on or off, a thing to do (None), or a heading for `choices`."""
+    """A row of the menu's settings: a tick that is on or off, a thing to do (None), or a heading for `settings`."""
 
     id: str
     text: str
@@ -27,7 +27,7 @@ class PageSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConnection:
-    """Whether our lines stand in an agent's settings, and what to do about it."""
+    """Whether our lines are in an agent's settings, and what to do about it."""
 
     installed: bool
     connected: bool
@@ -36,15 +36,15 @@ class AgentConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageServices:
-    """`look` has the sources looked at again before hooks are shown; `objects` judges the process behind a click.
+    """`refresh` reads the sources again before hooks are shown; `objection` judges the process behind a click.
 
-    `choices` are the settings that the menu has now; `choose` clicks one, unless it is as it should be already.
+    `settings` are those that the menu has now; `change_setting` clicks one, unless it is as it should be already.
     `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
     """
 
     journal: Journal
     statistics: Statistics
-    roster: HookCatalog
+    catalog: HookCatalog
     copies: Copies
     controls: Controls
     refresh: Callable[[], None]

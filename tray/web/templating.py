@@ -1,4 +1,4 @@
-"""The words and marks of the page, and the templates that use them; whatever a template prints is sanitised."""
+"""The labels and texts of the page, and the templates that use them; whatever a template prints is sanitised."""
 
 from __future__ import annotations
 
@@ -83,17 +83,17 @@ def templates() -> Environment:
         "line": first_line,
         "pretty": pretty,
         "sentence": sentence,
-        "stamp": iso_time,
-        "turn_mark": outcome_label,
-        "turn_word": outcome_text,
-        "why": reason_line,
+        "iso_time": iso_time,
+        "outcome_label": outcome_label,
+        "outcome_text": outcome_text,
+        "reason_line": reason_line,
     }
     environment.globals |= {
         "alerts": {key: say(text) for key, text in ALERTS.items()},
         "count": count,
         "gates": {key: say(text) for key, text in GATES.items()},
         "language": pick_language().replace("_", "-"),
-        "marks": {key: say(text) for key, text in LABELS.items()},
+        "labels": {key: say(text) for key, text in LABELS.items()},
         "say": say,
         "states": {key: say(text) for key, text in STATES.items()},
     }
@@ -106,14 +106,14 @@ def _printable(value: object) -> object:
 
 
 def reason_line(record: Record) -> str:
-    """One line on what came out."""
+    """One line on the decision."""
     if record.reason and record.skip_reason is None:
         return record.reason
     return say("rewrote the {what}", what=", ".join(record.rewrites)) if record.rewrites else summary(record)
 
 
 def outcome_label(hook: dict[str, str]) -> str:
-    """The shape of one hook's turn."""
+    """The label of one hook's outcome; the page shows it as a mark."""
     status, verdict = hook.get("status"), str(hook.get("verdict", ""))
     if status in {Status.FAILED, Status.TIMED_OUT}:
         return "trouble"
@@ -123,9 +123,9 @@ def outcome_label(hook: dict[str, str]) -> str:
 
 
 def outcome_text(hook: dict[str, str]) -> str:
-    """What one hook's turn came to, in one word or two."""
-    kind = outcome_label(hook)
-    return say(str(hook["status"]).replace("_", " ") if kind == "trouble" else LABELS[kind])
+    """One hook's outcome in one word or two."""
+    label = outcome_label(hook)
+    return say(str(hook["status"]).replace("_", " ") if label == "trouble" else LABELS[label])
 
 
 def sentence(text: str) -> str:
@@ -143,7 +143,7 @@ def day(at: float) -> str:
 
 
 def iso_time(at: float) -> str:
-    """For programs, and for people who point at it."""
+    """For programs, and as a tooltip."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(at))
 
 

@@ -1,4 +1,4 @@
-"""Things that work once and only for a while: the pass of a link, the slip of a confirmation."""
+"""Tokens that work once and only for a while: of a link, of a confirmation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class TokenError(Enum):
-    """Why a word gives no value."""
+    """Why a token gives no value."""
 
     USED = "used"
     EXPIRED = "old"
@@ -24,7 +24,7 @@ class TokenError(Enum):
 
 
 class OneTimeTokens(Generic[T]):
-    """Hands out a random word for a value and gives the value back for it, once, within `life` seconds."""
+    """Issues a random token for a value and gives the value back for it, once, within `lifetime` seconds."""
 
     def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._lifetime = lifetime
@@ -34,23 +34,23 @@ class OneTimeTokens(Generic[T]):
         self._errors: dict[str, TokenError] = {}
 
     def issue(self, value: T) -> str:
-        word = random_token()
+        token = random_token()
         with self._lock:
             while len(self._values) >= MAX_TOKENS:
                 self._values.pop(next(iter(self._values)))
-            self._values[word] = (self._clock() + self._lifetime, value)
-        return word
+            self._values[token] = (self._clock() + self._lifetime, value)
+        return token
 
-    def redeem(self, word: str) -> T | TokenError:
+    def redeem(self, token: str) -> T | TokenError:
         """The value; or why there is none."""
         with self._lock:
-            if word not in self._values:
-                return self._errors.get(word, TokenError.UNKNOWN)
-            until, value = self._values.pop(word)
+            if token not in self._values:
+                return self._errors.get(token, TokenError.UNKNOWN)
+            until, value = self._values.pop(token)
             in_time = self._clock() < until
             while len(self._errors) >= MAX_TOKENS:
                 self._errors.pop(next(iter(self._errors)))
-            self._errors[word] = TokenError.USED if in_time else TokenError.EXPIRED
+            self._errors[token] = TokenError.USED if in_time else TokenError.EXPIRED
         return value if in_time else TokenError.EXPIRED
 
 

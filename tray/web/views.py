@@ -1,4 +1,4 @@
-"""What each page shows: from the stores to a template's names. Reads only; runs outside the event loop."""
+"""What each page shows: from the stores to a template's variables. Reads only; runs outside the event loop."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ OutcomeRow = Mapping[str, Any]
 class PageViews:
     """One method a page; each returns the page's HTML, or None when there is no such thing."""
 
-    def __init__(self, parts: PageServices, acts: PageActions) -> None:
-        self._services = parts
-        self._actions = acts
+    def __init__(self, services: PageServices, actions: PageActions) -> None:
+        self._services = services
+        self._actions = actions
         self._templates = templates()
         self._replay_lock = threading.Lock()
 
@@ -77,30 +77,26 @@ class PageViews:
         return self._decision(record) if record else None
 
     def replay(self, target: str) -> str | None:
-        """The decision once more, with what the hooks in force now make of its event; one replay at a time."""
+        """The decision once more, with the outcome of the hooks in force now; one replay at a time."""
         record = self._services.journal.get(target)
         if record is None:
             return None
         if not self._replay_lock.acquire(blocking=False):
-            return self._decision(record, cannot=_busy())
+            return self._decision(record, error=_busy())
         try:
-            return self._decision(record, twice=self._services.replay(record))
+            return self._decision(record, comparison=self._services.replay(record))
         except HooktrayError as error:
-            return self._decision(record, cannot=error)
+            return self._decision(record, error=error)
         finally:
             self._replay_lock.release()
 
     def _decision(
-        self, record: Record, *, twice: ReplayComparison | None = None, cannot: HooktrayError | None = None
+        self, record: Record, *, comparison: ReplayComparison | None = None, error: HooktrayError | None = None
     ) -> str:
         return self._page(
-            "decision",
-            say("Decision"),
-            one=record,
-            twice=twice,
-            cannot=cannot,
-            turns=outcome_pairs(twice) if twice else [],
-        )
+            "decision", say("Decision"), one=record, replay=comparison, replay_error=error,
+            outcome_pairs=outcome_pairs(comparison) if comparison else [],
+        )  # fmt: skip
 
     def sessions(self, query: Query, target: str = "") -> str:
         return self._page("sessions", say("Sessions"), sessions=self._services.statistics.sessions(MAX_SESSIONS))
@@ -117,15 +113,15 @@ class PageViews:
 
     def hooks(self, query: Query, target: str = "") -> str:
         self._services.refresh()
-        spreads = charts.durations_by_hook(self._services.statistics.hook_runs(time.time() - 30 * DAY))
-        roster = self._services.roster
+        durations = charts.durations_by_hook(self._services.statistics.hook_runs(time.time() - 30 * DAY))
+        catalog = self._services.catalog
         return self._page(
             "hooks", say("Hooks"),
-            hooks=[self._hook(one, spreads.get(one.hook.name)) for one in roster.states],
+            hooks=[self._hook(one, durations.get(one.hook.name)) for one in catalog.states],
             settings=[(one, hook_id(one.key)) for one in self._actions.pending_settings()],
             requests=self._services.controls.requests, batch=self._services.controls.batch,
-            problem=roster.configuration.problem,
-            warnings=roster.configuration.warnings, done=_done_message(query),
+            problem=catalog.configuration.problem,
+            warnings=catalog.configuration.warnings, done=_done_message(query),
             rows_looked_at=MAX_RUN_ROWS,
         )  # fmt: skip
 
@@ -153,52 +149,48 @@ class PageViews:
             "statistics", say("Statistics"),
             decisions=charts.decision_chart(self._services.statistics.hours(now - DAY), now),
             failures=charts.failure_chart(turns, now),
-            spreads=charts.durations_by_hook(turns).items(),
+            durations=charts.durations_by_hook(turns).items(),
             lost=self._services.journal.dropped, rows_looked_at=MAX_ROWS, turns_looked_at=MAX_RUN_ROWS,
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:
-        heard = self._services.statistics.agent_activity((*DIALECTS, *FOREIGN_AGENTS, UNKNOWN), time.time() - DAY)
-        silent = [agent for agent in DIALECTS if agent not in {one.agent for one in heard}]
+        active = self._services.statistics.agent_activity((*DIALECTS, *FOREIGN_AGENTS, UNKNOWN), time.time() - DAY)
+        silent = [agent for agent in DIALECTS if agent not in {one.agent for one in active}]
         return self._page(
-            "agents",
-            say("Agents"),
-            heard=heard,
-            silent=silent,
-            unsupported=FOREIGN_AGENTS,
-            wired=self._services.connections(),
-        )
+            "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=FOREIGN_AGENTS,
+            connections=self._services.connections(),
+        )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
         done = _done_message(query)
-        return self._page("switch", say("Switch and settings"), done=done, choices=self._services.settings())
+        return self._page("switch", say("Switch and settings"), done=done, page_settings=self._services.settings())
 
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
 
-    def refusal(self, why: str, *, detail: str = "", cure: str = "", leads_back: bool = False) -> str:
+    def refusal(self, why: str, *, detail: str = "", remedy: str = "", has_back_link: bool = False) -> str:
         """Nothing in it comes from the request; `detail` has what the kernel shows of the program that asks."""
         return self._templates.get_template("refusal.html").render(
-            why=say(why), detail=detail, cure=say(cure) if cure else "", leads_back=leads_back
+            why=say(why), detail=detail, remedy=say(remedy) if remedy else "", has_back_link=has_back_link
         )
 
     def _recent(self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
-        words: dict[str, Any] = wanted.active
-        words["label"] = words.pop("verdict", "")
-        return self._services.journal.recent(limit, before, after=after, brief=True, **words)
+        names: dict[str, Any] = wanted.active
+        names["label"] = names.pop("verdict", "")
+        return self._services.journal.recent(limit, before, after=after, brief=True, **names)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._services.controls.state, self._services.controls
-        waiting = sum(one.waiting for one in self._services.roster.states) + len(controls.requests)
+        waiting = sum(one.waiting for one in self._services.catalog.states) + len(controls.requests)
         return self._templates.get_template(f"{template}.html").render(
             title=title,
-            here=template,
+            page_name=template,
             switch=switch,
             waiting=waiting + len(self._actions.pending_settings()),
             **names,
         )
 
-    def _hook(self, one: HookState, spread: charts.HookDurations | None) -> dict[str, Any]:
+    def _hook(self, one: HookState, durations: charts.HookDurations | None) -> dict[str, Any]:
         hook = one.hook
         return {
             "id": hook_id(one.key),
@@ -211,8 +203,8 @@ class PageViews:
             "runs_what": describe_action(hook.action),
             "failure": hook.failure.value,
             "timeout": hook.timeout,
-            "spread": spread or charts.HookDurations(),
-            "acts": possible_actions(one, self._services.controls.state.hooks_off),
+            "durations": durations or charts.HookDurations(),
+            "actions": possible_actions(one, self._services.controls.state.hooks_off),
             "off": one.key in self._services.controls.state.hooks_off,
             "waiting": one.waiting,
             "match": _match_text(hook),
@@ -228,9 +220,9 @@ def _match_text(hook: Hook) -> str:
     return ", ".join(filter(None, (tool, hook.match.pattern)))
 
 
-def outcome_pairs(twice: ReplayComparison) -> list[tuple[str, tuple[OutcomeRow | None, OutcomeRow | None]]]:
-    """Each hook's turn then and now, None where it had none."""
-    then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (twice.then, twice.now))
+def outcome_pairs(comparison: ReplayComparison) -> list[tuple[str, tuple[OutcomeRow | None, OutcomeRow | None]]]:
+    """Each hook's outcome then and now, None where it had none."""
+    then, now = ({str(hook["name"]): hook for hook in one.hooks} for one in (comparison.then, comparison.now))
     return [(name, (then.get(name), now.get(name))) for name in {**then, **now}]
 
 
@@ -238,10 +230,10 @@ View = Callable[[PageViews, Query, str], str | None]
 
 
 def _done_message(query: Query) -> str:
-    """What was done just before, said on top of the page that follows."""
+    """What was done just before, for the top of the page that follows."""
     return say(DONE_MESSAGES[query["done"]]) if query.get("done") in DONE_MESSAGES else ""
 
 
 def _busy() -> HooktrayError:
-    cure = say("its hooks have their time limits; try again after them")
-    return HooktrayError(say("another replay is still running"), hint=cure)
+    hint = say("its hooks have their time limits; try again after them")
+    return HooktrayError(say("another replay is still running"), hint=hint)

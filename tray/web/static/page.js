@@ -1,14 +1,14 @@
-// What the page does by itself: sign in with the link's pass, follow the news, send what a person confirmed, keys.
+// What the page does by itself: sign in with the link's token, follow new decisions, send what a person confirmed, keys.
 "use strict";
 
 async function enter() {
-  const [pass, decision] = location.hash.slice(1).split(":");
-  history.replaceState(null, "", location.pathname); // the pass stays in no history
-  if (!pass) return location.replace("/"); // opened again: this browser is signed in, or is told that it is not
+  const [token, decision] = location.hash.slice(1).split(":");
+  history.replaceState(null, "", location.pathname); // the token stays in no history
+  if (!token) return location.replace("/"); // opened again: this browser is signed in, or is told that it is not
   const answer = await fetch("/enter", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ pass }),
+    body: JSON.stringify({ token }),
   }).catch(() => null);
   if (answer?.ok) return location.replace(decision ? `/decisions/${encodeURIComponent(decision)}` : "/");
   if (answer) return show(await answer.text());
@@ -41,10 +41,10 @@ function follow(box) {
     while (rows.children.length > 500) rows.lastElementChild.remove();
     document.querySelector(".nothing")?.remove();
     fresh += 1;
-    if (fresh === 1) setTimeout(tell, 1000); // one announcement for many
+    if (fresh === 1) setTimeout(announce, 1000); // one announcement for many
   }
 
-  function tell() {
+  function announce() {
     status.textContent = fresh === 1 ? box.dataset.one : box.dataset.many.replace("{n}", fresh);
     fresh = 0;
   }
@@ -113,10 +113,10 @@ function search() {
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
   const links = [...document.querySelectorAll(".rows .row, .moment a, .card")];
-  const here = links.indexOf(document.activeElement);
+  const current = links.indexOf(document.activeElement);
   if (event.key === "/") search();
-  else if (event.key === "j") links[here + 1]?.focus();
-  else if (event.key === "k" && here > 0) links[here - 1].focus();
+  else if (event.key === "j") links[current + 1]?.focus();
+  else if (event.key === "k" && current > 0) links[current - 1].focus();
   else return;
   event.preventDefault();
 }
