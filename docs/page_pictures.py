@@ -83,9 +83,9 @@ def _work(house: House) -> None:
         at = now - back * 60
         if chance.random() < DAY[time.localtime(at).tm_hour] / 60:
             _append(house, chance, at)
-    house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, **LAST}, id="f" * 32)
+    house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, **LAST}, id="f" * 32)
     house.script("no-destroying.sh", EDITED)
-    house.roster.refresh()
+    house.catalog.refresh()
 
 
 def _append(house: House, chance: random.Random, at: float) -> None:
@@ -106,7 +106,7 @@ def _append(house: House, chance: random.Random, at: float) -> None:
 
 
 def _take(site: Site, browser: Chromium) -> None:
-    hook = hook_id(site.house.standing("no-destroying").key)
+    hook = hook_id(site.house.state("no-destroying").key)
     addresses = {
         "decisions": "/",
         "decision": f"/decisions/{'f' * 32}",

@@ -38,12 +38,12 @@ class House:
     """Everything the engine needs, below one folder."""
 
     root: Path
-    heard: list[tuple[Event, bool]] = field(default_factory=list)  # events with whether they were answered already
+    arrivals: list[tuple[Event, bool]] = field(default_factory=list)  # events with whether they were answered already
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: BackgroundProcesses = field(default_factory=BackgroundProcesses)
     awaits_turn_end: bool = False  # the listener waits for the end of a turn
-    deaf: bool = False  # the listener fails on decisions
+    listener_fails: bool = False  # the listener fails on decisions
     asked: list[UserQuestion] = field(default_factory=list)
     endings: list[QuestionResult] = field(default_factory=list)
     asks: tuple[str, ...] = ()  # agents whose questions are put to the user
@@ -55,8 +55,8 @@ class House:
         self.paths: Paths = locate(str(self.root / "home"))
         self.paths.prepare()
         self.stores: Stores = open_stores(self.paths, migrate=True)
-        self.roster: HookCatalog = build_catalog(self.paths, self.stores)
-        self.consent = Consent(self.stores.ledger, self.roster)
+        self.catalog: HookCatalog = build_catalog(self.paths, self.stores)
+        self.consent = Consent(self.stores.ledger, self.catalog)
         model = functools.partial(confirmed_llm, self.paths, self.stores)
         self.questions = UserQuestions(
             agents=lambda: self.asks,
@@ -65,16 +65,16 @@ class House:
             on_ended=lambda question, result: self.endings.append(result),
         )
         self.engine: Engine = build_engine(
-            self.stores, self, self._later, self.background, llm=model, questions=self.questions, quit=self.quit
+            self.stores, self, self._spawn, self.background, llm=model, questions=self.questions, quit=self.quit
         )
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
 
     def arrived(self, event: Event, *, answered: bool) -> None:
-        self.heard.append((event, answered))
+        self.arrivals.append((event, answered))
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        if self.deaf:
+        if self.listener_fails:
             raise RuntimeError("deaf")
         self.decisions.append((event, decision, record))
 
@@ -99,7 +99,7 @@ class House:
         return Controls(
             switch=self.stores.switch,
             consent=self.consent,
-            catalog=self.roster,
+            catalog=self.catalog,
             announce=announce,
             redraw=lambda: None,
             approved=approved,
@@ -112,29 +112,29 @@ class House:
             keys.setdefault("command", f"./{name}.sh")
         self._yaml.append({"name": name, "event": on, **keys})
         self.configure({"hooks": self._yaml})
-        state = self.standing(name)
+        state = self.state(name)
         if approved:
             self.consent.approve(state.key, state.digest, "test")
-        return self.standing(name)
+        return self.state(name)
 
     def configure(self, document: Mapping[str, Any] | str) -> None:
         text = document if isinstance(document, str) else json.dumps(document)
         self.paths.config.write_text(text)
-        self.roster.refresh()
+        self.catalog.refresh()
 
-    def standing(self, name: str) -> HookState:
-        self.roster.refresh()
-        return next(one for one in self.roster.states if one.hook.name == name)
+    def state(self, name: str) -> HookState:
+        self.catalog.refresh()
+        return next(one for one in self.catalog.states if one.hook.name == name)
 
-    def knock(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
-        begun = self.engine.begin(self.knocking(agent, payload, event=event, **more))
+    def relay(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
+        begun = self.engine.begin(self.relay_request(agent, payload, event=event, **more))
         response = begun(None) if callable(begun) else begun
         self.join()
         response = self._wait_for_user(response) if isinstance(response, PendingQuestion) else response
         assert response is not None, "only a tray that quits gives no answer"
         return response
 
-    def knocking(
+    def relay_request(
         self, agent: str, payload: Mapping[str, Any] | bytes, *, event: str = "", id: str = "", **more: Any
     ) -> RelayRequest:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
@@ -159,7 +159,7 @@ class House:
     def tool(self, command: str = "ls", **more: Any) -> dict[str, Any]:
         """What Claude Code gets before it runs a command."""
         payload = {**PRE_TOOL_USE, "tool_input": {"command": command, "description": "look"}}
-        answer = self.knock("claude-code", "PreToolUse", payload, **more)
+        answer = self.relay("claude-code", "PreToolUse", payload, **more)
         return dict(json.loads(answer.stdout)) if answer.stdout else {}
 
     @property
@@ -170,7 +170,7 @@ class House:
         self.background.close()
         self.stores.journal.close()
 
-    def _later(self, work: Callable[[], object]) -> bool:
+    def _spawn(self, work: Callable[[], object]) -> bool:
         if self.full:
             return False
         thread = threading.Thread(target=work)

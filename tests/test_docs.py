@@ -115,7 +115,7 @@ def test_the_session_prints_what_is_shown(house: House, tmp_path: Path) -> None:
     house.configure(rule)
     shows(house, before)
 
-    (state,) = house.roster.states
+    (state,) = house.catalog.states
     house.consent.approve(state.key, state.digest, "test")
     place = Plain(tmp_path)
     live = Live(place, house.paths.home or tmp_path)
@@ -153,10 +153,10 @@ def test_the_sessions_notification_says_what_is_shown(house: House) -> None:
     payload = re.findall(r"echo '(.*?)'", section("A session"))[0]
     title, body = re.findall(r'A notification says `(.*?)`, "(.*?)"', section("A session"))[0]
     house.configure(rule)
-    (state,) = house.roster.states
+    (state,) = house.catalog.states
     house.consent.approve(state.key, state.digest, "test")
 
-    house.knock("claude-code", "PreToolUse", payload.encode())
+    house.relay("claude-code", "PreToolUse", payload.encode())
 
     ((event, decision, _),) = house.decisions
     (alert,) = policy.alerts(event, decision)
@@ -223,7 +223,7 @@ def test_the_guides_first_hook_does_what_it_says(house: House) -> None:
     path.write_text(script)
     path.chmod(0o755)
     house.configure(GUIDE.split("```yaml\n")[1].split("```")[0])
-    (state,) = house.roster.states
+    (state,) = house.catalog.states
     house.consent.approve(state.key, state.digest, "test")
 
     assert state.hook.name == "no-secrets"

@@ -169,7 +169,7 @@ def test_the_lines_of_the_guide_that_try_a_hook_succeed_as_they_stand(house: Hou
     script.write_text(guide.split("```sh\n")[1].split("```")[0])
     script.chmod(0o755)
     house.configure(guide.split("```yaml\n")[1].split("```")[0])
-    (state,) = house.roster.states
+    (state,) = house.catalog.states
     house.consent.approve(state.key, state.digest, "test")
     session = guide.split("```console\n")[1].split("```")[0]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

@@ -68,9 +68,9 @@ def test_each_word_about_a_hook_is_taken_back(bench: Bench) -> None:
     seen = []
     for act in (bench.controls.deny, bench.controls.approve):
         act(one.key, one.digest, "tray")
-        before = bench.house.standing("guard").state
+        before = bench.house.state("guard").state
         bench.undo()
-        seen.append((before, bench.house.standing("guard").state))
+        seen.append((before, bench.house.state("guard").state))
     bench.controls.approve(one.key, one.digest, "tray")
     bench.controls.revoke(one.key, "tray")
     bench.undo()
@@ -78,7 +78,7 @@ def test_each_word_about_a_hook_is_taken_back(bench: Bench) -> None:
     bench.undo()
 
     assert seen == [(ApprovalState.DENIED, ApprovalState.PENDING), (ApprovalState.APPROVED, ApprovalState.PENDING)]
-    assert bench.house.standing("guard").state is ApprovalState.APPROVED
+    assert bench.house.state("guard").state is ApprovalState.APPROVED
     assert bench.house.stores.switch.state().hooks_off == frozenset()
 
 
@@ -111,7 +111,7 @@ def test_what_was_decided_anew_is_not_taken_back(bench: Bench) -> None:
 
     bench.undo()
 
-    assert bench.house.standing("guard").state is ApprovalState.REVOKED
+    assert bench.house.state("guard").state is ApprovalState.REVOKED
     assert bench.last.body.startswith("it has been decided anew since")
 
 

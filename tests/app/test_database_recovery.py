@@ -36,7 +36,7 @@ class Tray(Bench):
 
     def look(self) -> None:
         """As the tray does when something may have changed."""
-        self.house.roster.refresh()
+        self.house.catalog.refresh()
         self.alerting.announce_tampering(self.house.stores)
         self.recovery.refresh()
 
@@ -74,7 +74,7 @@ def test_damage_is_critical_and_its_review_is_opened_by_the_button(house: House,
     assert "1 hook is unchanged" in alert.body
     assert "echo no" in one.files[0]
     assert (before, one.recovery.headline) == ("The database was damaged", "")
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_damage_is_announced_at_each_start_until_a_person_has_looked(house: House, trays: list[Tray]) -> None:

@@ -48,7 +48,7 @@ def of(house: House, name: str, *, static: bool = False) -> list[tuple[str, str,
 
 
 def approve(house: House, name: str) -> None:
-    standing = house.standing(name)
+    standing = house.state(name)
     house.consent.approve(standing.key, standing.digest, "test")
 
 
@@ -156,13 +156,13 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     copy.write_text("#!/bin/sh\nexit 2\n")
 
     assert [row[0] for row in of(house, "guard", static=True)] == ["attention", "broken"]
-    assert broken_hooks(house.paths, house.stores, house.roster) == {"guard"}
+    assert broken_hooks(house.paths, house.stores, house.catalog) == {"guard"}
 
 
 def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:
     for name in ("lost", "guard"):
         house.hook(name, on="tool_before", command="./nowhere.sh", approved=False)
-    doctor = LiveDoctor(house.paths, house.stores, house.roster, dict)
+    doctor = LiveDoctor(house.paths, house.stores, house.catalog, dict)
     doctor.refresh()
 
     assert doctor.failing_hooks(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}

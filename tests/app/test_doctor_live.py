@@ -13,7 +13,7 @@ from tray.app.doctor.live import LiveDoctor
 
 @pytest.fixture
 def doctor(house: House) -> LiveDoctor:
-    return LiveDoctor(house.paths, house.stores, house.roster, lambda: {"icon": "", "reason": "no display"})
+    return LiveDoctor(house.paths, house.stores, house.catalog, lambda: {"icon": "", "reason": "no display"})
 
 
 def test_without_hooks_nobody_is_in_trouble(doctor: LiveDoctor) -> None:

@@ -35,7 +35,7 @@ class Tray:
         self.recovery = StateRecovery(
             house.paths,
             house.stores,
-            house.roster,
+            house.catalog,
             self.folder,
             listen=house.paths.socket.touch,
             write_relay_conf=house.paths.relay_conf.touch,
@@ -66,7 +66,7 @@ def tray(house: House) -> Iterator[Tray]:
 def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_read(house: House) -> None:
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
     house.hook("late", on="turn_end", script="exit 0")
-    late = house.standing("late")
+    late = house.state("late")
     house.consent.revoke(late.key, "test")
     house.stores.switch.pause(time.time() + 600, agent="x-code", channel="test")
     tray = Tray(house)
@@ -80,10 +80,10 @@ def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_r
     assert incident.lost == ("the journal", "what was remembered of sessions")
     assert (incident.cause, incident.approvals, incident.decisions) == (IncidentCause.DELETED, 1, 0)
     fresh = House(house.root)  # as the one-shot engine and the next tray read it
-    assert {one.hook.name: one.state.value for one in fresh.roster.states} == {}
-    fresh.roster.refresh()
+    assert {one.hook.name: one.state.value for one in fresh.catalog.states} == {}
+    fresh.catalog.refresh()
     fresh.configure(house.paths.config.read_text())
-    assert {one.hook.name: one.state.value for one in fresh.roster.states} == {
+    assert {one.hook.name: one.state.value for one in fresh.catalog.states} == {
         "guard": "approved",
         "late": "revoked",
     }
@@ -121,7 +121,7 @@ def test_damage_found_in_a_file_in_place_of_ours_does_not_condemn_the_database_t
     assert not house.stores.database.is_marked_damaged
     fresh = House(house.root)  # as the next tray reads it, which would set a condemned one aside
     fresh.configure(house.paths.config.read_text())
-    assert fresh.standing("guard").state.value == "approved"
+    assert fresh.state("guard").state.value == "approved"
     fresh.close()
 
 

@@ -50,9 +50,9 @@ class Bench(AlertBench):
 
     def approve(self, name: str) -> ApprovalState:
         """Approve it as a person does, and return its state after that."""
-        one = self.house.standing(name)
+        one = self.house.state(name)
         self.controls.approve(one.key, one.digest, "tray")
-        return self.house.standing(name).state
+        return self.house.state(name).state
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
 
     state = bench.approve("guard")
     shown, (failure,) = bench.last, bench.failures
-    health = bench.house.standing("guard").health
+    health = bench.house.state("guard").health
     bench.alerting.press(shown, Button.UNDO)
 
     assert (shown.cls, shown.buttons) == (AlertClass.HOOK_FAILED, (Button.UNDO,))
@@ -86,8 +86,8 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     assert cause in failure.cause
     assert remedy in failure.remedy
     assert health == f"its test run failed: {failure.cause}"
-    assert (state, bench.house.standing("guard").state) == (ApprovalState.APPROVED, ApprovalState.PENDING)
-    assert bench.house.standing("guard").health == ""
+    assert (state, bench.house.state("guard").state) == (ApprovalState.APPROVED, ApprovalState.PENDING)
+    assert bench.house.state("guard").health == ""
 
 
 def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_passed_nor_failed(
@@ -97,8 +97,8 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_
     one = house.hook("guard", on="tool_before", script="exit 7", timeout=500.0)
     approved = house.stores.ledger.state.approved[one.key]
     assert run_trial(house.paths, house.stores, approved), "it is known as broken"
-    house.roster.refresh()
-    before = house.standing("guard").health
+    house.catalog.refresh()
+    before = house.state("guard").health
     slow = house.hook("slow", on="tool_before", script=script, timeout=500.0)
     found: list[TrialFailure | None] = []
     ending, ours = socket.socketpair()
@@ -114,7 +114,7 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_
         thread.join(20)
 
     assert found == [None]
-    assert (house.standing("slow").health, house.standing("guard").health) == ("", before)
+    assert (house.state("slow").health, house.state("guard").health) == ("", before)
     assert [row.hooks[0]["name"] for row in house.stores.journal.recent(10) if row.hooks] == ["guard"]
 
 
@@ -127,8 +127,8 @@ def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(b
 
     bench.alerting.press(shown, Button.UNDO)
 
-    assert bench.house.standing("broken").state is ApprovalState.PENDING
-    assert bench.house.standing("fine").state is ApprovalState.APPROVED
+    assert bench.house.state("broken").state is ApprovalState.PENDING
+    assert bench.house.state("fine").state is ApprovalState.APPROVED
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_any_verdict_is_a_good_answer_to_the_test_event(bench: Bench, script: st
     bench.approve("guard")
 
     assert bench.failures == []
-    assert bench.house.standing("guard").health == ""
+    assert bench.house.state("guard").health == ""
 
 
 def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Bench) -> None:
@@ -165,7 +165,7 @@ def test_a_second_approval_that_works_ends_what_was_shown_of_the_first(bench: Be
 
     bench.approve("guard")
 
-    assert bench.house.standing("guard").health == ""
+    assert bench.house.state("guard").health == ""
 
 
 def test_nothing_is_sent_and_nothing_runs_for_hooks_that_are_no_commands(bench: Bench) -> None:

@@ -26,10 +26,10 @@ def begin_again(house: House) -> HookCatalog:
     """What a new start finds."""
     house.stores.journal.close()
     house.stores = open_stores(house.paths, migrate=True)
-    house.roster = build_catalog(house.paths, house.stores)
-    house.consent = Consent(house.stores.ledger, house.roster)
-    house.roster.refresh()
-    return house.roster
+    house.catalog = build_catalog(house.paths, house.stores)
+    house.consent = Consent(house.stores.ledger, house.catalog)
+    house.catalog.refresh()
+    return house.catalog
 
 
 def names(house: House) -> list[str]:
@@ -40,7 +40,7 @@ def test_what_was_approved_and_is_unchanged_is_approved_by_one_act(house: House)
     for name in ("guard", "second"):
         house.hook(name, on="tool_before", script=f"echo {name} says no >&2; exit 2", dialect="claude-code")
     forget(house)
-    assert {one.state for one in house.roster.states} == {ApprovalState.PENDING}
+    assert {one.state for one in house.catalog.states} == {ApprovalState.PENDING}
     shown = render_batch(house.consent.batch, house.stores.copies, {})
 
     house.consent.approve_batch(house.consent.batch.digest, "test")
@@ -67,7 +67,7 @@ def test_what_changed_or_was_denied_or_revoked_stays_a_review_of_its_own(house: 
     forget(house)
 
     assert names(house) == ["same"]
-    assert sum(one.waiting for one in house.roster.states) == 5
+    assert sum(one.waiting for one in house.catalog.states) == 5
 
 
 def test_a_batch_is_refused_when_one_of_its_hooks_changed_after_it_was_shown(house: House) -> None:
@@ -96,7 +96,7 @@ def test_what_is_decided_since_the_damage_is_not_offered_again(house: House) -> 
     for name in ("denied", "revoked", "kept"):
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
-    denied, revoked = house.standing("denied"), house.standing("revoked")
+    denied, revoked = house.state("denied"), house.state("revoked")
     house.consent.deny(denied.key, denied.digest, "test")
     house.consent.approve(revoked.key, revoked.digest, "test")
     house.consent.revoke(revoked.key, "test")
@@ -157,7 +157,7 @@ def test_missing_decisions_are_named_before_the_hooks(house: House) -> None:
     forget(house)
     whole = summary_lines(house.consent.batch)
 
-    house.roster.earlier = replace(house.roster.earlier, partial=True)
+    house.catalog.earlier = replace(house.catalog.earlier, partial=True)
 
     assert not any("could not be read" in line for line in whole)
     assert any("could not be read" in line for line in summary_lines(house.consent.batch))

@@ -21,11 +21,11 @@ def test_a_new_hook_waits_and_is_announced_once(house: House) -> None:
     house.script("guard.sh", "exit 0")
     house.paths.config.write_text("hooks: [{event: tool_before, command: ./guard.sh}]")
 
-    house.roster.refresh()
-    house.roster.refresh()  # somebody else looked, too: the news is still there for who tells it
-    assert [one.hook.name for one in house.roster.take_new()] == ["guard"]
-    assert house.roster.take_new() == ()
-    assert house.standing("guard").state is ApprovalState.PENDING
+    house.catalog.refresh()
+    house.catalog.refresh()  # somebody else looked, too: the news is still there for who tells it
+    assert [one.hook.name for one in house.catalog.take_new()] == ["guard"]
+    assert house.catalog.take_new() == ()
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_an_edit_is_noticed_and_an_undone_edit_is_approved_again(house: House) -> None:
@@ -34,11 +34,11 @@ def test_an_edit_is_noticed_and_an_undone_edit_is_approved_again(house: House) -
     original = path.read_text()
 
     edit(house, "guard")
-    assert house.standing("guard").state is ApprovalState.CHANGED
+    assert house.state("guard").state is ApprovalState.CHANGED
     path.write_text(original)
 
-    assert house.standing("guard").state is ApprovalState.APPROVED
-    assert house.standing("guard").digest == state.digest
+    assert house.state("guard").state is ApprovalState.APPROVED
+    assert house.state("guard").digest == state.digest
 
 
 def test_only_what_was_shown_can_be_approved(house: House) -> None:
@@ -54,23 +54,23 @@ def test_only_what_was_shown_can_be_approved(house: House) -> None:
 def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(house: House) -> None:
     approved = house.hook("guard", on="tool_before", script="exit 0")
     edit(house, "guard", "#!/bin/sh\nother\n")
-    changed = house.standing("guard")
+    changed = house.state("guard")
 
     house.consent.deny(changed.key, changed.digest, "test")
 
-    assert house.standing("guard").state is ApprovalState.APPROVED
-    assert "denied" in house.standing("guard").health
+    assert house.state("guard").state is ApprovalState.APPROVED
+    assert "denied" in house.state("guard").health
     assert [one.digest for one in house.stores.ledger.in_order()] == [approved.digest]
 
 
 def test_a_denied_hook_is_denied_until_it_changes(house: House) -> None:
     state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     house.consent.deny(state.key, state.digest, "test")
-    assert house.standing("guard").state is ApprovalState.DENIED
+    assert house.state("guard").state is ApprovalState.DENIED
 
     edit(house, "guard", "#!/bin/sh\nother\n")
 
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(house: House) -> None:
@@ -78,10 +78,10 @@ def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(hous
 
     house.consent.revoke(state.key, "test")
 
-    assert house.standing("guard").state is ApprovalState.REVOKED
+    assert house.state("guard").state is ApprovalState.REVOKED
     assert house.stores.ledger.in_order() == ()
     edit(house, "guard", "#!/bin/sh\nother\n")
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_revoking_what_is_not_approved_says_so(house: House) -> None:
@@ -94,7 +94,7 @@ def test_revoking_what_is_not_approved_says_so(house: House) -> None:
 def test_a_removed_entry_stays_in_force_until_a_person_accepts_it(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     house.configure({"hooks": []})
-    removed = house.standing("guard")
+    removed = house.state("guard")
 
     assert (removed.state, removed.digest) == (ApprovalState.CHANGED, REMOVED)
     assert len(house.stores.ledger.in_order()) == 1
@@ -102,7 +102,7 @@ def test_a_removed_entry_stays_in_force_until_a_person_accepts_it(house: House) 
     house.consent.approve(removed.key, REMOVED, "test")
 
     assert house.stores.ledger.in_order() == ()
-    assert house.roster.states == ()
+    assert house.catalog.states == ()
 
 
 def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: House) -> None:
@@ -110,24 +110,24 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: H
 
     house.configure("hooks:\n  - event: tool_befor\n    command: ./x\n")
 
-    assert house.standing("guard").state is ApprovalState.APPROVED
-    assert f"{house.paths.config}:2:5" in house.roster.configuration.problem
-    assert "tool_before" in house.roster.configuration.problem
+    assert house.state("guard").state is ApprovalState.APPROVED
+    assert f"{house.paths.config}:2:5" in house.catalog.configuration.problem
+    assert "tool_before" in house.catalog.configuration.problem
 
 
 def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
-    before = house.roster.configuration
+    before = house.catalog.configuration
 
-    house.roster.refresh()
+    house.catalog.refresh()
 
-    assert house.roster.configuration is before
+    assert house.catalog.configuration is before
 
 
 def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house: House) -> None:
     house.hook("guard", on="tool_before", script="echo before")
     edit(house, "guard", "#!/bin/sh\necho after\n")
-    state = house.standing("guard")
+    state = house.state("guard")
     edit(house, "guard", "#!/bin/sh\necho later\n")
 
     text = review(state, house.stores.copies, {"MY_TOKEN": "x"})
@@ -144,7 +144,7 @@ def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
         {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh", "matcher": "never"}]}
     )
 
-    text = review(house.standing("guard"), house.stores.copies, {})
+    text = review(house.state("guard"), house.stores.copies, {})
 
     assert '-    "pattern": "rm"' in text
     assert '+    "pattern": "never"' in text
@@ -162,12 +162,12 @@ def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_pla
     (house.paths.config.parent / "x").mkdir()
     house.script("x/guard.sh", "exit 1")
     house.configure("hooks: [{event: tool_before, command: ./guard.sh}]")
-    guard = house.standing("guard")
+    guard = house.state("guard")
     house.consent.approve(guard.key, guard.digest, "test")
 
     house.configure("hooks: [{event: tool_before, command: ./x/guard.sh}, {event: tool_before, command: ./guard.sh}]")
 
-    states = {one.hook.name: (one.hook.action.line, one.state) for one in house.roster.states}  # type: ignore[union-attr]
+    states = {one.hook.name: (one.hook.action.line, one.state) for one in house.catalog.states}  # type: ignore[union-attr]
     assert states == {
         "guard": ("./guard.sh", ApprovalState.APPROVED),
         "guard-2": ("./x/guard.sh", ApprovalState.PENDING),
@@ -212,26 +212,26 @@ def test_an_entry_that_breaks_its_own_inspection_takes_no_other_down(house: Hous
         }
     )
 
-    assert house.standing("guard").state is ApprovalState.APPROVED
-    assert house.standing("bad").digest == ""
+    assert house.state("guard").state is ApprovalState.APPROVED
+    assert house.state("bad").digest == ""
 
 
 def test_a_setting_that_loosens_a_gate_counts_only_once_confirmed(house: House) -> None:
     house.configure("without_tray: allow")
-    (setting,) = house.roster.settings()
+    (setting,) = house.catalog.settings()
 
-    assert house.roster.without_tray() == "once"
+    assert house.catalog.without_tray() == "once"
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
-    assert house.roster.without_tray() == "allow"
+    assert house.catalog.without_tray() == "allow"
 
 
 def test_a_hook_can_be_found_by_name_command_or_the_start_of_its_digest(house: House) -> None:
     state = house.hook("guard", on="tool_before", script="exit 0")
 
     for word in ("guard", "./guard.sh", state.digest[:8]):
-        assert [one.key for one in house.roster.find(word)] == [state.key]
-    assert house.roster.find("nobody") == []
+        assert [one.key for one in house.catalog.find(word)] == [state.key]
+    assert house.catalog.find("nobody") == []
 
 
 def test_what_cannot_be_read_is_shown_and_not_covered(house: House, tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: Hou
     rules = [{"name": name, "event": "turn_end", "command": "true"} for name in ("a", "b")]
     sources = [{"claude-code": str(settings)}]
     house.configure({"hooks": rules, "sources": sources})
-    for one in reversed(house.roster.states):
+    for one in reversed(house.catalog.states):
         house.consent.approve(one.key, one.digest, "test")
 
     house.configure({"hooks": rules[:1], "sources": sources})
@@ -271,7 +271,7 @@ def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: Hou
 def test_the_review_says_a_rules_verdict_in_a_word(house: House) -> None:
     house.hook("no rm", on="tool_before", type="rule", decision="deny", reason="no", approved=False)
 
-    text = review(house.standing("no rm"), house.stores.copies, {})
+    text = review(house.state("no rm"), house.stores.copies, {})
 
     assert '"verdict": "deny"' in text
 
@@ -307,14 +307,14 @@ def test_a_guard_that_was_weakened_in_its_file_goes_on_as_approved_until_a_perso
     house.script("guard.sh", DENY)
     (house.paths.config.parent / "rules.txt").write_text("rm")
     house.configure({"hooks": [GUARD | {"files": ["rules.txt"]}]})
-    approved = house.standing("guard")
+    approved = house.state("guard")
     house.consent.approve(approved.key, approved.digest, "test")
     more = WEAKER[how]
 
     house.configure({"hooks": [] if more is None else [GUARD | {"files": ["rules.txt"]} | more]})
 
     assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert house.standing("guard").state is ApprovalState.CHANGED
+    assert house.state("guard").state is ApprovalState.CHANGED
     (kept,) = house.stores.ledger.in_order()
     assert (kept.hook.failure.value, kept.hook.timeout, kept.digest) == ("block", 10, approved.digest)
 
@@ -331,7 +331,7 @@ def test_a_guard_whose_files_were_taken_away_goes_on_as_approved(house: House, w
         house.configure("hooks: []\n")
     else:
         house.paths.config.unlink()
-    house.roster.refresh()
+    house.catalog.refresh()
 
     assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert len(house.stores.ledger.in_order()) == 1

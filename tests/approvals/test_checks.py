@@ -111,7 +111,7 @@ def test_review_lists_what_is_covered_and_why_and_what_is_data(house: House) -> 
         "guard", on="tool_before", script=text, command="./guard.sh --log=./audit.log ~/far.log", approved=False
     )
 
-    shown = review(house.standing("guard"), house.stores.copies, {}).partition("Definition:")[0]
+    shown = review(house.state("guard"), house.stores.copies, {}).partition("Definition:")[0]
 
     assert shown.splitlines()[3:] == [
         "Covered, and run as it is now:",
@@ -136,10 +136,10 @@ def test_review_lists_what_is_covered_and_why_and_what_is_data(house: House) -> 
 def test_a_hook_that_waits_says_in_the_list_what_its_script_lacks_until_it_is_there(house: House) -> None:
     text = '. "$(dirname "$0")/words.sh"\n'
     house.hook("guard", on="tool_before", script=text, approved=False)
-    before = house.standing("guard").health
+    before = house.state("guard").health
 
     (house.paths.config.parent / "words.sh").write_text("WORD=x\n")
-    after = house.standing("guard")
+    after = house.state("guard")
 
     assert "words.sh` is not there" in before
     assert after.health == ""

@@ -8,13 +8,13 @@ from tray.approvals import confirmations
 
 
 def exceptions(house: House) -> tuple[str, ...]:
-    return confirmations.exceptions(house.roster.configuration.settings, house.stores.ledger.state)
+    return confirmations.exceptions(house.catalog.configuration.settings, house.stores.ledger.state)
 
 
 def test_an_exception_of_the_protection_counts_only_once_confirmed_as_it_stands(house: House) -> None:
     house.configure({"protection": {"allow": ["hooktray pause"]}})
     before = exceptions(house)
-    (setting,) = house.roster.settings()
+    (setting,) = house.catalog.settings()
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
     confirmed = exceptions(house)
     house.configure({"protection": {"allow": ["hooktray pause", "hooktray off"]}})

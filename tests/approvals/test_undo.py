@@ -21,22 +21,22 @@ def test_an_approval_is_taken_back_to_pending(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     made = house.controls()
     made.approve(one.key, one.digest, TERMINAL)
-    assert house.standing("guard").state is ApprovalState.APPROVED
+    assert house.state("guard").state is ApprovalState.APPROVED
 
     undo(made)
 
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_a_revocation_is_taken_back_to_the_very_approval(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0")
     made = house.controls()
     made.revoke(one.key, TERMINAL)
-    assert house.standing("guard").state is ApprovalState.REVOKED
+    assert house.state("guard").state is ApprovalState.REVOKED
 
     undo(made)
 
-    assert (house.standing("guard").state, house.standing("guard").approved) == (ApprovalState.APPROVED, one.digest)
+    assert (house.state("guard").state, house.state("guard").approved) == (ApprovalState.APPROVED, one.digest)
 
 
 def test_the_switch_goes_back_to_how_it_stood(house: House) -> None:
@@ -57,7 +57,7 @@ def test_what_was_decided_anew_stays(house: House) -> None:
     made.revoke(one.key, "tray")
 
     assert not house.stores.ledger.undo(1, "undo")
-    assert house.standing("guard").state is ApprovalState.REVOKED
+    assert house.state("guard").state is ApprovalState.REVOKED
 
 
 def test_a_tray_click_offers_no_undo_and_requests_cannot_push_one_out(house: House) -> None:

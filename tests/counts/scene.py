@@ -120,7 +120,7 @@ def _furnished(folder: Path) -> House:
     house = House(folder)
     house.script("guard.sh", DENY)
     house.configure(SETTINGS)
-    standing = house.standing("guard")
+    standing = house.state("guard")
     house.consent.approve(standing.key, standing.digest, "test")
     house.close()
     return house

@@ -151,7 +151,7 @@ def test_a_single_hook_is_switched_off_and_on_again_and_keeps_its_approval(hall:
 
 def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> None:
     hall.house.hook("guard", on="tool_before", script="exit 0")
-    (standing,) = hall.house.roster.states
+    (standing,) = hall.house.catalog.states
 
     hall.controller.act(SwitchHook(standing.key, on=False))
 

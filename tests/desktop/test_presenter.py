@@ -34,12 +34,16 @@ class Hall:
         self.icon = HeadlessIcon("")
         controls = house.controls()
         self.presenter = Presenter(
-            controls=controls, catalog=house.roster, recent=(), post=self.at_once, services=services or MenuServices()
+            controls=controls,
+            catalog=house.catalog,
+            recent=(),
+            post=self.at_once,
+            services=services or MenuServices(),
         )
         self.controller = MenuController(
             presenter=self.presenter,
             controls=controls,
-            catalog=house.roster,
+            catalog=house.catalog,
             copies=house.stores.copies,
             reviews=house.paths.state / "reviews",
             inform=lambda title, text: self.told.append((title, text)),
@@ -53,7 +57,7 @@ class Hall:
 
     def rows(self, *path: str) -> tuple[Item, ...]:
         """What stands in the menu, below rows that begin with these words."""
-        self.house.roster.refresh()
+        self.house.catalog.refresh()
         rows = menu(self.presenter.state(time.time()))
         for word in path:
             rows = next(row for row in rows if row.label.startswith(word)).children
@@ -65,8 +69,8 @@ class Hall:
         self.controller.act(action)
 
     def state_of(self, name: str) -> ApprovalState | None:
-        self.house.roster.refresh()
-        return next((one.state for one in self.house.roster.states if one.hook.name == name), None)
+        self.house.catalog.refresh()
+        return next((one.state for one in self.house.catalog.states if one.hook.name == name), None)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def test_the_menu_says_what_a_hook_does_just_now(desk: Desk, house: House, tmp_p
     settings = tmp_path / "settings.json"
     settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
     house.configure({"sources": [{"claude-code": str(settings)}]})
-    standing = house.standing("lint")
+    standing = house.state("lint")
     house.consent.approve(standing.key, standing.digest, "test")
     live = Live(desk, tmp_path / "home")  # the house's own home, where the hook is approved already
     live.start()

@@ -27,7 +27,7 @@ def test_no_hook_is_asked_about_an_agent_without_support(house: House, tmp_path:
     house.hook("all", on="other", script=f"touch {tmp_path}/ran; {DENY}")
     one = before_tool("codex")
 
-    answer = house.knock("claude-code", "PreToolUse", one.payload)
+    answer = house.relay("claude-code", "PreToolUse", one.payload)
 
     assert answer == Answer()
     assert not (tmp_path / "ran").exists()
@@ -38,7 +38,7 @@ def test_no_hook_is_asked_about_an_agent_without_support(house: House, tmp_path:
 def test_the_row_names_the_agent_and_holds_no_verdict_that_it_cannot_have_received(house: House, one: Sent) -> None:
     house.hook("rule", on="tool_before", type="rule", matcher=".", decision="deny", reason="no")
 
-    answer = house.knock("claude-code", one.word, one.payload)
+    answer = house.relay("claude-code", one.word, one.payload)
 
     found = house.last
     assert (found.agent, found.event, found.verdict, found.hooks) == (one.agent, one.event, Verdict.ABSTAIN, ())
@@ -49,11 +49,11 @@ def test_the_row_names_the_agent_and_holds_no_verdict_that_it_cannot_have_receiv
 def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_difference(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     one = before_tool("cursor")
-    request = house.knocking("claude-code", one.payload, event="PreToolUse")
+    request = house.relay_request("claude-code", one.payload, event="PreToolUse")
 
     assert house.engine.answer_busy(request).stdout == b'{"permission":"allow"}'
     house.stores.switch.set_enabled(False, "test")
-    assert house.knock("claude-code", "PreToolUse", one.payload, id="2" * 32).stdout == b'{"permission":"allow"}'
+    assert house.relay("claude-code", "PreToolUse", one.payload, id="2" * 32).stdout == b'{"permission":"allow"}'
 
     assert [record.skip_reason for _, _, record in house.decisions] == [SkipReason.NOT_SUPPORTED] * 2
 
@@ -61,7 +61,7 @@ def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_diff
 def test_a_payload_that_no_protocol_understands_is_written_down_as_such_and_shortened(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY, failure="block")
 
-    answer = house.knock("claude-code", "PreToolUse", NOT_UNDERSTOOD)
+    answer = house.relay("claude-code", "PreToolUse", NOT_UNDERSTOOD)
 
     found = house.last
     assert answer == Answer()
@@ -76,7 +76,7 @@ def test_a_supported_agent_on_another_ones_line_is_judged_and_answered_in_its_ow
     house.hook("guard", on="tool_before", script=DENY)
     call = {"event": "pre_tool_call", "session_id": "s", "agent_id": "a", "cwd": "/", "tool_name": "bash"}
 
-    answer = house.knock("claude-code", "PreToolUse", {**call, "tool_input": {"command": "ls"}})
+    answer = house.relay("claude-code", "PreToolUse", {**call, "tool_input": {"command": "ls"}})
 
     assert json.loads(answer.stdout) == {"decision": "block", "reason": "no"}
     assert (house.last.agent, house.last.event, house.last.verdict) == ("starchild", "pre_tool_call", Verdict.DENY)
@@ -85,7 +85,7 @@ def test_a_supported_agent_on_another_ones_line_is_judged_and_answered_in_its_ow
 def test_a_system_prompt_that_looks_like_a_payload_is_still_a_system_prompt(house: House) -> None:
     prompt = json.dumps(before_tool("cursor").payload).encode()
 
-    assert house.knock("shelley", "system-prompt", prompt).stdout == prompt
+    assert house.relay("shelley", "system-prompt", prompt).stdout == prompt
     assert (house.last.agent, house.last.skip_reason) == ("shelley", None)
 
 
@@ -94,13 +94,13 @@ def test_a_hook_that_denies_with_the_same_words_is_not_taken_for_missing_support
         "guard", on="tool_before", script='cat >/dev/null; echo \'{"decision":"block","reason":"not supported yet"}\''
     )
 
-    house.knock("claude-code", "PreToolUse", PRE_TOOL_USE)
+    house.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
 
     assert house.last.skip_reason is None
 
 
 def test_everything_that_shows_a_row_says_plainly_what_is_missing(house: House) -> None:
-    house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    house.relay("claude-code", "PreToolUse", before_tool("cursor").payload)
     found = house.last
     plainly = "cursor is not supported yet: no hook was asked"
 
@@ -112,14 +112,14 @@ def test_everything_that_shows_a_row_says_plainly_what_is_missing(house: House) 
 
 
 def test_such_a_row_cannot_be_replayed(house: House) -> None:
-    house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    house.relay("claude-code", "PreToolUse", before_tool("cursor").payload)
 
     with pytest.raises(HooktrayError, match="no hook could be asked about it: not supported yet"):
         recorded_event(house.last, {})
 
 
 def test_the_row_is_the_same_when_it_is_read_again(house: House) -> None:
-    house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    house.relay("claude-code", "PreToolUse", before_tool("cursor").payload)
 
     def kept() -> Record | None:
         return next(iter(house.stores.journal.recent(1)), None)

@@ -32,14 +32,14 @@ def beside(house: House, script: str, event: str = "PreToolUse", **handler: Any)
     hook = {"type": "command", "command": f"./{NAME}.sh", **({"async": True} | handler)}
     (house.root / "c" / "settings.json").write_text(json.dumps({"hooks": {event: [{"hooks": [hook]}]}}))
     house.configure({"sources": [{"claude-code": str(house.root / "c" / "settings.json")}]})
-    state = house.standing(NAME)
+    state = house.state(NAME)
     assert state.digest, state.health
     house.consent.approve(state.key, state.digest, "test")
 
 
 def claude(house: House, event: str, session: str = "s-1", **fields: Any) -> dict[str, Any]:
     body = {**COMMON, "session_id": session, "hook_event_name": event, **fields}
-    answer = house.knock("claude-code", event, body)
+    answer = house.relay("claude-code", event, body)
     return dict(json.loads(answer.stdout)) if answer.stdout else {}
 
 
@@ -180,7 +180,7 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, way: str) ->
     script = {"not there": "exit 0", "out of time": "sleep 60", "killed": "kill -9 $$"}[way]
     beside(house, script, statusMessage="Linting", timeout=0.2, **WAITED)
     if way == "not there":
-        state = house.standing(NAME)
+        state = house.state(NAME)
         copy = house.stores.copies.path(state.digest, state.covered[0])
         copy.parent.chmod(0o700)
         copy.unlink()

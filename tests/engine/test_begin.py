@@ -101,7 +101,7 @@ class Moving(Ledger):
 def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny")
     before = house.stores.ledger.state
-    house.consent.revoke(house.standing("rule").key, "test")
+    house.consent.revoke(house.state("rule").key, "test")
     moving = Moving(before, house.stores.ledger.state)
 
     build_engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(

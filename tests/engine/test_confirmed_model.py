@@ -8,7 +8,7 @@ from tray.app import confirmed_llm
 
 
 def confirm(house: House, *, yes: bool = True) -> None:
-    (setting,) = house.roster.settings()
+    (setting,) = house.catalog.settings()
     house.consent.confirm(setting.key, setting.digest, "test", accept=yes)
 
 
@@ -29,7 +29,7 @@ def test_an_edit_leaves_the_confirmed_one_in_force(house: House) -> None:
     configure(house, "evil")
 
     assert model(house) == "small"
-    assert house.roster.settings()[0].waiting
+    assert house.catalog.settings()[0].waiting
     confirm(house, yes=False)
     assert model(house) == "small"
     confirm(house)

@@ -21,7 +21,7 @@ DIALECTS = ("claude-code", "shelley", "starchild", "x-code")
 
 def approve(house: House, agent: str, path: Path) -> None:
     house.configure({"sources": [{agent: str(path)}]})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         assert one.digest, one.health
         house.consent.approve(one.key, one.digest, "test")
 
@@ -52,7 +52,7 @@ def test_claude_codes_on_failure(house: House, tmp_path: Path, how: str, said: s
 
     assert bool(house.tool()) is blocks
     stop = {"session_id": "s", "cwd": "/", "hook_event_name": "Stop"}
-    assert house.knock("claude-code", "Stop", stop).stdout == b""
+    assert house.relay("claude-code", "Stop", stop).stdout == b""
 
 
 @pytest.mark.parametrize("how", BROKEN)
@@ -83,8 +83,8 @@ def test_shelleys_hooks_block_but_for_the_end_of_a_turn(house: House, tmp_path: 
     approve(house, "shelley", tmp_path / "hooks")
     message = {"message": "hello", "readonly": {"conversation_id": "c"}}
 
-    assert house.knock("shelley", "chat-message", message).code == 1
-    ended = house.knock("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c"})
+    assert house.relay("shelley", "chat-message", message).code == 1
+    ended = house.relay("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c"})
     assert (ended.stdout, ended.code) == (b"", 0)
     assert house.last.verdict.word == "abstain"
 
@@ -95,5 +95,5 @@ def test_a_failure_that_blocks_a_claude_hook_on_a_foreign_agent_blocks_there(hou
     approve(house, "claude-code", write(tmp_path / "settings.json", {"hooks": groups}))
     payload = {"event": "pre_tool_call", "session_id": "s", "cwd": "/", "tool_name": "bash", "tool_input": {}}
 
-    assert json.loads(house.knock("starchild", "pre_tool_call", payload).stdout)["decision"] == "block"
-    assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+    assert json.loads(house.relay("starchild", "pre_tool_call", payload).stdout)["decision"] == "block"
+    assert house.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout

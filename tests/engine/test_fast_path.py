@@ -89,7 +89,7 @@ def agree(house: House, request: RelayRequest) -> bool:
 
 @pytest.mark.parametrize(("agent", "name"), RECORDED)
 def test_every_recorded_event_comes_out_the_same(house: House, agent: str, name: str) -> None:
-    agree(house, house.knocking(agent, wire(agent, name), event=address(agent, name)))
+    agree(house, house.relay_request(agent, wire(agent, name), event=address(agent, name)))
 
 
 @pytest.mark.parametrize(("agent", "name"), SAMPLED)
@@ -101,9 +101,9 @@ def test_every_event_comes_out_the_same_with_and_without_hooks(
     house.hook("elsewhere", on="teammate_idle", type="rule", decision="deny", agent=["claude-code"])
     house.stores.switch.set_enabled(switch, "test")
 
-    agree(house, house.knocking(agent, body, event=name))
+    agree(house, house.relay_request(agent, body, event=name))
     house.hook("here", on=name, type="rule", decision="deny", agent=[agent])
-    assert agree(house, house.knocking(agent, body, event=name)) is (not switch and (agent, name) in FAST)
+    assert agree(house, house.relay_request(agent, body, event=name)) is (not switch and (agent, name) in FAST)
 
 
 FAST = {
@@ -123,7 +123,7 @@ def fast_ones(house: House) -> set[tuple[str, str]]:
     return {
         (agent, name)
         for agent, name in SAMPLED
-        if is_fast(house, house.knocking(agent, DIALECTS[agent].sample(name), event=name))
+        if is_fast(house, house.relay_request(agent, DIALECTS[agent].sample(name), event=name))
     }
 
 
@@ -143,7 +143,7 @@ def test_a_pause_for_everybody_lets_pass_at_once(house: House, whom: dict[str, s
     house.hook("rule", on="tool_before", type="rule", decision="deny")
     house.stores.switch.pause(time.time() + 60, channel="test", **whom)
 
-    assert agree(house, house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")) is passes
+    assert agree(house, house.relay_request("claude-code", PRE_TOOL_USE, event="PreToolUse")) is passes
     assert house.last.hooks[0]["gate"] == "paused"
 
 
@@ -151,7 +151,7 @@ def test_while_hooks_are_off_agents_are_still_kept_from_our_own_files(house: Hou
     house.stores.switch.set_enabled(False, "test")
     body = call("Bash", command="hooktray on; hooktray pause")
 
-    assert not agree(house, house.knocking("claude-code", body, event="PreToolUse"))
+    assert not agree(house, house.relay_request("claude-code", body, event="PreToolUse"))
     assert house.last.verdict is Verdict.DENY
 
 
@@ -181,7 +181,7 @@ STRANGE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("case", STRANGE)
 def test_a_strange_payload_comes_out_the_same(house: House, case: str) -> None:
-    agree(house, house.knocking("claude-code", STRANGE[case], event="PreToolUse"))
+    agree(house, house.relay_request("claude-code", STRANGE[case], event="PreToolUse"))
 
 
 PASS = {"an event without a name", "a name that is no text", "no tool", "a tool without a name",
@@ -192,7 +192,7 @@ def test_of_the_strange_ones_only_those_pass_that_nobody_has_to_do_with(house: H
     passing = {
         case
         for case, body in STRANGE.items()
-        if is_fast(house, house.knocking("claude-code", body, event="PreToolUse"))
+        if is_fast(house, house.relay_request("claude-code", body, event="PreToolUse"))
     }
 
     assert passing == PASS
@@ -209,7 +209,7 @@ def test_of_the_strange_ones_only_those_pass_that_nobody_has_to_do_with(house: H
     ],
 )
 def test_an_unusual_request_goes_the_whole_way(house: House, more: dict[str, Any]) -> None:
-    request = replace(house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse"), **more)
+    request = replace(house.relay_request("claude-code", PRE_TOOL_USE, event="PreToolUse"), **more)
 
     assert not agree(house, request)
 
@@ -218,14 +218,15 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
     house.asks = ("claude-code",)
     house.hook("ask", on="PermissionRequest", type="rule", decision="ask", agent=["claude-code"])
     payload = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
-    pending = house.engine.begin(house.knocking("claude-code", payload, event="PermissionRequest", id="a"))
+    pending = house.engine.begin(house.relay_request("claude-code", payload, event="PermissionRequest", id="a"))
     pending = pending(None) if callable(pending) else pending
     assert isinstance(pending, PendingQuestion)
     assert pending.on_ready(lambda work: None)
     left: list[Callable[[], object]] = []
 
     house.engine.begin(
-        house.knocking("claude-code", AFTER, event="PostToolUse", id="b"), defer=lambda work, **_: left.append(work)
+        house.relay_request("claude-code", AFTER, event="PostToolUse", id="b"),
+        defer=lambda work, **_: left.append(work),
     )
 
     assert house.endings  # though nothing was done yet of what is left for afterwards
@@ -233,17 +234,17 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
 
 
 def test_while_a_rounds_end_waits_whatever_goes_on_is_heard_at_once(house: House) -> None:
-    request = house.knocking("x-code", DIALECTS["x-code"].sample("PreToolUse"), event="PreToolUse")
+    request = house.relay_request("x-code", DIALECTS["x-code"].sample("PreToolUse"), event="PreToolUse")
 
     assert agree(house, request)
-    assert [event.name for event, _ in house.heard] == ["PreToolUse"], "the whole way alone tells of its arrival"
+    assert [event.name for event, _ in house.arrivals] == ["PreToolUse"], "the whole way alone tells of its arrival"
 
 
 def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
     left: list[Callable[[], object]] = []
 
     house.engine.begin(
-        house.knocking("claude-code", SKILL, event="PreToolUse"), defer=lambda work, **_: left.append(work)
+        house.relay_request("claude-code", SKILL, event="PreToolUse"), defer=lambda work, **_: left.append(work)
     )
 
     assert house.stores.sessions.marks("claude-code", "s-1") == {"skill:lint"}
@@ -253,8 +254,8 @@ def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
 def test_what_a_hook_said_too_late_is_told_with_the_next_event(house: House) -> None:
     house.stores.sessions.add_note("claude-code", "s-1", SessionNote(hook="slow", text="it was late"))
 
-    assert is_fast(house, house.knocking("claude-code", {**AFTER, "session_id": "another"}, event="PostToolUse"))
-    answer = house.knock("claude-code", "PostToolUse", AFTER)
+    assert is_fast(house, house.relay_request("claude-code", {**AFTER, "session_id": "another"}, event="PostToolUse"))
+    answer = house.relay("claude-code", "PostToolUse", AFTER)
 
     assert b"it was late" in answer.stdout
 
@@ -265,7 +266,7 @@ def test_news_and_row_wait_until_the_answer_has_left_and_tell_when_it_did(house:
     def after(work: Callable[[], object], /, *, soon: bool = False) -> None:
         left.append((work, soon))
 
-    request = house.knocking("claude-code", PRE_TOOL_USE, event="PreToolUse")
+    request = house.relay_request("claude-code", PRE_TOOL_USE, event="PreToolUse")
     begun = time.time()
     house.engine.begin(request, elapsed=5.0, defer=after)
     answered = time.time()
@@ -281,9 +282,9 @@ def test_news_and_row_wait_until_the_answer_has_left_and_tell_when_it_did(house:
 
 
 def test_a_listener_that_fails_on_the_fast_path_costs_no_row(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    house.deaf = True
+    house.listener_fails = True
 
-    assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert house.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
     assert "could not be written down" in caplog.text
     wait(lambda: house.stores.journal.count() == 1, what="its row is there")
 
@@ -346,8 +347,8 @@ def test_a_fault_on_the_fast_path_is_met_on_the_whole_way(house: House, caplog: 
     def port() -> int:
         raise RuntimeError("no port")
 
-    house.engine = build_engine(house.stores, house, house._later, house.background, llm=lambda: None, port=port)
+    house.engine = build_engine(house.stores, house, house._spawn, house.background, llm=lambda: None, port=port)
 
-    assert house.knock("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
+    assert house.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
     assert "may take the fast path" in caplog.text
     assert house.last.problem == "internal error: RuntimeError"

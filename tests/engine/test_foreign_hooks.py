@@ -33,7 +33,7 @@ def write(path: Path, content: str | Mapping[str, Any], *, executable: bool = Fa
 
 def declare(house: House, *sources: Mapping[str, Any], approve: bool = True) -> None:
     house.configure({"sources": list(sources)})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         if approve and one.waiting:
             assert one.digest, one.health
             house.consent.approve(one.key, one.digest, "test")
@@ -49,7 +49,7 @@ def plugin(folder: Path, *hooks: Mapping[str, Any], event: str = "PreToolUse") -
 
 
 def told(house: House, payload: Mapping[str, Any] = X_CODE) -> dict[str, Any]:
-    stdout = house.knock("x-code", "PreToolUse", payload).stdout
+    stdout = house.relay("x-code", "PreToolUse", payload).stdout
     return dict(json.loads(stdout)) if stdout else {}
 
 
@@ -75,7 +75,7 @@ def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: Hous
     write(guard, "#!/bin/sh\nexit 0\n", executable=True)
 
     assert house.tool() != {}
-    assert house.standing("my guard").state is ApprovalState.CHANGED
+    assert house.state("my guard").state is ApprovalState.CHANGED
 
 
 def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
 
-    assert "when the hook runs: cat, $(./later.sh)" in review(house.roster.states[0], house.stores.copies, {})
+    assert "when the hook runs: cat, $(./later.sh)" in review(house.catalog.states[0], house.stores.copies, {})
 
 
 def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path)
     declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))}, approve=False)
 
     assert house.tool() == {}
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 MISSING = 'python3 "$GUARDS/guard.py"'
@@ -140,7 +140,7 @@ def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path:
     path = claude(project / ".claude", line)
     declare(house, {"claude-code": str(path)})
 
-    here = house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})
+    here = house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})
 
     assert b"deny" in here.stdout
     assert house.tool() == {}  # its cwd is another
@@ -162,7 +162,7 @@ def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path:
 def test_what_an_agents_folder_could_supply_later_cannot_be_approved(house: House, tmp_path: Path, line: str) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", line))}, approve=False)
 
-    (state,) = house.roster.states
+    (state,) = house.catalog.states
     assert (state.digest, state.state) == ("", ApprovalState.PENDING)
     assert state.health
 
@@ -171,7 +171,7 @@ def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path
     write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
     declare(house, {"claude-code": str(claude(tmp_path / "c", 'jq .x | ./guard.sh "$TOOL" >>log'))}, approve=False)
 
-    text = review(house.roster.states[0], house.stores.copies, {})
+    text = review(house.catalog.states[0], house.stores.copies, {})
 
     assert 'finds or makes it when the hook runs: jq, "$TOOL"' in text
     assert "echo not here" in text
@@ -180,7 +180,7 @@ def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path
 def test_a_script_that_hides_behind_another_program_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "timeout 5 ./later.sh >>/tmp/log"))}, approve=False)
 
-    text = review(house.roster.states[0], house.stores.copies, {})
+    text = review(house.catalog.states[0], house.stores.copies, {})
 
     assert "when the hook runs: timeout, ./later.sh\n" in text
 
@@ -210,7 +210,7 @@ def test_a_plugin_runs_from_a_copy_of_its_whole_folder(house: House, tmp_path: P
     assert script.startswith(str(house.stores.copies.folder))
     assert (cwd, sep) == ("/", os.sep)
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert house.standing("run").state is ApprovalState.CHANGED
+    assert house.state("run").state is ApprovalState.CHANGED
 
 
 def test_a_lint_hook_in_node_runs_for_claude_code_too(house: House, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_lint_hook_in_node_runs_for_claude_code_too(house: House, tmp_path: Pa
 
     payload = {**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": "/a.lock", "content": ""}}
 
-    assert b'"permissionDecisionReason":"writeFile"' in house.knock("claude-code", "PreToolUse", payload).stdout
+    assert b'"permissionDecisionReason":"writeFile"' in house.relay("claude-code", "PreToolUse", payload).stdout
     assert house.tool() == {}  # its matcher is about another tool
 
 
@@ -275,15 +275,15 @@ def test_a_starchild_hook_with_a_matcher_is_asked_by_every_agent(house: House, t
     assert told(house) == {"decision": "deny", "reason": "no rm"}
     assert house.tool("rm -rf /") != {}
     assert house.tool("ls") == {}
-    assert b"no rm" in house.knock("starchild", "pre_tool_call", own).stdout
+    assert b"no rm" in house.relay("starchild", "pre_tool_call", own).stdout
 
 
 def test_a_shelley_hook_hears_of_every_agents_end_of_turn(house: House, tmp_path: Path) -> None:
     write(tmp_path / "s" / "end-of-turn", f"#!/bin/sh\ncat >>{tmp_path}/heard\n", executable=True)
     declare(house, {"shelley": str(tmp_path / "s")})
 
-    house.knock("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c", "final_response": "Done."})
-    house.knock("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+    house.relay("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c", "final_response": "Done."})
+    house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
     assert (tmp_path / "heard").read_text().count('"end_of_turn"') == 2
 
@@ -294,7 +294,7 @@ def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tm
     declare(house, {"shelley": str(tmp_path / "s")})
     payload = {"command": "files", "args": "", "raw_message": "/files", "conversation_id": "c"}
 
-    answer = house.knock("shelley", "slash/files", {**payload, "is_new_conversation": False})
+    answer = house.relay("shelley", "slash/files", {**payload, "is_new_conversation": False})
 
     assert answer.stdout == b"the files"
 
@@ -308,11 +308,11 @@ def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_
     house.script("other.sh", "pwd -P > other; exit 1")
     other = {"event": "slash_command", "command": "./other.sh"}
     house.configure({"hooks": [other], "sources": [{"shelley": str(tmp_path / "hooks")}]})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         house.consent.approve(one.key, one.digest, "test")
 
     asked = {"command": "where", "raw_message": "/where", "conversation_id": "c", "cwd": str(project)}
-    said = house.knock("shelley", "slash/where", asked)
+    said = house.relay("shelley", "slash/where", asked)
 
     assert said.stdout.decode().strip() == str(house.root.resolve())
     assert (project / "other").read_text().strip() == str(project.resolve())
@@ -326,17 +326,17 @@ def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_
     document = json.loads(path.read_text())
     write(path, {**document, "disableAllHooks": True})
     declare(house, {"claude-code": str(path)})
-    assert (house.standing("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
+    assert (house.state("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
     write(path, document)
     declare(house, {"claude-code": str(path)})
     write(path, {**document, "disableAllHooks": True})
 
-    state = house.standing("guard")
+    state = house.state("guard")
 
     assert (state.state, "disableAllHooks" in state.health) == (ApprovalState.CHANGED, True)
     assert house.tool() != {}
     house.consent.approve(state.key, state.digest, "test")
-    assert (house.standing("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
+    assert (house.state("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
 
 
 def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:
@@ -346,8 +346,8 @@ def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:
 
     write(path, '{"hooks": {"PreToolUze": []}}')
 
-    assert "no longer in" in house.standing("guard").health
-    assert "did you mean `PreToolUse`?" in house.roster.configuration.warnings[0]
+    assert "no longer in" in house.state("guard").health
+    assert "did you mean `PreToolUse`?" in house.catalog.configuration.warnings[0]
     assert house.tool() != {}
     assert house.last.verdict is Verdict.DENY
 
@@ -358,7 +358,7 @@ def test_a_claude_matcher_of_another_event_looks_at_what_the_hook_is_told(house:
 
     for source in ("startup", "resume"):
         body = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/", "source": source}
-        house.knock("claude-code", "SessionStart", body)
-    house.knock("x-code", "SessionStart", {"event": "SessionStart", "session": {"cwd": "/"}})
+        house.relay("claude-code", "SessionStart", body)
+    house.relay("x-code", "SessionStart", {"event": "SessionStart", "session": {"cwd": "/"}})
 
     assert (tmp_path / "heard").read_text().count('"startup"') == 2

@@ -40,7 +40,7 @@ def test_text_that_is_no_json_is_one_place(house: House) -> None:
 def test_a_row_lists_every_mask_with_its_kind_and_fingerprint_and_no_part_of_it(house: House) -> None:
     house.hook("echo", on="tool_before", script=f"cat >/dev/null; echo {SECRET} >&2; exit 1")
 
-    house.knock("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": f"curl -H {SECRET} x"}})
+    house.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": f"curl -H {SECRET} x"}})
 
     row = house.last
     found = {str(one["place"]): one for one in row.masks}
@@ -52,7 +52,7 @@ def test_a_row_lists_every_mask_with_its_kind_and_fingerprint_and_no_part_of_it(
 
 
 def test_a_mask_that_an_agent_wrote_itself_is_none(house: House) -> None:
-    house.knock(
+    house.relay(
         "claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "[masked token 0123456789ab]"}}
     )
 
@@ -95,7 +95,7 @@ def test_a_secret_at_the_end_of_what_a_row_keeps_of_a_payload_is_masked(house: H
     at = body.index(SECRET)
     body = body.replace("x" * 300, "x" * (300 + record.PAYLOAD - 20 - at), 1)
 
-    house.knock("claude-code", "PreToolUse", json.loads(body))
+    house.relay("claude-code", "PreToolUse", json.loads(body))
 
     row = house.last
     assert SECRET[:12] not in row.payload

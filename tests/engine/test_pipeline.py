@@ -33,7 +33,7 @@ def test_an_unapproved_hook_never_runs(house: House, tmp_path: Path) -> None:
 
     assert house.tool() == {}
     assert not (tmp_path / "ran").exists()
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_after_an_edit_the_approved_copy_goes_on_and_the_change_is_flagged(house: House) -> None:
@@ -42,7 +42,7 @@ def test_after_an_edit_the_approved_copy_goes_on_and_the_change_is_flagged(house
     script.write_text("#!/bin/sh\nexit 0\n")
 
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert house.standing("guard").state is ApprovalState.CHANGED
+    assert house.state("guard").state is ApprovalState.CHANGED
 
 
 @pytest.mark.parametrize("how", ["script deleted", "entry deleted", "switched off in the file", "file broken"])
@@ -112,7 +112,7 @@ def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> No
         with pytest.raises(HooktrayError, match=r"cannot be decided as it stands: \./nowhere.py") as caught:
             decide(state.key, state.digest, "test")
         assert "write its whole path" in caught.value.hint
-    assert house.standing("guard").state is ApprovalState.PENDING
+    assert house.state("guard").state is ApprovalState.PENDING
 
 
 def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
@@ -179,7 +179,7 @@ def test_an_observe_only_event_is_answered_before_its_hooks_have_run(house: Hous
     (tmp_path / "go").touch()
     house.join()
     assert (tmp_path / "ran").exists()
-    assert [(event.name, answered) for event, answered in house.heard] == [("SessionEnd", True)]
+    assert [(event.name, answered) for event, answered in house.arrivals] == [("SessionEnd", True)]
 
 
 def test_what_a_hook_gets_is_the_dialect_it_speaks(house: House, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_what_a_hook_gets_is_the_dialect_it_speaks(house: House, tmp_path: Path)
 def test_a_payload_we_cannot_read_gets_the_neutral_answer_and_a_row(house: House, body: bytes, problem: str) -> None:
     house.hook("guard", on="tool_before", script=DENY)
 
-    answer = house.knock("claude-code", "PreToolUse", body)
+    answer = house.relay("claude-code", "PreToolUse", body)
 
     assert (answer.stdout, answer.code) == (b"", 0)
     assert problem in house.last.problem
@@ -215,20 +215,20 @@ def test_a_payload_we_cannot_read_gets_the_neutral_answer_and_a_row(house: House
 def test_a_payload_we_cannot_read_is_denied_where_the_user_said_block(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY, failure="block")
 
-    answer = house.knock("claude-code", "PreToolUse", b"nonsense")
+    answer = house.relay("claude-code", "PreToolUse", b"nonsense")
 
     assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_an_unknown_event_is_abstained_and_journaled(house: House) -> None:
-    answer = house.knock("claude-code", "Brand/New", {**PRE_TOOL_USE, "hook_event_name": "BrandNew"})
+    answer = house.relay("claude-code", "Brand/New", {**PRE_TOOL_USE, "hook_event_name": "BrandNew"})
 
     assert answer.stdout == b""
     assert (house.last.event, house.last.kind) == ("BrandNew", "other")
 
 
 def test_an_unknown_agent_is_abstained_and_journaled(house: House) -> None:
-    answer = house.knock("nobody", "PreToolUse", PRE_TOOL_USE)
+    answer = house.relay("nobody", "PreToolUse", PRE_TOOL_USE)
 
     assert answer.stdout == b""
     assert "unknown agent" in house.last.problem
@@ -293,7 +293,7 @@ def test_a_folder_that_cannot_be_looked_at_takes_no_verdict_away(house: House, c
     house.hook("rule", on="tool_before", type="rule", decision="deny")
     house.hook("watch", on="tool_before", script="cat >/dev/null")
 
-    answer = house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": cwd})
+    answer = house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": cwd})
 
     assert b'"deny"' in answer.stdout
     assert house.last.verdict is Verdict.DENY
@@ -311,7 +311,7 @@ def test_a_journal_that_cannot_be_written_changes_no_answer(house: House) -> Non
 
 def test_a_listener_that_fails_changes_no_answer(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
-    house.deaf = True
+    house.listener_fails = True
 
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
 
@@ -321,7 +321,7 @@ def test_with_too_many_events_at_once_an_observed_one_says_busy(house: House) ->
     house.full = True
     payload = {"session_id": "s", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
 
-    assert house.knock("claude-code", "SessionEnd", payload) == Answer()
+    assert house.relay("claude-code", "SessionEnd", payload) == Answer()
     assert house.last.hooks[0]["cause"] == "busy"
 
 
@@ -339,16 +339,16 @@ def test_the_last_declared_rewrite_counts_whatever_was_approved_first(house: Hou
         house.script(f"{name}.sh", f'cat >/dev/null; echo \'{{"tool_input":{{"command":"{name}"}}}}\'')
     entries = [{"name": name, "event": "tool_before", "command": f"./{name}.sh"} for name in ("b", "a")]
     house.configure({"hooks": entries[1:]})
-    house.consent.approve(house.standing("a").key, house.standing("a").digest, "test")
+    house.consent.approve(house.state("a").key, house.state("a").digest, "test")
     house.configure({"hooks": entries})
-    house.consent.approve(house.standing("b").key, house.standing("b").digest, "test")
+    house.consent.approve(house.state("b").key, house.state("b").digest, "test")
 
     assert house.tool()["hookSpecificOutput"]["updatedInput"]["command"] == "a"
 
 
 def test_names_of_the_agents_side_are_masked_and_short_in_the_journal(house: House) -> None:
     secret = "ghp_" + "a1B2" * 9
-    house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": secret + "x" * 9999, "cwd": f"/{secret}"})
+    house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": secret + "x" * 9999, "cwd": f"/{secret}"})
 
     assert secret not in repr(house.last)
     assert len(house.last.session) <= 200

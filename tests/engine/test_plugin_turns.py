@@ -22,7 +22,7 @@ def write(root: Path, document: Mapping[str, Any]) -> None:
 
 def approve(house: House, root: Path) -> None:
     house.configure({"sources": [{"x-code": str(root)}]})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         assert one.digest, one.health
         house.consent.approve(one.key, one.digest, "test")
 

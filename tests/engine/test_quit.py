@@ -20,7 +20,7 @@ LONG = 20.0
 
 
 def answered(house: House, hangup: socket.socket | None = None) -> EngineResponse:
-    begun = house.engine.begin(house.knocking("claude-code", PRE_TOOL_USE, id="a" * 32))
+    begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE, id="a" * 32))
     assert callable(begun)
     return begun(hangup)
 

@@ -41,7 +41,7 @@ def approved(house: House, path: Path, *rules: dict[str, Any], stop: str = "exit
     script(path.parent / "check.sh", "echo not now >&2; exit 2")
     script(path.parent / "stop.sh", stop)
     house.configure({"hooks": rules, "sources": [{"claude-code": str(path)}]})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         assert one.waiting, one
         house.consent.approve(one.key, one.digest, "test")
 
@@ -51,7 +51,7 @@ def denied(answer: dict[str, Any]) -> bool:
 
 
 def tell(house: House, payload: dict[str, Any]) -> None:
-    house.knock("claude-code", payload["hook_event_name"], payload)
+    house.relay("claude-code", payload["hook_event_name"], payload)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_refused_stop_goes_on_with_the_turn(house: House, tmp_path: Path) -> N
     approved(house, tmp_path / "skills" / "deploy" / "SKILL.md", stop="echo go on >&2; exit 2")
     tell(house, SKILL)
 
-    answer = house.knock("claude-code", "Stop", STOP)
+    answer = house.relay("claude-code", "Stop", STOP)
 
     assert json.loads(answer.stdout)["decision"] == "block"
     assert denied(house.tool())
@@ -139,7 +139,7 @@ def test_an_agents_hooks_are_asked_inside_that_agent(house: House, tmp_path: Pat
     subagent = PRE_TOOL_USE | {"agent_id": "a1", "agent_type": "deploy"}
 
     def asked(payload: dict[str, Any]) -> bool:
-        return bool(house.knock("claude-code", "PreToolUse", payload).stdout)
+        return bool(house.relay("claude-code", "PreToolUse", payload).stdout)
 
     assert [asked(PRE_TOOL_USE), asked(subagent), asked(subagent | {"agent_type": "other"})] == [False, True, False]
     assert asked(PRE_TOOL_USE | {"agent_type": "deploy"})  # a session begun as this agent
@@ -192,7 +192,7 @@ def test_a_subagents_events_are_inside_it() -> None:
 
 def test_the_scope_is_part_of_what_is_approved(house: House, tmp_path: Path) -> None:
     approved(house, tmp_path / "skills" / "deploy" / "SKILL.md")
-    hook = house.roster.states[0].hook
+    hook = house.catalog.states[0].hook
 
     assert restore(hook.definition).match == hook.match
     assert hook.match.skill == ("deploy",)

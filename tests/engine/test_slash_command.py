@@ -61,7 +61,7 @@ def test_a_slash_command_is_one_too(agent_says: str) -> None:
 def test_it_never_reaches_the_model_where_it_can_be_blocked(
     house: House, agent: str, event: str, payload: dict[str, Any]
 ) -> None:
-    answer = house.knock(agent, event, payload)
+    answer = house.relay(agent, event, payload)
 
     assert b"not running" in answer.stdout + answer.stderr
     assert house.last.verdict.word == "deny"
@@ -90,7 +90,7 @@ def test_the_agents_own_loop_takes_the_answer_for_a_refusal(
     """What the model would get: nothing, in each agent whose prompt can be refused."""
     body = json.dumps(json.loads(DIALECTS[agent].sample(event)) | said).encode()
 
-    answer = house.knock(agent, event, body)
+    answer = house.relay(agent, event, body)
     told = JUDGES[agent](event, body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr))
 
     assert (told.verdict, told.warnings) == ("deny", [])
@@ -98,7 +98,7 @@ def test_the_agents_own_loop_takes_the_answer_for_a_refusal(
 
 
 def test_other_prompts_pass(house: House) -> None:
-    assert house.knock("claude-code", "UserPromptSubmit", {"prompt": "fix the hooks"}).stdout == b""
+    assert house.relay("claude-code", "UserPromptSubmit", {"prompt": "fix the hooks"}).stdout == b""
 
 
 def test_protection_holds_while_hooks_are_off(house: House) -> None:

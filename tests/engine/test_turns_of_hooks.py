@@ -23,7 +23,7 @@ COMMON = {"session_id": "s-1", "cwd": "/"}
 
 
 def claude(house: House, event: str, **fields: Any) -> Answer:
-    return house.knock("claude-code", event, {**COMMON, "hook_event_name": event, **fields})
+    return house.relay("claude-code", event, {**COMMON, "hook_event_name": event, **fields})
 
 
 def declare(house: House, **sources: Any) -> None:
@@ -38,7 +38,7 @@ def declare(house: House, **sources: Any) -> None:
 
 def approve(house: House, entries: list[dict[str, str]]) -> None:
     house.configure({"sources": entries})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         if one.waiting:
             assert one.digest, one.health
             house.consent.approve(one.key, one.digest, "test")
@@ -60,7 +60,7 @@ def test_once_is_once_in_a_session(house: House, tmp_path: Path) -> None:
     house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
 
     for session in ("s-1", "s-1", "s-2"):
-        house.knock("claude-code", "PreToolUse", PRE_TOOL_USE | {"session_id": session})
+        house.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"session_id": session})
 
     assert (tmp_path / "runs").read_text() == "x\nx\n"
     assert [record.hooks[0]["gate"] for _, _, record in house.decisions] == ["", "once", ""]
@@ -87,7 +87,7 @@ def test_once_counts_from_the_start_and_not_when_nothing_started(house: House, t
 
 def test_what_could_not_be_started_has_its_turn_later(house: House, tmp_path: Path) -> None:
     house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs", once=True)
-    copy = next(house.stores.copies.path(one.digest, one.covered[0]) for one in house.roster.states)
+    copy = next(house.stores.copies.path(one.digest, one.covered[0]) for one in house.catalog.states)
     aside = copy.with_name("aside")
     copy.parent.chmod(0o700)
     copy.rename(aside)
@@ -223,7 +223,7 @@ def test_a_user_who_raised_claudes_own_cap_raised_ours(house: House) -> None:
     cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
     body = {**COMMON, "hook_event_name": "Stop"}
 
-    said = [bool(house.knock("claude-code", "Stop", body, environment=cap).stdout) for _ in range(11)]
+    said = [bool(house.relay("claude-code", "Stop", body, environment=cap).stdout) for _ in range(11)]
 
     assert said == [True] * 10 + [False]
 
@@ -232,7 +232,7 @@ def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None
     house.hook("more", on="completion_claim", script="exit 3", failure="block")
     payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}
 
-    said = [house.knock("starchild", "on_completion_claim", payload).stdout for _ in range(9)]
+    said = [house.relay("starchild", "on_completion_claim", payload).stdout for _ in range(9)]
 
     assert [bool(one) for one in said] == [True] * 8 + [False]
     assert (house.last.hooks[0]["status"], house.last.hooks[0]["gate"]) == ("failed", "loop cap")

@@ -40,11 +40,11 @@ def asking(house: House) -> House:
 
 
 def x_code(house: House) -> Answer:
-    return house.knock("x-code", "PreToolUse", X_CODE)
+    return house.relay("x-code", "PreToolUse", X_CODE)
 
 
 def permission(house: House, **more: Any) -> dict[str, Any]:
-    stdout = house.knock("claude-code", "PermissionRequest", PERMISSION, **more).stdout
+    stdout = house.relay("claude-code", "PermissionRequest", PERMISSION, **more).stdout
     return dict(json.loads(stdout)["hookSpecificOutput"]["decision"]) if stdout else {}
 
 
@@ -123,7 +123,7 @@ def test_who_goes_on_was_answered_elsewhere(house: House, payload: dict[str, Any
     house.asks = ("claude-code",)
 
     def meanwhile(pending: PendingQuestion) -> None:
-        house.engine.begin(house.knocking("claude-code", {**PRE_TOOL_USE, **payload}, id="f" * 32))
+        house.engine.begin(house.relay_request("claude-code", {**PRE_TOOL_USE, **payload}, id="f" * 32))
         pending.expired()
 
     house.user = meanwhile
@@ -138,7 +138,7 @@ def test_beyond_the_limit_nobody_is_asked(house: House) -> None:
     house.asks = ("claude-code",)
     pending = []
     for number in range(LIMIT + 1):
-        found = house.engine.begin(house.knocking("claude-code", PERMISSION, id=f"{number:032x}"))
+        found = house.engine.begin(house.relay_request("claude-code", PERMISSION, id=f"{number:032x}"))
         assert isinstance(found, PendingQuestion)
         pending.append(found)
     assert all(one.on_ready(lambda work: None) for one in pending[:LIMIT])
@@ -153,7 +153,7 @@ def test_a_question_explains_itself_without_its_secrets(house: House) -> None:
     tool = {"command": "curl -H 'Authorization: Bearer ghp_0123456789abcdefghijABCDEFGHIJ012345'"}
     permission_with = {**PERMISSION, "tool_input": tool}
 
-    house.knock("claude-code", "PermissionRequest", permission_with)
+    house.relay("claude-code", "PermissionRequest", permission_with)
 
     text = details(house.asked[0])
     assert "curl -H" in text

@@ -56,7 +56,7 @@ class Shelf:
                 environment=self.environment | dict(env or {}),
             )
         )
-        state = next(one for one in self.house.roster.states if one.hook.name == hook)
+        state = next(one for one in self.house.catalog.states if one.hook.name == hook)
         approved = self.house.stores.ledger.state.approved[state.key]
         if not trial.is_matched(approved, event):
             return trial.unmatched(approved, event)
@@ -100,11 +100,11 @@ def shelf(folder: Path, *names: str, old: str = "\n", new: str = "\n", dialect: 
         declared["hooks"] = [hook | {"dialect": dialect} for hook in declared["hooks"] if speaks(hook, dialect)]
     if names or dialect:
         house.configure(declared)
-    house.roster.refresh()
-    for one in house.roster.states:
+    house.catalog.refresh()
+    for one in house.catalog.states:
         if one.waiting:
             assert one.digest, one.health
             house.consent.approve(one.key, one.digest, "test")
-    house.roster.refresh()
+    house.catalog.refresh()
     (folder / "work").mkdir()
     return Shelf(house, folder / "work")

@@ -203,7 +203,7 @@ def test_an_example_says_what_it_is_there_for(shared: Shelf, row: Row) -> None:
 @pytest.mark.parametrize("dialect", ["claude-code", "x-code"])
 def test_a_script_that_claims_several_dialects_says_the_same_in_each(tmp_path: Path, dialect: str) -> None:
     place = shelf(tmp_path, dialect=dialect)
-    hooks = {one.hook.name for one in place.house.roster.states} - {"claimed done"}  # needs Starchild's own fields
+    hooks = {one.hook.name for one in place.house.catalog.states} - {"claimed done"}  # needs Starchild's own fields
     rows = [row for row in ROWS if row[0] in hooks]
     tried = [(row, place.ask(*row[:4])) for row in rows]
     place.house.close()
@@ -327,12 +327,12 @@ def test_slash_files_serves_as_a_hook_of_shelleys_own_folder(house: House, tmp_p
     script.parent.mkdir(parents=True)
     shutil.copy(EXAMPLES / "slash_files.sh", script)
     house.configure({"sources": [{"shelley": str(tmp_path / "hooks")}]})
-    (state,) = house.roster.states
+    (state,) = house.catalog.states
     house.consent.approve(state.key, state.digest, "test")
     (tmp_path / "a.txt").write_text("alpha")
 
     slash = json.loads(wire("shelley", "slash-command-new")) | {"args": "a.txt x", "cwd": str(tmp_path)}
-    answer = house.knock("shelley", "slash/files", slash, environment={"PATH": os.environ["PATH"]})
+    answer = house.relay("shelley", "slash/files", slash, environment={"PATH": os.environ["PATH"]})
 
     assert b"=== a.txt ===\nalpha" in answer.stdout
 
@@ -344,7 +344,7 @@ def test_slash_files_on_an_agent_that_cannot_take_the_text_is_a_refusal(house: H
 
     expansion = json.loads(wire("claude-code", "UserPromptExpansion")) | {"command_name": "files"}
     expansion |= {"command_args": "a.txt x", "prompt": "/files a.txt x", "cwd": str(tmp_path)}
-    answer = house.knock("claude-code", "UserPromptExpansion", expansion, environment={"PATH": os.environ["PATH"]})
+    answer = house.relay("claude-code", "UserPromptExpansion", expansion, environment={"PATH": os.environ["PATH"]})
 
     assert json.loads(answer.stdout)["decision"] == "block"
 
@@ -405,7 +405,7 @@ def test_all_guards_together_refuse_with_every_reason(tmp_path: Path) -> None:
     payload |= {"tool_input": {"command": f"echo {KEY} > k; rm -rf ~"}}  # type: ignore[dict-item]
 
     with alone(tmp_path, '"tool_before"') as place:
-        said = place.house.knock("claude-code", "PreToolUse", payload, environment=place.environment).stdout
+        said = place.house.relay("claude-code", "PreToolUse", payload, environment=place.environment).stdout
 
     answer = json.loads(said)
     told = answer["hookSpecificOutput"]

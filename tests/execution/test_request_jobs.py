@@ -51,9 +51,9 @@ def claudes(house: House, server: WebServer, event: str, **keys: Any) -> None:
     settings.write_text(json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
     llm = {"base_url": server.url + "/v1", "model": "small"}
     house.configure({"sources": [{"claude-code": str(settings)}], "llm": llm})
-    for state in house.roster.states:
+    for state in house.catalog.states:
         house.consent.approve(state.key, state.digest, "test")
-    for setting in house.roster.settings():
+    for setting in house.catalog.settings():
         house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
 
@@ -63,9 +63,9 @@ def question(
     keys = {"type": "prompt", "prompt": "Is this good? $ARGUMENTS", **keys}
     hook = {"name": "judge", "event": on, **keys}
     house.configure({"hooks": [hook], "llm": {"base_url": server.url + "/v1", "model": "small"}})
-    state = house.standing("judge")
+    state = house.state("judge")
     house.consent.approve(state.key, state.digest, "test")
-    for setting in house.roster.settings():
+    for setting in house.catalog.settings():
         if confirmed:
             house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
@@ -289,7 +289,7 @@ def test_any_other_answer_is_a_failure(house: House, serve: Serve, said: bytes |
 def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -> None:
     question(house, serve(completion('{"decision": "continue", "reason": "tests"}')), on="turn_end")
 
-    answer = house.knock("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+    answer = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
     assert json.loads(answer.stdout) == {"decision": "block", "reason": "tests"}
 
@@ -307,7 +307,7 @@ def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
     claudes(house, serve(completion(NO)), event, **keys)
 
     payload = {**PRE_TOOL_USE, "hook_event_name": event, "tool_response": {}}
-    answer = json.loads(house.knock("claude-code", event, payload).stdout)
+    answer = json.loads(house.relay("claude-code", event, payload).stdout)
 
     assert (answer.get("continue"), answer.get("stopReason")) == ((False, "too bold") if ends else (None, None))
     assert "too bold" in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
@@ -322,7 +322,7 @@ def test_elsewhere_a_no_to_claudes_own_question_is_heard_as_it_is_and_ends_nothi
 ) -> None:
     claudes(house, serve(completion(NO)), event)
 
-    said = house.knock("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event, "prompt": "go"})
+    said = house.relay("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event, "prompt": "go"})
 
     assert b"too bold" in said.stdout + said.stderr
     assert b'"continue"' not in said.stdout
@@ -338,7 +338,7 @@ def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house
         "tool": {"name": "shell", "args": {"command": "ls"}, "callId": "c"},
     }
 
-    assert json.loads(house.knock("x-code", "PreToolUse", payload).stdout) == {
+    assert json.loads(house.relay("x-code", "PreToolUse", payload).stdout) == {
         "decision": "deny",
         "reason": "too bold",
     }
@@ -353,7 +353,7 @@ def test_an_end_is_let_be_when_what_claudes_own_question_asks_is_impossible(
 ) -> None:
     claudes(house, serve(completion(said)), "Stop")
 
-    stdout = house.knock("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s"}).stdout
+    stdout = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s"}).stdout
 
     assert stdout == (b'{"decision":"block","reason":"too bold"}\n' if refused else b"")
 
@@ -363,7 +363,7 @@ def test_a_question_of_our_own_refuses_and_no_more(house: House, serve: Serve, o
     question(house, serve(completion(NO[:-1] + ', "impossible": true}')), on=on, dialect="claude-code")
     event = {"tool_before": "PreToolUse", "turn_end": "Stop"}[on]
 
-    answer = json.loads(house.knock("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event}).stdout)
+    answer = json.loads(house.relay("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event}).stdout)
 
     assert "continue" not in answer
     assert house.last.verdict.word == "deny"
@@ -383,9 +383,9 @@ def test_an_endpoint_that_nobody_confirmed_is_not_asked(house: House) -> None:
 
 def test_another_endpoint_than_the_confirmed_one_waits_again(house: House, serve: Serve) -> None:
     question(house, serve())
-    (before,) = house.roster.settings()
+    (before,) = house.catalog.settings()
     question(house, serve(), confirmed=False)
-    (after,) = house.roster.settings()
+    (after,) = house.catalog.settings()
 
     assert (before.confirmed, after.confirmed, after.waiting) == (True, False, True)
 
@@ -396,7 +396,7 @@ def test_the_transcripts_end_is_inlined_without_its_secrets(house: House, serve:
     server = serve(completion('{"ok": true}'))
     question(house, server, prompt="Read $TRANSCRIPT_PATH and \\$ARGUMENTS")
 
-    house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "transcript_path": str(transcript)})
+    house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "transcript_path": str(transcript)})
 
     said = server.asked[0].json["messages"][1]["content"]
     assert "last words" in said
@@ -419,7 +419,7 @@ def test_an_agent_hook_reads_below_the_working_folder_alone(house: House, serve:
     server = serve(completion(calls=calls), completion('{"ok": false, "reason": "seen"}'))
     question(house, server, type="agent")
 
-    answer = house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})
+    answer = house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})
 
     assert b"seen" in answer.stdout
     found = [one["content"] for one in server.asked[1].json["messages"] if one["role"] == "tool"]
@@ -448,8 +448,8 @@ def test_without_the_tray_all_kinds_still_run(house: House, serve: Serve) -> Non
     ]
     house.configure({"hooks": hooks, "llm": {"base_url": model.url, "model": "small", "api_key_env": "LLM_KEY"}})
     for name in ("web", "judge"):
-        house.consent.approve(house.standing(name).key, house.standing(name).digest, "test")
-    (setting,) = house.roster.settings()
+        house.consent.approve(house.state(name).key, house.state(name).digest, "test")
+    (setting,) = house.catalog.settings()
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
     done = subprocess.run(
@@ -470,7 +470,7 @@ def test_a_key_that_is_not_there_is_a_failure_that_names_it(house: House, serve:
     text = json.loads(house.paths.config.read_text())
     text["llm"]["api_key_env"] = "LLM_KEY"
     house.configure(text)
-    (setting,) = house.roster.settings()
+    (setting,) = house.catalog.settings()
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
     house.tool()
@@ -495,6 +495,6 @@ def test_a_transcript_that_is_none_is_said_to_be_none(house: House, serve: Serve
     server = serve(completion('{"ok": true}'))
     question(house, server, prompt="$TRANSCRIPT_PATH")
 
-    house.knock("claude-code", "PreToolUse", {**PRE_TOOL_USE, "transcript_path": str(tmp_path / what)})
+    house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "transcript_path": str(tmp_path / what)})
 
     assert "(the transcript cannot be read)" in server.asked[0].json["messages"][1]["content"]

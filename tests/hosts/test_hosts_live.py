@@ -79,7 +79,7 @@ def served(name: str, plain: Plain, tmp_path: Path) -> Agent:
     entry = {"command": "./hook.sh", "dialect": name, "failure": "block", "agent": name}
     kinds = sorted({each.kind.value for each in DIALECTS[name].EVENTS.values()})
     house.configure({"hooks": [entry | {"name": kind, "event": kind} for kind in kinds]})
-    for one in house.roster.states:
+    for one in house.catalog.states:
         house.consent.approve(one.key, one.digest, "test")
     house.close()
     home = tmp_path / "home"

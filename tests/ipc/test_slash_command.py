@@ -135,7 +135,7 @@ def test_what_loosens_is_asked_for_and_not_done(
         (True, "a prompt in claude-code")
     ]
     assert (controls.state.enabled, controls.state.paused_until) == (True, None)
-    assert (house.standing("guard").state.value, house.standing("new").state.value) == ("approved", "pending")
+    assert (house.state("guard").state.value, house.state("new").state.value) == ("approved", "pending")
 
 
 def test_an_approval_waits_where_it_stood_before(house: House, controls: Controls, typed: HooksCommand) -> None:
@@ -145,7 +145,7 @@ def test_an_approval_waits_where_it_stood_before(house: House, controls: Control
 
     assert answer.startswith("new waits for your approval")
     assert controls.requests == ()
-    assert house.standing("new").state.value == "pending"
+    assert house.state("new").state.value == "pending"
 
 
 def test_a_hook_that_is_not_there_is_told_with_its_cure(typed: HooksCommand) -> None:

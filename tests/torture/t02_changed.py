@@ -34,7 +34,7 @@ def torture(tally: Tally) -> None:
 def _house(tally: Tally, house: House, number: int) -> None:
     entries = {name: _entry(house.paths.config.parent / name, name, number) for name in MUTATIONS}
     _write(house, entries)
-    for state in house.roster.states:
+    for state in house.catalog.states:
         house.consent.approve(state.key, state.digest, "test")
     _expect(tally, house, entries, dict.fromkeys(entries, ApprovalState.APPROVED), attacked=False)
     force = {one.hook.name: one.digest for one in house.stores.ledger.in_order()}
@@ -70,7 +70,7 @@ def _expect(
     *,
     attacked: bool,
 ) -> None:
-    found = {one.hook.name: one.state for one in house.roster.states}
+    found = {one.hook.name: one.state for one in house.catalog.states}
     for name in entries:
         said = f"{name}: {found.get(name)}, expected {wanted[name]}"
         if attacked:

@@ -67,8 +67,8 @@ def _projects(tally: Tally, trap: Trap, number: int) -> None:
             for place, (name, folder, _, _) in enumerate(projects):
                 _live_through(house, folder, DAY if tally.full else DAY[place % 3 :: 3])
                 tally.attack(name, not canary.exists() and not trap.calls)
-        waiting = [one for one in house.roster.states if not one.approved]
-        tally.keep("every hook is listed, and none is approved", len(waiting) == len(house.roster.states) > 40)
+        waiting = [one for one in house.catalog.states if not one.approved]
+        tally.keep("every hook is listed, and none is approved", len(waiting) == len(house.catalog.states) > 40)
     finally:
         house.join()
         house.close()
@@ -119,14 +119,14 @@ def _appear(folder: Path) -> bool:
 def _live_through(house: House, folder: Path, day: Sequence[tuple[str, str]]) -> None:
     """Events of a day in this project, from several agents."""
     if _appear(folder):
-        house.roster.refresh()
+        house.catalog.refresh()
     environment = {"HOOKTRAY_HOME": str(folder), "X_CODE_HOME": str(folder), "CODEX_HOME": str(folder), "CI": "1"}
     environment |= dict.fromkeys(("BASH_ENV", "ENV", "PERL5OPT"), str(folder / "evil.sh"))
     link = folder / "link.json"
     brought = json.loads(link.read_text()) if link.exists() else {}
     for agent, event in day:
         payload = json.loads(DIALECTS[agent].sample(event)) | {"cwd": str(folder), **brought}
-        house.knock(agent, event, payload, environment=environment)
+        house.relay(agent, event, payload, environment=environment)
 
 
 DAY = (

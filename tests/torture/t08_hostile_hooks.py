@@ -180,7 +180,7 @@ def _abusers(tally: Tally, house: House) -> None:
     for number, name in enumerate(names):
         before = own.memory_info().rss
         command = f"abuse-{number}-" + ("x" * 10_000_000 if "input" in name or "reads" in name else "")
-        answer = house.knock("claude-code", "PreToolUse", {**payload, "tool_input": {"command": command}})
+        answer = house.relay("claude-code", "PreToolUse", {**payload, "tool_input": {"command": command}})
         hooks = house.last.hooks
         status = hooks[-1]["status"] if hooks else "did not run"
         denied = b'"deny"' in answer.stdout

@@ -95,7 +95,7 @@ def _ask(tally: Tally, house: House, agent: str, event: str, number: int) -> Non
     id = f"{agent}-{number}-{time.monotonic_ns()}"
     started = time.monotonic()
     try:
-        house.knock(agent, event, payload, id=id)
+        house.relay(agent, event, payload, id=id)
         took = time.monotonic() - started
         record = next(record for _, _, record in list(house.decisions) if record.id == id)
         statuses = {str(hook["name"]): str(hook["status"]) for hook in record.hooks}

@@ -98,8 +98,8 @@ def _unreadable(tally: Tally) -> None:
             "a" + "(" * 5000 + ")" * 5000,
         ):
             house.configure({"hooks": [{"event": "tool_before", "matcher": pattern, "command": "true"}]})
-            problem = house.roster.configuration.problem
-            tally.attack(f"{pattern[:30]}: {problem[:120]!r}", bool(problem) and not house.roster.states)
+            problem = house.catalog.configuration.problem
+            tally.attack(f"{pattern[:30]}: {problem[:120]!r}", bool(problem) and not house.catalog.states)
     finally:
         house.close()
 

@@ -45,7 +45,7 @@ def _through(tally: Tally, house: House, said: io.StringIO) -> None:
         some = placed[start : start + TOLD]
         command = "\n".join(text for _, _, text in some)
         payload = {**PRE_TOOL_USE, "tool_input": {"command": command}, "prompt": some[0][2], "message": some[-1][2]}
-        house.knock("claude-code", "PreToolUse", payload)
+        house.relay("claude-code", "PreToolUse", payload)
         event, decision, record = house.decisions[-1]
         shown += [f"{one.title}\n{one.body}" for one in alerts(event, decision)]
         if not record.masked:

@@ -139,11 +139,11 @@ def _under_flips(tally: Tally, house: House, sessions: int, events: int) -> list
 
 def _flip(house: House, over: threading.Event) -> None:
     """Approve and revoke, one after the other; now and then the switch."""
-    keys = {name: house.standing(name) for name in RULES}
+    keys = {name: house.state(name) for name in RULES}
     switch, count = house.stores.switch, 0
     while not over.wait(0.002):
         name = tuple(RULES)[count % 2]
-        state = house.standing(name)
+        state = house.state(name)
         if state.approved:
             house.consent.revoke(state.key, "torture")
         else:

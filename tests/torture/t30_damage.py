@@ -63,11 +63,11 @@ def _made(root: Path) -> Path:
     house.hook("good", on="tool_before", script="echo good >&2; exit 2", dialect="claude-code")
     house.hook(NEVER, on="tool_before", script=f": >{root.parent / NEVER}", approved=False)
     house.hook(EVIL, on="tool_before", script=f": >{root.parent / EVIL}")
-    evil = house.standing("evil")
+    evil = house.state("evil")
     house.consent.revoke(evil.key, "test")  # it stood in the ledger once, and its copy lies there
-    state = house.standing("good")
+    state = house.state("good")
     house.consent.revoke(state.key, "test")
-    house.consent.approve(state.key, house.standing("good").digest, "test")
+    house.consent.approve(state.key, house.state("good").digest, "test")
     for number in range(20):
         house.tool(f"ls {number}")
     house.close()

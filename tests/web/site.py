@@ -45,22 +45,22 @@ class Site:
         self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
         menu_services = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
         self.presenter = Presenter(
-            controls=self.controls, catalog=house.roster, recent=(), post=lambda do: do(), services=menu_services
+            controls=self.controls, catalog=house.catalog, recent=(), post=lambda do: do(), services=menu_services
         )
         self.menu = MenuController(
-            presenter=self.presenter, controls=self.controls, catalog=house.roster, copies=house.stores.copies,
+            presenter=self.presenter, controls=self.controls, catalog=house.catalog, copies=house.stores.copies,
             reviews=house.paths.state / "reviews", inform=lambda *said: None, open_file=self.opened.append,
             services=menu_services,
         )  # fmt: skip
         self.services = PageServices(
             journal=house.stores.journal,
             statistics=Statistics(house.stores.database),
-            catalog=house.roster,
+            catalog=house.catalog,
             copies=house.stores.copies,
             controls=self.controls,
             refresh=self._look,
             objection=lambda pid: self.finding,
-            replay=build_replay(house.paths, house.stores, house.roster, None),
+            replay=build_replay(house.paths, house.stores, house.catalog, None),
             settings=lambda: choices(self.presenter),
             change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
             connections=lambda: self.connections,
@@ -68,7 +68,7 @@ class Site:
         self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
 
     def _look(self) -> None:
-        self.house.roster.refresh()
+        self.house.catalog.refresh()
 
     def open(self) -> str:
         """The link that a browser would be shown, after the file that holds it was read."""

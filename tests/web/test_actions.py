@@ -18,7 +18,7 @@ def entered(site: Site) -> Site:
 
 
 def question(site: Site, act: str, hook: str = "guard") -> bytes:
-    return site.get(f"/confirm/{act}?of={hook_id(site.house.standing(hook).key)}")
+    return site.get(f"/confirm/{act}?of={hook_id(site.house.state(hook).key)}")
 
 
 def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
@@ -28,7 +28,7 @@ def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
     answer = entered.post("/confirm", f"token={token(asked)}")
 
     assert status(answer) == 303
-    assert entered.house.standing("guard").state is ApprovalState.APPROVED
+    assert entered.house.state("guard").state is ApprovalState.APPROVED
     assert entered.house.stores.ledger.in_order()[0].channel == "page"
 
 
@@ -40,7 +40,7 @@ def test_a_confirmation_works_once(entered: Site) -> None:
     again = entered.post("/confirm", f"token={used}")
 
     assert status(again) == 409
-    assert entered.house.standing("guard").state is ApprovalState.REVOKED
+    assert entered.house.state("guard").state is ApprovalState.REVOKED
 
 
 def test_bytes_that_changed_after_they_were_read_are_not_approved(entered: Site) -> None:
@@ -51,7 +51,7 @@ def test_bytes_that_changed_after_they_were_read_are_not_approved(entered: Site)
 
     assert status(answer) == 409
     assert b"changed again since you looked" in answer
-    assert entered.house.standing("guard").state is ApprovalState.PENDING
+    assert entered.house.state("guard").state is ApprovalState.PENDING
 
 
 @pytest.mark.parametrize("form", ["", "token=", "token=x", "token=x&token=y", "act=approve", "%00", "=" * 50])
@@ -59,7 +59,7 @@ def test_without_its_confirmation_nothing_is_done(entered: Site, form: str) -> N
     question(entered, "approve")
 
     assert status(entered.post("/confirm", form)) == 409
-    assert entered.house.standing("guard").state is ApprovalState.PENDING
+    assert entered.house.state("guard").state is ApprovalState.PENDING
 
 
 @pytest.mark.parametrize("act", ["approve", "revoke", "deny", "off", "pause", "allow", "nothing", ""])
@@ -90,18 +90,18 @@ def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:
 
     entered.post("/confirm", f"token={token(question(entered, 'approve'))}")
 
-    assert [one.state for one in house.roster.states] == []
+    assert [one.state for one in house.catalog.states] == []
 
 
 def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -> None:
     entered.house.configure({"without_tray": "allow"})
-    setting = entered.house.roster.settings()[0]
+    setting = entered.house.catalog.settings()[0]
     assert b"without_tray: allow" in entered.get("/hooks")
 
     asked = entered.get(f"/confirm/approve?of={hook_id(setting.key)}")
     entered.post("/confirm", f"token={token(asked)}")
 
-    assert entered.house.roster.without_tray() == "allow"
+    assert entered.house.catalog.without_tray() == "allow"
 
 
 @pytest.mark.parametrize(("act", "granted"), [("allow", ["done"]), ("dismiss", [])])
@@ -133,7 +133,7 @@ def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(
     site.house.hook("second", on="tool_before", script="exit 0", approved=False)
     (one,) = site.house.stores.ledger.in_order()
     site.house.consent.undo(one_row(site), "test")
-    site.house.roster.earlier = EarlierApprovals(approved={one.hook.key: one})
+    site.house.catalog.earlier = EarlierApprovals(approved={one.hook.key: one})
     site.enter()
     assert b"1 hook waits with exactly the content that was approved before" in site.get("/hooks")
 

@@ -163,7 +163,7 @@ def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -
     refused = site.post("/confirm", f"token={token(question)}")
 
     assert status(refused) == 403
-    assert house.standing("guard").state == "pending"
+    assert house.state("guard").state == "pending"
 
 
 def test_a_process_that_cannot_be_trusted_cannot_sign_in(site: Site) -> None:
@@ -179,7 +179,7 @@ def test_a_process_that_cannot_be_trusted_cannot_sign_in(site: Site) -> None:
 
 
 def target(site: Site, hook: str) -> str:
-    return hook_id(site.house.standing(hook).key)
+    return hook_id(site.house.state(hook).key)
 
 
 def test_a_form_of_another_kind_of_content_is_refused(site: Site) -> None:

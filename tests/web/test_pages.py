@@ -128,17 +128,17 @@ def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: 
     assert "Approved." in page.text()
     assert house.tool("mkfs /dev/sda")["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert site.said[-1][1] == "page"
-    page.go(address(site, f"/hooks/{hook_id(house.standing('guard').key)}"))
+    page.go(address(site, f"/hooks/{hook_id(house.state('guard').key)}"))
     page.follow("a.button", "Revoke")
     page.follow(".confirm button", "Revoke")
-    assert house.standing("guard").state is ApprovalState.REVOKED
+    assert house.state("guard").state is ApprovalState.REVOKED
     assert house.tool("mkfs /dev/sda") == {}
 
 
 def test_an_edited_verdict_is_a_word_in_the_difference_and_the_definition(site: Site) -> None:
     rule = {"event": "tool_before", "type": "rule", "name": "guard", "matcher": "mkfs", "reason": "no"}
     site.house.configure({"hooks": [{**rule, "decision": "deny"}]})
-    approved = site.house.standing("guard")
+    approved = site.house.state("guard")
     site.house.consent.approve(approved.key, approved.digest, "test")
     site.house.configure({"hooks": [{**rule, "decision": "ask"}]})
     site.enter()
@@ -159,7 +159,7 @@ def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:
         page.key("Enter", 13, "\r")
         page.wait("!window.before && document.readyState === 'complete'")
 
-    assert site.house.standing("guard").state is ApprovalState.DENIED
+    assert site.house.state("guard").state is ApprovalState.DENIED
 
 
 def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
@@ -210,7 +210,7 @@ def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:
-    site.house.knock("claude-code", "PreToolUse", before_tool("cursor").payload)
+    site.house.relay("claude-code", "PreToolUse", before_tool("cursor").payload)
     found = wait(lambda: next(iter(site.house.stores.journal.recent(1)), None), 20, "its row is written")
 
     page.go(address(site, f"/?agent={found.agent}"))
@@ -248,12 +248,12 @@ def every_page(site: Site) -> list[str]:
     house = site.house
     house.hook("guard", on="tool_before", script=DENYING)
     house.hook("broken", on="turn_end", script="exit 7")
-    house.knock("claude-code", "Stop", {"session_id": "s-1", "cwd": "/web", "hook_event_name": "Stop"})
+    house.relay("claude-code", "Stop", {"session_id": "s-1", "cwd": "/web", "hook_event_name": "Stop"})
     decision = kept(site, "mkfs /dev/sda")
     house.script("guard.sh", "exit 0")
-    house.roster.refresh()
+    house.catalog.refresh()
     site.controls.add_request("Pause hooks for 30 minutes", "process 7", lambda: None)
-    guard = hook_id(house.standing("guard").key)
+    guard = hook_id(house.state("guard").key)
     return [
         "/", "/?project=nowhere", f"/decisions/{decision}", "/sessions", "/session?agent=claude-code&session=s-1",
         "/hooks", f"/hooks/{guard}", f"/confirm/approve?of={guard}", "/confirm/off", "/statistics", "/agents",

@@ -39,7 +39,7 @@ def test_then_stands_beside_now_after_the_hook_has_changed(site: Site, page: Pag
     decided(site, page, "mkfs /dev/sda")
     count = house.stores.journal.count()
     house.script("guard.sh", DENYING)
-    state = house.standing("guard")
+    state = house.state("guard")
     house.consent.approve(state.key, state.digest, "test")
 
     text = pressed(page)
@@ -65,7 +65,7 @@ def test_only_approved_bytes_run_in_a_replay_and_they_see_that_it_is_a_test(site
     assert "The same as then: no opinion." in pressed(page)
 
     assert trace.read_text() == "approved 1\n"
-    assert [house.standing(one).state.value for one in ("guard", "new")] == ["changed", "pending"]
+    assert [house.state(one).state.value for one in ("guard", "new")] == ["changed", "pending"]
 
 
 def test_a_replay_sends_nothing(site: Site, page: Page) -> None:
