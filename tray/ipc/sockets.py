@@ -121,7 +121,7 @@ def check_folder(folder: Path) -> None:
 
 def _listen_unix(path: Path) -> ListeningSocket:
     if sys.platform == "win32":
-        raise IpcError(f"{path}: there are no Unix sockets here", hint="use the loopback door")
+        raise IpcError(f"{path}: there are no Unix sockets here", hint="use the loopback address")
     _remove_stale_socket(path)
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -132,7 +132,7 @@ def _listen_unix(path: Path) -> ListeningSocket:
         return ListeningSocket(server, "", path, path.lstat().st_ino, int(socket.AF_UNIX))
     except OSError as error:
         server.close()
-        raise IpcError(f"{path}: cannot open the door: {error}", hint=HOME_HINT) from error
+        raise IpcError(f"{path}: cannot open the socket: {error}", hint=HOME_HINT) from error
 
 
 def _listen_loopback(path: Path) -> ListeningSocket:
@@ -147,7 +147,7 @@ def _listen_loopback(path: Path) -> ListeningSocket:
         return ListeningSocket(server, token, file, file.lstat().st_ino, int(socket.AF_INET))
     except OSError as error:
         server.close()
-        raise IpcError(f"{file}: cannot open the door: {error}", hint=HOME_HINT) from error
+        raise IpcError(f"{file}: cannot open the socket: {error}", hint=HOME_HINT) from error
 
 
 def _write_address_file(file: Path, text: str) -> None:
