@@ -65,7 +65,13 @@ class House:
             on_ended=lambda question, result: self.endings.append(result),
         )
         self.engine: Engine = build_engine(
-            self.stores, self, self._spawn, self.background, llm=model, questions=self.questions, quit=self.quit
+            self.stores,
+            self,
+            self._spawn,
+            self.background,
+            llm=model,
+            questions=self.questions,
+            shutdown_state=self.quit,
         )
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []

@@ -113,7 +113,7 @@ def test_a_database_without_a_file_to_keep_is_called_lost_and_not_altered(house:
     assert one.told == ["The database was lost"]
     assert one.alerts[0].urgency is Urgency.CRITICAL
     assert "Each hook waits for you under Approvals" in one.alerts[0].body
-    assert house.stores.ledger.state.broken == ""
+    assert house.stores.ledger.state.tampered == ""
 
 
 def test_while_the_file_is_damaged_nothing_is_called_tampering(house: House, trays: list[Tray]) -> None:

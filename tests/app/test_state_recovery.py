@@ -88,7 +88,7 @@ def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_r
         "late": "revoked",
     }
     assert [(one.agent, one.session) for one in fresh.stores.switch.state().pauses] == [("x-code", "")]
-    assert fresh.stores.ledger.state.broken == fresh.stores.switch.tampered == ""
+    assert fresh.stores.ledger.state.tampered == fresh.stores.switch.tampered == ""
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
     fresh.close()
     tray.close()

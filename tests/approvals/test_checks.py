@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.approvals.bundle import inspect
 from tray.approvals.checks import blocking_problem_of, describe, problems
+from tray.approvals.inspection import inspect
 from tray.approvals.review import review
 from tray.model.hook import Command, Hook, Match, Source
 

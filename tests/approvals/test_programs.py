@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.approvals.bundle import CommandResolver, inspect, read_bundle
+from tray.approvals.inspection import CommandResolver, inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source

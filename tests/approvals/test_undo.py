@@ -81,10 +81,10 @@ def test_an_earlier_ledger_in_its_place_is_noticed_and_guards_go_on(house: House
 
     house.stores.ledger.state = house.stores.ledger._load()
 
-    assert "older than it was" in house.stores.ledger.state.broken
+    assert "older than it was" in house.stores.ledger.state.tampered
     assert len(house.stores.ledger.in_order()) == 1
     house.paths.database.with_name(CHECKPOINT).write_text(earlier)
-    assert not house.stores.ledger.load().broken
+    assert not house.stores.ledger.load().tampered
 
 
 def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> None:
@@ -96,11 +96,11 @@ def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> Non
 
     book = house.stores.ledger.load()
 
-    assert "was put in" in book.broken
+    assert "was put in" in book.tampered
     assert [one.hook.name for one in book.ordered] == ["guard"]
     house.hook("third", on="tool_before", script="exit 0")  # an act of a person's makes nothing of it good
     assert {one.hook.name for one in house.stores.ledger.in_order()} == {"guard", "third"}
-    assert not house.stores.ledger.state.broken
+    assert not house.stores.ledger.state.tampered
 
 
 def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Pat
 
     book = open_stores(other.paths, migrate=False).ledger.state
 
-    assert "another one" in book.broken
+    assert "another one" in book.tampered
     assert not book.approved
 
 
@@ -124,5 +124,5 @@ def test_an_act_that_was_on_disk_before_its_head_still_counts(house: House) -> N
 
     head.write_text(head.read_text() + before)  # as a crash in between leaves it
 
-    assert not house.stores.ledger.load().broken
+    assert not house.stores.ledger.load().tampered
     assert len(house.stores.ledger.load().approved) == 2

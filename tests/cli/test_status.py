@@ -31,7 +31,7 @@ def test_a_refused_line_is_listed_with_its_cure(refused: House, capsys: pytest.C
 
     hooktray(refused, "list", "--json")
     row = json.loads(capsys.readouterr().out)
-    assert (row["health"], row["cure"]) == (WHY, REMEDY)
+    assert (row["health"], row["remedy"]) == (WHY, REMEDY)
 
 
 def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House) -> None:

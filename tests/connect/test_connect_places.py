@@ -10,7 +10,7 @@ import pytest
 from connect.sites import Person, tree
 
 from tray import relay_program
-from tray.connect.connections import Connection, connections
+from tray.connect.agent_status import AgentStatus, agent_statuses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
@@ -28,8 +28,8 @@ def person(tmp_path: Path, request: pytest.FixtureRequest) -> Person:
     return one
 
 
-def of(person: Person) -> Connection:
-    return next(one for one in connections(person.site, lambda agent: 0.0) if one.agent == person.agent)
+def of(person: Person) -> AgentStatus:
+    return next(one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == person.agent)
 
 
 def test_all_of_them_are_told(person: Person) -> None:

@@ -60,7 +60,7 @@ class Tray:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.state = MenuState(
             now=NOW,
-            agents=3,
+            active_agents=3,
             recent=tuple(record(number, *row) for number, row in enumerate(ROWS)),
             approvals=(
                 Approval(
@@ -72,7 +72,7 @@ class Tray:
                 ),
                 Approval(key="k2", name="notify", event="turn_end", state=ApprovalState.CHANGED, digest="99aabbccdd"),
             ),
-            requests=(MenuRequest(id="q1", what="Switch hooks off", who="claude-code, pid 812"),),
+            requests=(MenuRequest(id="q1", summary="Switch hooks off", requester="claude-code, pid 812"),),
         )
         self.look = IconState.ON
         if toolkit := os.environ.get("PYSTRAY_BACKEND"):

@@ -73,7 +73,7 @@ PENDING = Approval(
 CHANGED = replace(PENDING, state=ApprovalState.CHANGED)
 LABEL_LIMIT = 120  # characters that no row exceeds
 CLAUDE = MenuAgent(agent="claude-code", name="Claude Code", installed=True, connected=True)
-OFF = MenuRequest(id="q1", what="Switch hooks off", who="claude-code, pid 812")
+OFF = MenuRequest(id="q1", summary="Switch hooks off", requester="claude-code, pid 812")
 
 
 def every(items: tuple[Item, ...]) -> Iterator[Item]:
@@ -136,7 +136,7 @@ def test_a_problem_is_shown_without_folders_and_key_paths(problem: str, shown: s
 
 
 def test_the_first_row_says_what_is_not_as_usual() -> None:
-    paused = MenuState(now=NOON, paused_until=NOON + 600, recent=(RECORD,), agents=1)
+    paused = MenuState(now=NOON, paused_until=NOON + 600, recent=(RECORD,), active_agents=1)
 
     assert find(paused, "status").label == "Hooks are paused until 12:10"
     assert find(replace(paused, enabled=False), "status").label == "Hooks are off"
@@ -155,10 +155,10 @@ def test_the_first_row_says_what_is_not_as_usual() -> None:
     ],
 )
 def test_the_first_row_says_how_many_agents_there_are_and_what_came_last(record: Record, shown: str) -> None:
-    state = MenuState(now=NOON, agents=3, recent=(record,))
+    state = MenuState(now=NOON, active_agents=3, recent=(record,))
 
     assert find(state, "status").label == shown
-    assert find(replace(state, agents=1, failing_hooks=2), "status").label.startswith(
+    assert find(replace(state, active_agents=1, failing_hooks=2), "status").label.startswith(
         "1 agent · 2 hooks in trouble · last:"
     )
     assert "1 decision not written down" in find(replace(state, dropped_rows=1), "status").label
@@ -246,9 +246,9 @@ def choices(one: Approval) -> list[tuple[str, Action | None]]:
 
 
 def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
-    batch = MenuBatch(number=2, digest="9f8e7d6c5b", click="Approve all 2 (9f8e7d6c)")
+    batch = MenuBatch(number=2, digest="9f8e7d6c5b", label="Approve all 2 (9f8e7d6c)")
     other = replace(PENDING, key="hooktray:/h.yaml#new", name="new")
-    state = MenuState(now=NOON, approvals=(replace(PENDING, before=True), other), batch=batch)
+    state = MenuState(now=NOON, approvals=(replace(PENDING, approved_before=True), other), batch=batch)
 
     assert labels(find(state, "approvals")) == [
         "2 hooks approved before, unchanged",
@@ -313,7 +313,7 @@ def test_a_setting_names_itself_and_has_no_bytes_to_review() -> None:
 
 
 def test_requests_stand_below_the_approvals_and_only_the_last_five_are_shown() -> None:
-    requests = tuple(replace(OFF, id=f"q{turn}", what=f"Pause for {turn}m") for turn in range(20))
+    requests = tuple(replace(OFF, id=f"q{turn}", summary=f"Pause for {turn}m") for turn in range(20))
 
     rows = find(MenuState(now=NOON, approvals=(PENDING,), requests=requests), "approvals")
 
@@ -407,7 +407,9 @@ def test_pauses_of_some_are_named_with_their_end() -> None:
 
 
 def test_an_open_question_is_answered_in_the_menu() -> None:
-    state = MenuState(now=NOON, questions=(MenuQuestion(id="q/1", agent="claude-code", project="api", what="Bash"),))
+    state = MenuState(
+        now=NOON, questions=(MenuQuestion(id="q/1", agent="claude-code", project="api", subject="Bash"),)
+    )
 
     (row,) = find(state, "questions").children
 
@@ -446,7 +448,7 @@ def test_settings_have_rows_for_what_is_there() -> None:
 
     options = MenuOptions(at_login=True, page=True, doctor=True)
     hooks = (MenuHook(key="k", name="guard", event="tool_before", enabled=False),)
-    state = MenuState(now=NOON, options=options, hooks=hooks, connections=(CLAUDE,))
+    state = MenuState(now=NOON, options=options, hooks=hooks, agents=(CLAUDE,))
 
     assert labels(find(state, "settings")) == [
         "Start at login", "Hooks", "Open configuration", "Open page", "Agents", "Doctor",
@@ -464,13 +466,13 @@ def test_settings_have_rows_for_what_is_there() -> None:
         (CLAUDE, "Claude Code · connected · never heard of"),
         (replace(CLAUDE, trusted=True, firing=True), "Claude Code · connected · trusted · firing · never heard of"),
         (
-            replace(CLAUDE, trusted=False, firing=False, last_seen=NOON - 120),
+            replace(CLAUDE, trusted=False, firing=False, last_event=NOON - 120),
             "Claude Code · connected · not trusted · not firing · last heard of 2 min ago",
         ),
     ],
 )
-def test_an_agent_is_told_in_the_words_of_connections(one: MenuAgent, shown: str) -> None:
-    state = MenuState(now=NOON, connections=(one,))
+def test_an_agent_is_told_in_the_words_of_agents(one: MenuAgent, shown: str) -> None:
+    state = MenuState(now=NOON, agents=(one,))
 
     assert labels(find(state, "settings/agents")) == [shown, "Show all"]
 
@@ -480,7 +482,7 @@ def test_connecting_is_shown_first_and_what_was_shown_is_written_by_another_clic
     shown = replace(fresh, connect="1a2b3c4d5e")
 
     rows = [
-        find(MenuState(now=NOON, agents=1, connections=(one,)), "settings/agents/claude-code")
+        find(MenuState(now=NOON, active_agents=1, agents=(one,)), "settings/agents/claude-code")
         for one in (fresh, shown)
     ]
 
@@ -494,7 +496,7 @@ def test_connecting_is_shown_first_and_what_was_shown_is_written_by_another_clic
 def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_lines_are_old() -> None:
     one = replace(CLAUDE, stale=True, advice="its lines are old", disconnect="5e4d3c2b1a")
 
-    row = find(MenuState(now=NOON, connections=(one,)), "settings/agents/claude-code")
+    row = find(MenuState(now=NOON, agents=(one,)), "settings/agents/claude-code")
 
     assert [(child.label, child.action) for child in row.children] == [
         ("its lines are old", None),
@@ -504,22 +506,22 @@ def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_li
         ("Try it", ProbeAgent("claude-code")),
     ]
     assert "Connect Claude Code anew…" not in labels(
-        find(MenuState(now=NOON, connections=(CLAUDE,)), "settings/agents/claude-code")
+        find(MenuState(now=NOON, agents=(CLAUDE,)), "settings/agents/claude-code")
     )
 
 
 def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_found() -> None:
     claude = replace(CLAUDE, connected=False)
     gone = replace(claude, agent="shelley", name="Shelley", installed=False)
-    state = MenuState(now=NOON, connections=(claude, gone))
+    state = MenuState(now=NOON, agents=(claude, gone))
 
     assert labels(find(state, "offer")) == ["Connect Claude Code…"]
     assert find(state, "offer").label == "No agent is connected"
     assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 9
     for other in (
-        replace(state, agents=1),
-        replace(state, connections=(CLAUDE, gone)),
-        replace(state, connections=(gone,)),
+        replace(state, active_agents=1),
+        replace(state, agents=(CLAUDE, gone)),
+        replace(state, agents=(gone,)),
     ):
         assert find(other, "status").kind is ItemKind.LABEL
 
@@ -527,13 +529,14 @@ def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_fou
 def test_the_first_row_names_the_connected_agent_that_does_not_run_its_lines() -> None:
     mute = replace(CLAUDE, trusted=False)
 
-    assert find(MenuState(now=NOON, connections=(mute,)), "status").label == "Claude Code is not firing"
-    assert find(MenuState(now=NOON, connections=(CLAUDE,)), "status").label == "No event yet"
+    assert find(MenuState(now=NOON, agents=(mute,)), "status").label == "Claude Code is not firing"
+    assert find(MenuState(now=NOON, agents=(CLAUDE,)), "status").label == "No event yet"
 
 
 def test_what_was_done_at_a_terminal_can_be_undone() -> None:
     (row,) = find(
-        MenuState(now=NOON, requests=(replace(OFF, what="Hooks are off", who="a terminal", done=True),)), "approvals"
+        MenuState(now=NOON, requests=(replace(OFF, summary="Hooks are off", requester="a terminal", is_undo=True),)),
+        "approvals",
     ).children
 
     assert row.label == "Hooks are off · done at a terminal"
@@ -579,7 +582,7 @@ states = st.builds(
     paused_until=moments,
     partial_pauses=st.lists(pauses, max_size=3).map(tuple),
     muted=st.booleans(),
-    agents=st.integers(0, 10**6),
+    active_agents=st.integers(0, 10**6),
     running=texts,
     failing_hooks=st.integers(0, 10**6),
     problem=texts,
@@ -588,7 +591,7 @@ states = st.builds(
     questions=st.lists(questions, max_size=22).map(tuple),
     approvals=st.lists(approvals, max_size=22).map(tuple),
     requests=st.lists(requests, max_size=8).map(tuple),
-    connections=st.lists(
+    agents=st.lists(
         st.builds(
             MenuAgent,
             agent=texts,
@@ -597,7 +600,7 @@ states = st.builds(
             connected=st.booleans(),
             trusted=st.booleans() | st.none(),
             stale=st.booleans(),
-            last_seen=moments,
+            last_event=moments,
             advice=texts,
             connect=texts,
             disconnect=texts,

@@ -82,7 +82,7 @@ class Others:
         note = self.asked.append
         return MenuServices(
             alerts=lambda: AlertsState(snoozable=True, deferred=2),
-            questions=lambda: (MenuQuestion(id="q", agent="shelley", project="vm", what="bash"),),
+            questions=lambda: (MenuQuestion(id="q", agent="shelley", project="vm", subject="bash"),),
             answer=lambda question, allow: note((question, allow)),
             snooze=lambda seconds: note(("snooze", seconds)),
             end_snooze=lambda: note("wake"),

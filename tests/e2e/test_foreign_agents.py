@@ -106,10 +106,10 @@ def test_commands_show_who_is_not_guarded(plain: Plain, house: House, tmp_path: 
     shown = "runs Hooktray's hooks for claude-code, and is not supported yet: its tool calls are not guarded"
     assert f"cursor: {shown}" in live.cli("agents").stdout.decode()
     assert f"agent: cursor: {shown}" in live.cli("doctor", "--static").stdout.decode()
-    assert live.cli_json("agents")[-1] | {"last_seen": 0} == {
+    assert live.cli_json("agents")[-1] | {"last_event": 0} == {
         "agent": "cursor",
         "line": "claude-code",
-        "last_seen": 0,
+        "last_event": 0,
         "supported": False,
     }
 

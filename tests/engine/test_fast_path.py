@@ -316,7 +316,7 @@ TOOLS = st.sampled_from(["Bash", "Read", "Write", "Edit", "Skill", "mcp__shell__
 def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
     agent: str, tool: str, input: dict[str, Any]
 ) -> None:
-    protection = Protection(places=ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u"))
+    protection = Protection(protected_paths=ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u"))
     name = "PreToolUse" if agent == "claude-code" else "pre_tool_call"
     named = {"hook_event_name": name, "cwd": "/home/u", "tool_name": tool, "tool_input": input}
     request = RelayRequest(agent=agent, event=name, id="0", body=json.dumps(named).encode())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.approvals import confirmations
+from tray.approvals import guarded_settings
 from tray.engine.explain import details
 from tray.engine.user_questions import LIMIT, PendingQuestion, QuestionResult, Resolution
 from tray.model.decision import Answer, Verdict
@@ -162,12 +162,12 @@ def test_a_question_explains_itself_without_its_secrets(house: House) -> None:
 
 def test_taking_an_agent_out_of_the_file_counts_only_once_confirmed(house: House, tmp_path: Path) -> None:
     ledger, on, off = house.stores.ledger, Settings(ask_on_desktop=AskOnDesktop(agents=["x-code"])), Settings()
-    confirmations.record_asking_agents(on, ledger)
-    assert confirmations.asking_agents(off, ledger.state) == {"x-code"}
+    guarded_settings.record_desktop_agents(on, ledger)
+    assert guarded_settings.desktop_agents(off, ledger.state) == {"x-code"}
 
-    (waiting,) = confirmations.guarded_settings(off, ledger.state)
+    (waiting,) = guarded_settings.guarded_settings(off, ledger.state)
     assert (waiting.text, waiting.waiting) == ("ask_on_desktop: off for x-code", True)
     house.consent.confirm(waiting.key, waiting.digest, "tray", accept=True)
 
-    assert confirmations.asking_agents(off, ledger.state) == frozenset()
-    assert confirmations.guarded_settings(off, ledger.state) == ()
+    assert guarded_settings.desktop_agents(off, ledger.state) == frozenset()
+    assert guarded_settings.guarded_settings(off, ledger.state) == ()

@@ -14,10 +14,10 @@ import pytest
 from notify import parts
 from notify.parts import alert, wait
 
-from tray.notify.fallback import PlyerBackend
+from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend
-from tray.notify.native import DesktopNotifierBackend
 from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain
+from tray.notify.plyer_backend import PlyerBackend
 from tray.notify.policy import Alert
 
 pytestmark = pytest.mark.desktop

@@ -20,10 +20,10 @@ from notify.parts import Recorder
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.notify.alert import Alert
-from tray.notify.fallback import PlyerBackend, render
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotifierChain
 from tray.notify.osascript import SCRIPT, OsascriptBackend, arguments
+from tray.notify.plyer_backend import PlyerBackend, render
 from tray.notify.policy import alerts
 
 PIECES = (
@@ -81,7 +81,7 @@ def made(text: str, number: int) -> Alert:
         tool=Tool(name=text, input={"command": text}),
     )  # fmt: skip
     denied = Decision(verdict=Verdict.DENY, reason=text, outcomes=(outcome,))
-    (alert,) = alerts(event, denied, details=number % 2 == 0)
+    (alert,) = alerts(event, denied, show_input=number % 2 == 0)
     return alert
 
 

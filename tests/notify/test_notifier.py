@@ -13,9 +13,9 @@ import pytest
 from notify import parts
 from notify.parts import Recorder, alert, tell, until
 
-from tray.notify.fallback import PlyerBackend
-from tray.notify.native import DesktopNotifierBackend
+from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain, ServerState
+from tray.notify.plyer_backend import PlyerBackend
 from tray.notify.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop

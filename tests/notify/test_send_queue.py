@@ -15,7 +15,7 @@ from desk.sound import Recording
 from notify import parts
 from notify.parts import Recorder, alert, wait
 
-from tray.notify.native import DesktopNotifierBackend
+from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.notifier import NotifierChain
 from tray.notify.policy import Urgency
 from tray.notify.send_queue import QUEUE_LIMIT, NotificationQueue, loudest

@@ -15,7 +15,7 @@ from tray.notify import policy
 from tray.notify.alert import Alert, AlertClass, Urgency
 from tray.notify.quiet_hours import quiet_until
 from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle
-from tray.notify.throttled import ThrottledQueue
+from tray.notify.throttled_queue import ThrottledQueue
 from tray.settings import QuietHours
 
 

@@ -183,7 +183,7 @@ def event(tool: str, input: dict[str, Any], agent: str = "claude-code") -> Event
 
 
 def verdict(found: Event, *allow: str) -> Verdict:
-    said = Protection(places=PLACES, exceptions=lambda: allow).judge(found)
+    said = Protection(protected_paths=PLACES, exceptions=lambda: allow).judge(found)
     return said.output.verdict if said else Verdict.ABSTAIN
 
 
@@ -252,7 +252,7 @@ def test_an_exception_lets_just_that_pass(allow: str) -> None:
 
 
 def test_an_ordinary_call_costs_next_to_nothing() -> None:
-    protection = Protection(places=PLACES)
+    protection = Protection(protected_paths=PLACES)
     ordinary = event("Bash", {"command": "cd src && pytest -q tests/unit | tail -5", "description": "Run the tests"})
 
     protection.judge(ordinary)
@@ -293,7 +293,7 @@ def test_our_files_are_ours_by_whatever_links_they_are_reached(tmp_path: Path) -
     own = tmp_path / "config" / "hooktray"
     own.mkdir(parents=True)
     (tmp_path / "elsewhere").symlink_to(own)
-    protection = Protection(places=ProtectedPaths(own=(str(own),)))
+    protection = Protection(protected_paths=ProtectedPaths(own=(str(own),)))
 
     said = protection.judge(event("Write", {"file_path": str(tmp_path / "elsewhere" / "hooktray.yaml")}))
 
@@ -305,7 +305,7 @@ def test_a_call_that_cannot_be_judged_is_asked_about() -> None:
     def fail() -> list[str]:
         raise RuntimeError
 
-    outcome = Protection(places=PLACES, exceptions=fail).judge(event("Bash", {"command": "hooktray off"}))
+    outcome = Protection(protected_paths=PLACES, exceptions=fail).judge(event("Bash", {"command": "hooktray off"}))
 
     assert outcome is not None
     assert outcome.output.verdict is Verdict.ASK
@@ -317,7 +317,7 @@ def test_no_line_takes_longer_than_its_length_explains(piece: str) -> None:
         heard, times = event("Bash", {"command": f"echo 'hook {piece * (size // len(piece))}'"}), []
         for _ in range(3):
             began = time.process_time()
-            Protection(places=PLACES).judge(heard)
+            Protection(protected_paths=PLACES).judge(heard)
             times.append(time.process_time() - began)
         return min(times)
 

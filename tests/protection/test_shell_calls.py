@@ -749,7 +749,7 @@ def test_another_name_of_a_protected_file_is_that_file(tmp_path: Path, make: obj
     assert callable(make)
     make(home / ".claude" / "settings.json", project / "notes.txt")
     (project / "plain.txt").write_text("")
-    protection = Protection(places=ProtectedPaths(own=PLACES.own, home=str(home)))
+    protection = Protection(protected_paths=ProtectedPaths(own=PLACES.own, home=str(home)))
 
     said = [
         protection.judge(event("Write", {"file_path": str(project / name)})) for name in ("notes.txt", "plain.txt")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tray.approvals.confirmations import guarded_settings
+from tray.approvals.guarded_settings import guarded_settings
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Failure, Rule

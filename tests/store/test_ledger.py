@@ -123,7 +123,7 @@ def test_a_ledger_that_was_tampered_with_counts_up_to_there(database: Database, 
     book = Ledger(database).state
 
     assert [one.digest for one in book.ordered] == (["d0"] if how != "put in" else ["d0", "d1"])
-    assert "does not count" in book.broken or "do not count" in book.broken
+    assert "does not count" in book.tampered or "do not count" in book.tampered
 
 
 def forge(database: Database, key: str) -> None:
@@ -146,7 +146,7 @@ def test_a_row_that_somebody_else_wrote_does_not_count_and_is_told(database: Dat
 
     for ledger in (running, Ledger(database)):
         assert [one.digest for one in ledger.state.ordered] == ["d1"]
-        assert "was put in" in ledger.state.broken
+        assert "was put in" in ledger.state.tampered
 
 
 def test_the_very_first_row_is_no_exception(database: Database) -> None:
@@ -168,7 +168,7 @@ def test_the_next_decision_is_not_built_on_such_a_row(database: Database) -> Non
 
     again = Ledger(database).state
     assert {one.digest for one in again.ordered} == {"d1", "d2"}
-    assert not again.broken
+    assert not again.tampered
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -187,7 +187,7 @@ def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
 
     book = Ledger(database).state
 
-    assert not book.broken
+    assert not book.tampered
     assert [one.digest for one in book.ordered] == (["d1", "d2"] if committed else ["d1"])
     if not committed:
         forge(database, "evil")

@@ -41,14 +41,14 @@ def the_command_without_a_tray(place: Place) -> bool:
 def a_row_that_was_altered(place: Place) -> bool:
     _edit(place, "UPDATE ledger SET key = ? WHERE act = 'approve'", place.key("guard"))
     book = place.stores().ledger.state
-    return not book.approved and bool(book.broken)
+    return not book.approved and bool(book.tampered)
 
 
 def a_ledger_that_was_rolled_back(place: Place) -> bool:
     """Nothing new is in force, and it is told."""
     _edit(place, "DELETE FROM ledger")
     book = place.stores().ledger.state
-    return not book.approved and bool(book.broken)
+    return not book.approved and bool(book.tampered)
 
 
 def a_database_of_an_earlier_day(place: Place) -> bool:
@@ -62,7 +62,7 @@ def a_database_of_an_earlier_day(place: Place) -> bool:
     )
     kept.journal.close()
     _replace(place, aside)
-    return bool(place.stores().ledger.state.broken)
+    return bool(place.stores().ledger.state.tampered)
 
 
 def the_ledger_of_another_home(place: Place) -> bool:
@@ -75,7 +75,7 @@ def the_ledger_of_another_home(place: Place) -> bool:
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
     book = place.stores().ledger.state
-    return not book.approved and bool(book.broken)
+    return not book.approved and bool(book.tampered)
 
 
 def a_row_with_its_link(place: Place) -> bool:
@@ -88,7 +88,7 @@ def a_row_with_its_link(place: Place) -> bool:
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
-    return place.held() and bool(place.stores().ledger.state.broken)
+    return place.held() and bool(place.stores().ledger.state.tampered)
 
 
 def a_link_in_the_ledgers_place(place: Place) -> bool:

@@ -14,7 +14,7 @@ from time import monotonic
 from house import House
 
 from torture.frame import Tally
-from tray.approvals.bundle import CommandResolver
+from tray.approvals.inspection import CommandResolver
 from tray.execution.command import Job, run
 from tray.store.ledger import ApprovedHook
 

@@ -16,7 +16,7 @@ from torture.frame import Tally
 from tray.dialects import parse
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
-from tray.notify.fallback import WIDTH_LIMITS, _cut, render
+from tray.notify.plyer_backend import WIDTH_LIMITS, _cut, render
 from tray.notify.policy import Alert, alerts
 
 TITLE = "texts of alerts that command"

@@ -110,7 +110,7 @@ def _in_place(path: Path, text: str) -> None:
 
 def _partial(path: Path, text: str) -> None:
     with path.open("w") as file:
-        for sign in f"{text}\nsettle: 2":  # the bad part first: what is half written is no good file
+        for sign in f"{text}\nturn_quiet_seconds: 2":  # the bad part first: what is half written is no good file
             file.write(sign)
             file.flush()
 

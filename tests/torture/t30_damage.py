@@ -116,7 +116,7 @@ def _lives(root: Path, *, back: bool) -> bool:
         print(f"start: {error!r}")
         return False
     try:
-        allowed = {"good", EVIL} if back and kept.ledger.state.broken else {"good"}
+        allowed = {"good", EVIL} if back and kept.ledger.state.tampered else {"good"}
         held = _judges(kept) <= allowed
         return held and not any((root.parent / name).exists() for name in {EVIL, NEVER} - allowed)
     except Exception as error:  # noqa: BLE001

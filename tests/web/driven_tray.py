@@ -9,7 +9,7 @@ import sys
 
 from tray.app.click_trust import ClickTrust
 from tray.app.runtime import run
-from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.paths import locate
 
 

@@ -12,7 +12,7 @@ from house import House
 
 from tray.app.page_settings import choices, choose
 from tray.app.web import build_replay
-from tray.approvals.callers.clicks import ClickRejection
+from tray.approvals.callers.click_check import ClickRejection
 from tray.desktop.menu import AlertsState
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices

@@ -6,7 +6,7 @@ import pytest
 from web.site import Site, status, token
 
 from tray.model.hook import ApprovalState
-from tray.store.salvage import EarlierApprovals
+from tray.store.earlier_approvals import EarlierApprovals
 from tray.web.review_diff import hook_id
 
 

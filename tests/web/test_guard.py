@@ -16,7 +16,7 @@ from web.careless import careless_server
 from web.site import FORM, ROW, Site, status, token
 from web.variants import LEGAL, Knocker, variants
 
-from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.web.review_diff import hook_id
 
 MARKER = "only-for-its-owner"

@@ -15,7 +15,7 @@ from desk import wait
 from house import House
 from web.site import Site, found, status
 
-from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.web.refusals import REFUSALS, RefusalCause
 from tray.web.tokens import OneTimeTokens, TokenError
 

@@ -13,7 +13,7 @@ from desk import wait
 from web.browsing import address, focus, keep, kept, problems
 from web.site import ROW, Site, status
 
-from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
 

@@ -47,7 +47,7 @@ class Stores:
     ledger: Ledger
     switch: Switch
     copies: Copies
-    places: ProtectedPaths  # what is protected from agents
+    protected_paths: ProtectedPaths  # what is protected from agents
     sessions: Sessions
 
 
@@ -67,7 +67,7 @@ def open_stores(
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),
-        places=protected_places(paths, os.environ),
+        protected_paths=find_protected_paths(paths, os.environ),
         sessions=Sessions(database),
     )
 
@@ -80,13 +80,13 @@ def build_engine(
     *,
     llm: Callable[[], Llm | None],
     records: RecordSink | None = None,
-    shutdown: Hangup | None = None,
+    stop_signal: Hangup | None = None,
     offline: bool = False,
     questions: UserQuestions | None = None,
     exceptions: Callable[[], Sequence[str]] = tuple,
     command_answers: CommandAnswers = no_tray,
     port: Callable[[], int] = lambda: 0,
-    quit: ShutdownState | None = None,
+    shutdown_state: ShutdownState | None = None,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own.
 
@@ -103,16 +103,16 @@ def build_engine(
         spawn=spawn,
         background=background,
         llm=llm,
-        shutdown=shutdown,
+        stop_signal=stop_signal,
         offline=offline,
         questions=questions,
-        protection=Protection(places=stores.places, exceptions=exceptions, port=port),
+        protection=Protection(protected_paths=stores.protected_paths, exceptions=exceptions, port=port),
         command_answers=command_answers,
-        quit=quit,
+        shutdown_state=shutdown_state,
     )
 
 
-def protected_places(paths: Paths, environment: Mapping[str, str]) -> ProtectedPaths:
+def find_protected_paths(paths: Paths, environment: Mapping[str, str]) -> ProtectedPaths:
     """Our folders, and our program where it is installed; a checkout stays open to those who work on it."""
     program = Path(tray.__file__).parent
     installed = (str(program),) if program.parent.name in ("site-packages", "dist-packages") else ()
@@ -126,17 +126,17 @@ def protected_places(paths: Paths, environment: Mapping[str, str]) -> ProtectedP
 
 def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
     """The model that a person confirmed, as the file says it at this moment."""
-    from tray.approvals import confirmations
+    from tray.approvals import guarded_settings
     from tray.sources import configuration
 
-    return confirmations.llm(configuration.load(paths).settings, stores.ledger.state)
+    return guarded_settings.llm(configuration.load(paths).settings, stores.ledger.state)
 
 
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     from tray.approvals.catalog import HookCatalog
     from tray.sources import configuration
-    from tray.store import salvage
+    from tray.store import earlier_approvals
     from tray.store.trial_results import TrialResults
 
     return HookCatalog(
@@ -145,7 +145,7 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
-        salvage.read_earlier(paths.database),
+        earlier_approvals.read_earlier(paths.database),
     )
 
 

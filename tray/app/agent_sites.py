@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tray.connect import CONNECTORS, relay_command
-from tray.connect.connections import Connection, connections
+from tray.connect.agent_status import AgentStatus, agent_statuses
 from tray.connect.plan import Site
 from tray.dialects.recognition import FOREIGN_AGENTS
 from tray.errors import HooktrayError
@@ -28,14 +28,14 @@ class UnsupportedAgent:
 
     agent: str
     line: str  # the other one
-    last_seen: float
+    last_event: float
     supported: bool = False
 
     @property
     def text(self) -> str:
         """What that means for the user."""
         what = f"runs Hooktray's hooks for {self.line}, and is not supported yet: its tool calls are not guarded"
-        return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_seen))})"
+        return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_event))})"
 
 
 def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
@@ -56,7 +56,7 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
     )
 
 
-def last_seen(journal: Journal) -> Callable[[str], float | None]:
+def last_events(journal: Journal) -> Callable[[str], float | None]:
     """When an agent sent its last event, our own test events not counted."""
 
     def last(agent: str) -> float | None:
@@ -73,16 +73,16 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
         rows = journal.recent(ROW_LIMIT, agent=agent, since=since)
         row = next((row for row in rows if row.skip_reason is SkipReason.NOT_SUPPORTED and not row.test), None)
         if row is not None:
-            found.append(UnsupportedAgent(agent=agent, line=row.via_agent, last_seen=row.at))
+            found.append(UnsupportedAgent(agent=agent, line=row.via_agent, last_event=row.at))
     return found
 
 
-def connection_states(paths: Paths, journal: Journal) -> list[Connection]:
+def agent_states(paths: Paths, journal: Journal) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
-    return connections(site(paths, writes=False), last_seen(journal))
+    return agent_statuses(site(paths, writes=False), last_events(journal))
 
 
-def connectable(paths: Paths) -> list[str]:
+def connectable_agents(paths: Paths) -> list[str]:
     """Agents that are installed and not connected."""
     place = site(paths)
     return [name for name, one in CONNECTORS.items() if one.is_installed(place) and not _is_connected(name, place)]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tray.app.connecting import ConnectPreview, ConnectService
 from tray.connect import CONNECTORS
-from tray.connect.connections import Connection
+from tray.connect.agent_status import AgentStatus
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.language import say
@@ -37,8 +37,8 @@ class AgentsMenu:
         self._spawn = spawn
         self._changed = changed
         self._inform = inform
-        self._connections: tuple[Connection, ...] = ()
-        self._probed: dict[str, Connection] = {}
+        self._statuses: tuple[AgentStatus, ...] = ()
+        self._probed: dict[str, AgentStatus] = {}
         self._previews: dict[tuple[str, bool], ConnectPreview] = {}
         self._refreshed = -MAX_AGE
         self._is_refreshing = False
@@ -46,7 +46,7 @@ class AgentsMenu:
     def rows(self) -> tuple[MenuAgent, ...]:
         if time.monotonic() - self._refreshed >= MAX_AGE:
             self.refresh()
-        return tuple(self._row(one) for one in self._connections)
+        return tuple(self._row(one) for one in self._statuses)
 
     def refresh(self) -> None:
         if self._is_refreshing:
@@ -70,7 +70,7 @@ class AgentsMenu:
         self._forget(agent)
         self._connecting.apply(preview)
         log.info("%s %s: %s", "connected" if preview.connect else "disconnected", agent, digest)
-        self._connections = tuple(self._connecting.states())
+        self._statuses = tuple(self._connecting.states())
         text = say("{agent} is connected") if preview.connect else say("{agent} is disconnected")
         return " · ".join((text.format(agent=CONNECTORS[agent].NAME), *self._advice(agent)))
 
@@ -85,8 +85,8 @@ class AgentsMenu:
             states = tuple(self._connecting.states())
         finally:
             self._is_refreshing = False
-        if states != self._connections:
-            self._connections = states
+        if states != self._statuses:
+            self._statuses = states
             self._changed()
 
     def _probe(self, agent: str) -> None:
@@ -100,7 +100,7 @@ class AgentsMenu:
             self._inform(say("{agent} is not firing", agent=name), advice)
         self._changed()
 
-    def _row(self, one: Connection) -> MenuAgent:
+    def _row(self, one: AgentStatus) -> MenuAgent:
         probed = self._probed.get(one.agent)
         unchanged = replace(one, advice=(), last_event=None)
         is_same = probed and replace(probed, firing=None, problem="", advice=(), last_event=None) == unchanged
@@ -115,7 +115,7 @@ class AgentsMenu:
             trusted=one.trusted,
             firing=probed.firing if probed and is_same else None,
             stale=one.stale,
-            last_seen=one.last_event,
+            last_event=one.last_event,
             advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
             connect=digests.get(True, ""),
             disconnect=digests.get(False, ""),
@@ -123,7 +123,7 @@ class AgentsMenu:
 
     def _advice(self, agent: str) -> tuple[str, ...]:
         """What is to be done next, when the agent is connected."""
-        return next((one.advice[:1] for one in self._connections if one.agent == agent and one.connected), ())
+        return next((one.advice[:1] for one in self._statuses if one.agent == agent and one.connected), ())
 
     def _forget(self, agent: str) -> None:
         self._probed.pop(agent, None)

@@ -21,17 +21,17 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.notify.alert import Alert, Button
-from tray.notify.fallback import PlyerBackend
+from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
-from tray.notify.native import DesktopNotifierBackend
 from tray.notify.notifier import NotificationBackend, NotifierChain
 from tray.notify.osascript import OsascriptBackend
+from tray.notify.plyer_backend import PlyerBackend
 from tray.notify.quiet_hours import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
-from tray.notify.throttled import ThrottledQueue
+from tray.notify.throttled_queue import ThrottledQueue
 from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
@@ -130,7 +130,7 @@ class AlertController:
     def announce_tampering(self, stores: Stores) -> None:
         """What was changed outside Hooktray; each is announced once, and only if the file itself is whole."""
         found = {
-            stores.ledger.state.broken: say("The ledger is not as Hooktray left it"),
+            stores.ledger.state.tampered: say("The ledger is not as Hooktray left it"),
             stores.switch.tampered: say("The switch is not as Hooktray left it"),
         }
         fresh = found.keys() - {"", *self._tampering}

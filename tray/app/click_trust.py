@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 
-from tray.approvals.callers import clicks
+from tray.approvals.callers import click_check
 from tray.approvals.callers.ancestry import descends_from, descends_from_hook
-from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.callers.person import ProcessFacts, find_agent, process_label
-from tray.ipc.procfs import process_chain
+from tray.ipc.caller_facts import process_chain
 from tray.language import say
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class ClickTrust:
         chain = process_chain(pid)
         # Chromium's environment cannot be read, so it is not checked.
         known = descends_from_hook(pid, self._own, is_opened=self._opened) or self._agents.has_agent_above(pid)
-        rejection = clicks.check_browser(chain, {pid} if known else (), os.getuid())
+        rejection = click_check.check_browser(chain, {pid} if known else (), os.getuid())
         if rejection is None and self._agents.shares_session(pid):
             text = say(
                 "{who} was started after an agent, in the same terminal or service", who=process_label(chain[0])
@@ -65,7 +65,7 @@ class ClickTrust:
             return not self.has_agent_ancestor(pid)
         chain = process_chain(pid)
         first = self._agents.predates_agents(pid)
-        why = clicks.check_tray_host(chain, self._known(chain), os.getuid(), predates_agents=first)
+        why = click_check.check_tray_host(chain, self._known(chain), os.getuid(), predates_agents=first)
         if why:
             log.warning("a click by way of process %d does not count: %s", pid, why)
         return not why

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tray.app.agent_sites import site
 from tray.connect import CONNECTORS, apply_connect, apply_disconnect
-from tray.connect.connections import Connection, IsRecorded, LastEvent, connection, connections
+from tray.connect.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect.hook_import import import_reminder
 from tray.connect.plan import Plan, Site
 from tray.edit.diff import diff
@@ -45,19 +45,19 @@ class ConnectService:
     """
 
     def __init__(
-        self, paths: Paths, last_seen: LastEvent, open_file: Callable[[Path], None], has_session: IsRecorded
+        self, paths: Paths, last_event: LastEvent, open_file: Callable[[Path], None], is_recorded: IsRecorded
     ) -> None:
         self._paths = paths
-        self._last_seen = last_seen
+        self._last_event = last_event
         self._open_file = open_file
-        self._has_session = has_session
+        self._is_recorded = is_recorded
 
-    def states(self) -> list[Connection]:
-        return connections(self._site(), self._last_seen)
+    def states(self) -> list[AgentStatus]:
+        return agent_statuses(self._site(), self._last_event)
 
-    def probe(self, agent: str) -> Connection:
+    def probe(self, agent: str) -> AgentStatus:
         """The state of one agent, after a test event of ours went through its own hook command."""
-        return connection(self._site(), agent, self._last_seen, self._has_session)
+        return agent_status(self._site(), agent, self._last_event, self._is_recorded)
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
         """Raises HooktrayError where nothing can be written, with the place and the remedy."""
@@ -77,7 +77,7 @@ class ConnectService:
         """All agents in one text, opened: the state of each, and what connecting it would write."""
         self._open("agents", "\n".join(map(self._describe, self.states())))
 
-    def _describe(self, one: Connection) -> str:
+    def _describe(self, one: AgentStatus) -> str:
         state = ", ".join(
             [
                 "installed" if one.installed else "not found here",

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tray.app import Stores
-from tray.app.agent_sites import last_seen
+from tray.app.agent_sites import last_events
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
 from tray.app.connecting import ConnectService
@@ -45,7 +45,7 @@ def build_desktop(
     agents = AgentsMenu(
         ConnectService(
             paths,
-            last_seen(stores.journal),
+            last_events(stores.journal),
             open_file,
             lambda session: bool(stores.journal.recent(1, session=session)),
         ),
@@ -104,4 +104,4 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
 def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
     what = event.tool.name if event.tool and event.tool.name else event.kind.replace("_", " ").capitalize()
-    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, what=what)
+    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=what)

@@ -13,14 +13,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tray.app import build_catalog, build_engine, confirmed_llm, journal_limits, open_stores, relay_conf, welcome
-from tray.app.agent_sites import connectable
+from tray.app.agent_sites import connectable_agents
 from tray.app.alert_controller import AlertController, text_file
-from tray.app.background import BackgroundPool
 from tray.app.click_trust import ClickTrust
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
 from tray.app.doctor.live import LiveDoctor
-from tray.app.events import EventBus
+from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.health import runtime_health
 from tray.app.service import TrayService
@@ -30,7 +29,8 @@ from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
 from tray.app.state_recovery import Incident, StateRecovery
 from tray.app.trials import Trials
 from tray.app.web import build_page
-from tray.approvals import confirmations
+from tray.app.worker_pool import WorkerPool
+from tray.approvals import guarded_settings
 from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
@@ -106,7 +106,7 @@ class App:
     ) -> None:
         self._paths = paths
         self._echo = echo
-        self._background_pool = BackgroundPool()
+        self._workers = WorkerPool()
         self._stop_signal, self._shutdown_state = StopSignal(), ShutdownState()
         self._agents = KnownAgents(os.getpid())
         self._opener = Opener()
@@ -115,7 +115,7 @@ class App:
         self._loop = LoopThread()
         self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
-        self._background = BackgroundProcesses()
+        self._background_processes = BackgroundProcesses()
         self._stores = open_stores(
             paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self._catalog)
         )
@@ -123,10 +123,10 @@ class App:
         self._watch = FileWatch(self._loop.loop, self._changed)
         self._make_state_recovery(folder)
         self._doctor = LiveDoctor(paths, self._stores, self._catalog, self._health)
-        self._turns = TurnEndDetector(
+        self._turn_end = TurnEndDetector(
             lambda: self._catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
         )
-        self._events = EventBus(self._work.post, self._stores.journal, self._turns)
+        self._events = EventBus(self._work.post, self._stores.journal, self._turn_end)
         self._make_alerts()
         self._make_engine()
         threads = (self._loop, self._work)
@@ -140,7 +140,7 @@ class App:
             self._click_trust.browser_objection,
             self._opener.open,
             self._stop_signal,
-            lambda: (self._presenter, self._menu),
+            lambda: (self._presenter, self._menu_controller),
         )
         self._make_desktop(headless=headless)
         self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor)
@@ -158,9 +158,9 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, paths.state / "reviews"),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._listener = IpcServer(paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(paths.socket, TrayService(self._engine, requests, self._agents.record))
         self._shutdown = GracefulShutdown(
-            self._listener,
+            self._server,
             self._shutdown_state,
             grace=grace,
             on_begin=self._terminals.close,
@@ -179,7 +179,7 @@ class App:
             self._stores,
             self._catalog,
             folder,
-            listen=lambda: self._listener.rebind(),
+            listen=lambda: self._server.rebind(),
             write_relay_conf=self._write_relay_conf,
             announce=self._announce_incident,
             on_conflict=self._yield_to_other,
@@ -194,7 +194,7 @@ class App:
             loop=self._loop.loop,
             post=self._work.post,
             settings=lambda: mute_classes(self._catalog.configuration.settings, self._stores.switch.muted_classes()),
-            ask_agents=lambda: confirmations.asking_agents(
+            ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
             ),
             muted=lambda: self._stores.switch.state().muted,
@@ -211,23 +211,23 @@ class App:
         self._engine = build_engine(
             self._stores,
             self._events,
-            self._background_pool.spawn,
-            self._background,
+            self._workers.spawn,
+            self._background_processes,
             llm=model,
-            shutdown=self._stop_signal,
+            stop_signal=self._stop_signal,
             questions=self._alert_controller.questions,
             exceptions=lambda: self._catalog.exceptions,
             command_answers=lambda words, agent: self._hooks_command(words, agent),
             port=lambda: self._page.port,
-            quit=self._shutdown_state,
+            shutdown_state=self._shutdown_state,
         )
         trials = Trials(
             self._paths,
             self._stores,
-            spawn=self._background_pool.spawn,
+            spawn=self._workers.spawn,
             failed=self._alert_controller.trial_failed,
             changed=self._changed,
-            shutdown=self._stop_signal,
+            stop_signal=self._stop_signal,
         )
         self._controls = Controls(
             switch=self._stores.switch,
@@ -243,7 +243,7 @@ class App:
         self._database_recovery = DatabaseRecovery(
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
-        self._presenter, self._menu = build_desktop(
+        self._presenter, self._menu_controller = build_desktop(
             self._paths,
             self._stores,
             self._catalog,
@@ -253,17 +253,17 @@ class App:
             open_file=self._opener.open,
             open_page=self._page.open,
             failing_hooks=lambda: self._doctor.failing_hooks(self._alert_controller.failing_hooks),
-            spawn=self._background_pool.spawn,
-            examine=lambda: self._background_pool.spawn(self._examine),
+            spawn=self._workers.spawn,
+            examine=lambda: self._workers.spawn(self._examine),
             incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
             show_incident=self._show_incident,
             quit=self.quit,
             recovery=self._database_recovery,
         )
         self._events.view = self._presenter
-        self._alert_controller.review = lambda key, digest: self._menu.act(Review(key, digest))
-        self._alert_controller.recover = lambda: self._menu.act(ReviewBatch())
-        self._alert_controller.reason = lambda record: self._menu.act(ShowReason(record))
+        self._alert_controller.review = lambda key, digest: self._menu_controller.act(Review(key, digest))
+        self._alert_controller.recover = lambda: self._menu_controller.act(ReviewBatch())
+        self._alert_controller.reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
         self._alert_controller.changed = self._presenter.show
         self._icon: Icon = choose_icon(
@@ -280,7 +280,7 @@ class App:
         self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
-            self._listener.start()
+            self._server.start()
             self._state_recovery.start()
             self._work.post(self._start)
             self._icon.run()
@@ -300,13 +300,13 @@ class App:
         self._shutdown_state.begin()
         self._shutdown_state.end_hooks()
         self._terminals.close()
-        self._listener.close()
+        self._server.close()
         self._watch.close()
         self._folder_watch.close()
-        self._turns.close()
+        self._turn_end.close()
         self._stop_signal.close()
-        self._background_pool.join()
-        self._background.close()
+        self._workers.join()
+        self._background_processes.close()
         self._page.close()
         self._work.close()
         self._presenter.close()
@@ -347,7 +347,7 @@ class App:
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
         batch = {one.key for one in self._controls.batch.hooks}
-        confirmations.record_asking_agents(self._catalog.configuration.settings, self._stores.ledger)
+        guarded_settings.record_desktop_agents(self._catalog.configuration.settings, self._stores.ledger)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
@@ -400,7 +400,7 @@ class App:
         self._work.post(lambda: self._opener.open(path))
 
     def _welcome(self) -> None:
-        found = connectable(self._paths)
+        found = connectable_agents(self._paths)
         self._echo(welcome.text(self._paths, found))
         self._alert_controller.announce(welcome.alert(found))
 
@@ -416,7 +416,7 @@ class App:
         return self._icon.name if self._icon.visible else ""
 
     def _act(self, action: Action) -> None:
-        self._work.post(lambda: self._menu.act(action))
+        self._work.post(lambda: self._menu_controller.act(action))
 
     def _turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""
@@ -430,7 +430,7 @@ class App:
             "problems": [incident.row] if incident else [],
             "troubled": sorted(self._doctor.failing_hooks(self._alert_controller.failing_hooks)),
         }
-        return runtime_health(self._icon, self._background, self._stores.journal, more)
+        return runtime_health(self._icon, self._background_processes, self._stores.journal, more)
 
     def _journal_problem(self, text: str) -> None:
         log.warning("journal: %s", text)

@@ -43,14 +43,14 @@ class GracefulShutdown:
     def __init__(
         self,
         listener: StoppableServer,
-        quit: ShutdownState,
+        shutdown_state: ShutdownState,
         *,
         grace: float = GRACE,
         on_begin: Callable[[], object],
         on_wait: Callable[[], object],
         on_end: Callable[[], object],
     ) -> None:
-        self._listener, self._quit, self._grace = listener, quit, grace
+        self._listener, self._shutdown_state, self._grace = listener, shutdown_state, grace
         self._on_begin, self._on_wait, self._on_end = on_begin, on_wait, on_end
         # A queue of C code: a signal handler that interrupts itself would wait for ever for the lock of an Event.
         self._requests: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -80,7 +80,7 @@ class GracefulShutdown:
     def _drain(self) -> None:
         """First by themselves, then by force; a connection is closed only after the processes behind it are gone."""
         until = time.monotonic() + self._grace
-        self._quit.begin()
+        self._shutdown_state.begin()
         self._on_begin()
         self._listener.stop_accepting()
         if self._listener.is_busy:
@@ -90,7 +90,7 @@ class GracefulShutdown:
             pass
         if self._listener.is_busy:
             log.warning("quitting: hooks that still run are ended, and their agents ask the one-shot engine")
-        self._quit.end_hooks()
+        self._shutdown_state.end_hooks()
         self._listener.close(KILL_TIMEOUT)
 
     def _requested_again(self) -> bool:

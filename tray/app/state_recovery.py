@@ -22,8 +22,8 @@ from pathlib import Path
 
 from tray.app import Stores
 from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
-from tray.approvals.bundle import read_bundle
 from tray.approvals.catalog import HookCatalog
+from tray.approvals.inspection import read_bundle
 from tray.errors import HooktrayError
 from tray.files import identity
 from tray.language import count, phrase, say
@@ -33,7 +33,7 @@ from tray.store.copies import Bundle, Copies
 from tray.store.db import open_db
 from tray.store.ledger import ApprovedHook, LedgerAction
 from tray.store.recovery_snapshot import RecoverySnapshot, records
-from tray.store.rescue import RescueConnection, create, has_content
+from tray.store.rescue_connection import RescueConnection, create, has_content
 from tray.threads import ShutdownState
 
 CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here

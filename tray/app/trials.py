@@ -75,9 +75,9 @@ class Trials:
         spawn: Callable[[Callable[[], object]], bool],
         failed: Callable[[TrialFailure, Undo], None],
         changed: Callable[[], None],
-        shutdown: Hangup | None = None,
+        stop_signal: Hangup | None = None,
     ) -> None:
-        self._paths, self._stores, self._shutdown = paths, stores, shutdown
+        self._paths, self._stores, self._stop_signal = paths, stores, stop_signal
         self._spawn, self._failed, self._changed = spawn, failed, changed
 
     def approved(self, state: HookState, undo: Undo) -> None:
@@ -91,7 +91,7 @@ class Trials:
             log.warning("%s was not tried after its approval: too much runs at the same time", one.hook.name)
 
     def _try(self, one: ApprovedHook, undo: Undo) -> None:
-        failure = run_trial(self._paths, self._stores, one, self._shutdown)
+        failure = run_trial(self._paths, self._stores, one, self._stop_signal)
         if self._stores.ledger.state.approved.get(one.hook.key) != one:
             return  # it was taken back or approved anew meanwhile
         if failure:
@@ -99,7 +99,9 @@ class Trials:
         self._changed()
 
 
-def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, shutdown: Hangup | None = None) -> TrialFailure | None:
+def run_trial(
+    paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hangup | None = None
+) -> TrialFailure | None:
     """Run an approved hook once on a test event and record that; None when it works, or is not to be tried.
 
     HTTP and prompt hooks are sent nothing, and rules need no trial. A run that the end of the tray cancels shows
@@ -113,7 +115,7 @@ def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, shutdown: Hangup 
             log.info("%s is not tried: no test event meets its matchers", one.hook.name)
             return None
         try:
-            failure = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), shutdown)
+            failure = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
         except TrialCancelledError:
             return None
     try:
@@ -123,11 +125,11 @@ def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, shutdown: Hangup 
     return failure
 
 
-def _outcome(stores: Stores, one: ApprovedHook, event: Event, shutdown: Hangup | None) -> TrialFailure | None:
+def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangup | None) -> TrialFailure | None:
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        engine = build_engine(stores, sink, sink.spawn, None, llm=lambda: None, records=sink, shutdown=shutdown)
+        engine = build_engine(stores, sink, sink.spawn, None, llm=lambda: None, records=sink, stop_signal=stop_signal)
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return TrialFailure(hook=one.hook.name, cause=error.message, remedy=error.hint)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
 from tray.app.page_settings import choices, choose
-from tray.approvals.callers.clicks import ClickRejection
+from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.menu_controller import MenuController
@@ -40,7 +40,7 @@ def build_page(
     refresh: Callable[[], None],
     objection: Callable[[int], ClickRejection | None],
     open_file: Callable[[Path], None],
-    shutdown: Hangup,
+    stop_signal: Hangup,
     menu: Callable[[], tuple[Presenter, MenuController]],
 ) -> WebPage:
     """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
@@ -53,7 +53,7 @@ def build_page(
         controls=controls,
         refresh=lambda: _run_on(work, refresh),
         objection=objection,
-        replay=build_replay(paths, stores, catalog, shutdown),
+        replay=build_replay(paths, stores, catalog, stop_signal),
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),
         connections=lambda: page_agents(paths, stores),
@@ -62,24 +62,24 @@ def build_page(
 
 
 def build_replay(
-    paths: Paths, stores: Stores, catalog: HookCatalog, shutdown: Hangup | None
+    paths: Paths, stores: Stores, catalog: HookCatalog, stop_signal: Hangup | None
 ) -> Callable[[Record], ReplayComparison]:
     """Runs the hooks in force on a recorded event, in an engine that announces and records nothing."""
     listener = NullListener()
     engine = build_engine(
         stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=listener,
-        shutdown=shutdown, exceptions=lambda: catalog.exceptions,
+        stop_signal=stop_signal, exceptions=lambda: catalog.exceptions,
     )  # fmt: skip
     return lambda record: compare(engine, record, dict(os.environ))
 
 
 def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
     """The state of each agent's connection; nothing is sent."""
-    from tray.app.agent_sites import connection_states  # not needed to start
+    from tray.app.agent_sites import agent_states  # not needed to start
 
     return {
         one.agent: AgentConnection(installed=one.installed, connected=one.connected, advice=one.advice)
-        for one in connection_states(paths, stores.journal)
+        for one in agent_states(paths, stores.journal)
     }
 
 

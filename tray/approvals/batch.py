@@ -16,8 +16,8 @@ from tray.approvals.review import review
 from tray.language import count, say
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
+from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.ledger import LedgerState
-from tray.store.salvage import EarlierApprovals
 
 FILE_NAME = "approved-before"
 SEPARATOR = "=" * 80

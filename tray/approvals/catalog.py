@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tray.approvals import confirmations
-from tray.approvals.bundle import Inspection, Stamp, file_stamps, inspect
+from tray.approvals import guarded_settings
 from tray.approvals.checks import describe
-from tray.approvals.confirmations import Setting
+from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
+from tray.approvals.inspection import Inspection, Stamp, file_stamps, inspect
 from tray.approvals.programs import MissingError
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState, Hook
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
+from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.ledger import ApprovedHook, Ledger, LedgerState
-from tray.store.salvage import EarlierApprovals
 from tray.store.trial_results import TrialResults
 
 REMOVED = "removed"  # in place of a digest where an approved hook is no longer declared
@@ -156,18 +156,18 @@ class HookCatalog:
         exact = [one for one in self.states if word in (one.hook.name, one.key, command_or_url(one.hook))]
         return exact or [one for one in self.states if len(word) >= 6 and one.digest.startswith(word)]
 
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[GuardedSetting, ...]:
         """The settings in the file that need a confirmation."""
-        return confirmations.guarded_settings(self.configuration.settings, self._ledger.state)
+        return guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
 
     def without_tray(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""
-        return confirmations.without_tray(self.configuration.settings, self._ledger.state)
+        return guarded_settings.without_tray(self.configuration.settings, self._ledger.state)
 
     @property
     def exceptions(self) -> tuple[str, ...]:
         """What the self-protection lets pass; nothing that no person confirmed."""
-        return confirmations.exceptions(self.configuration.settings, self._ledger.state)
+        return guarded_settings.exceptions(self.configuration.settings, self._ledger.state)
 
     def _build_states(self, ledger_state: LedgerState) -> tuple[HookState, ...]:
         states = [self._hook_state(hook, position, ledger_state) for hook, position in _with_positions(self._hooks)]

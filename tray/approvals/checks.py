@@ -13,9 +13,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tray.approvals.bundle import Inspection, entries_of, inspect
 from tray.approvals.dependencies import SHELLS, shebang
 from tray.approvals.dependencies.analysis import ScriptProblem, ScriptProblemKind
+from tray.approvals.inspection import Inspection, entries_of, inspect
 from tray.errors import HooktrayError
 from tray.execution.script import HEAD
 from tray.language import phrase, say

@@ -18,7 +18,7 @@ MAX_REQUESTS, MAX_UNDOS = 20, 4  # anybody can ask; nobody shall push what can b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalRequest:
+class PendingRequest:
     """What somebody asked for who may not decide it; a person grants or dismisses it in the tray."""
 
     id: str
@@ -44,7 +44,7 @@ class Consent:
         self._catalog = catalog
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self.requests: tuple[ApprovalRequest, ...] = ()
+        self.requests: tuple[PendingRequest, ...] = ()
 
     def approve(self, key: str, digest: str, channel: str) -> HookState:
         """Approve exactly what was shown under this digest; refused when it is no longer what is proposed."""
@@ -94,13 +94,13 @@ class Consent:
         action = LedgerAction.APPROVE if accept else LedgerAction.DENY
         self._ledger.append(action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel)
 
-    def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> ApprovalRequest:
+    def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> PendingRequest:
         """Put a request before the user; the same words asked twice are one request."""
         with self._lock:
             known = next((one for one in self.requests if one.summary == summary and not one.is_undo), None)
             if known:
                 return known
-            request = ApprovalRequest(id=str(next(self._numbers)), summary=summary, requester=requester, grant=grant)
+            request = PendingRequest(id=str(next(self._numbers)), summary=summary, requester=requester, grant=grant)
             asked = [one for one in self.requests if not one.is_undo]
             self.requests = (*asked[1 - MAX_REQUESTS :], request, *(one for one in self.requests if one.is_undo))
             return request
@@ -108,7 +108,7 @@ class Consent:
     def add_undo(self, summary: str, requester: str, undo: Callable[[], None]) -> str:
         """Put before the user what was done elsewhere, so that it can be taken back; returns the request's id."""
         with self._lock:
-            request = ApprovalRequest(
+            request = PendingRequest(
                 id=str(next(self._numbers)), summary=summary, requester=requester, grant=undo, is_undo=True
             )
             others = tuple(one for one in self.requests if not one.is_undo)
@@ -127,7 +127,7 @@ class Consent:
             raise HooktrayError(say("it has been decided anew since"), hint=say(LIST_HINT))
         self._catalog.refresh()
 
-    def resolve(self, id: str, *, accept: bool) -> ApprovalRequest | None:
+    def resolve(self, id: str, *, accept: bool) -> PendingRequest | None:
         """Grant or dismiss a request; None when it is no longer there."""
         with self._lock:
             found = next((one for one in self.requests if one.id == id), None)

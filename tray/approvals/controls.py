@@ -10,8 +10,8 @@ from functools import partial
 
 from tray.approvals.batch import ApprovalBatch
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
-from tray.approvals.confirmations import Setting
-from tray.approvals.consent import ApprovalRequest, Consent
+from tray.approvals.consent import Consent, PendingRequest
+from tray.approvals.guarded_settings import GuardedSetting
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.store.switch import Switch, SwitchState
@@ -49,7 +49,7 @@ class Controls:
         self._approved = approved
 
     @property
-    def requests(self) -> tuple[ApprovalRequest, ...]:
+    def requests(self) -> tuple[PendingRequest, ...]:
         return self._consent.requests
 
     @property
@@ -161,7 +161,7 @@ class Controls:
         self._catalog.refresh()  # a tray that has just started may not have looked yet
         return self._catalog.states
 
-    def setting(self, word: str) -> Setting | None:
+    def setting(self, word: str) -> GuardedSetting | None:
         """The setting of this name that needs a person's word."""
         return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
 

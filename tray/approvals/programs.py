@@ -13,8 +13,9 @@ from pathlib import PurePath
 
 from tray.errors import HooktrayError
 from tray.execution.script import INTERPRETERS, SHELL, VERSION, ProgramSource, parse_invocation
-from tray.protection.file_effects import READERS, WRITERS, word_set
+from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
+from tray.text.words import word_set
 
 # They run the command that their own words end with.
 WRAPPERS = word_set(

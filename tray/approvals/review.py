@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tray.approvals.bundle import Inspection
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.checks import describe, problems
 from tray.approvals.dependencies import Inclusion
 from tray.approvals.dependencies.analysis import InclusionKind
+from tray.approvals.inspection import Inspection
 from tray.approvals.shell_hooks import uncovered_words
 from tray.execution.environment import clean, mentioned_in
 from tray.language import phrase, say

@@ -126,13 +126,13 @@ def list_agents(
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.app import open_stores
-    from tray.app.agent_sites import last_seen, unsupported_agents
-    from tray.connect.connections import connections
+    from tray.app.agent_sites import last_events, unsupported_agents
+    from tray.connect.agent_status import agent_statuses
 
     site = agent_site(context, workspace=workspace)
     journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
     seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
-    found, foreign = connections(site, last_seen(journal), seen), unsupported_agents(journal)
+    found, foreign = agent_statuses(site, last_events(journal), seen), unsupported_agents(journal)
     journal.close()
     if as_json:
         for one in found:

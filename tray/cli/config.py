@@ -56,7 +56,7 @@ def check(
 
 def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:
     """What keeps a hook from being approved, such as a script that is not there."""
-    from tray.approvals.bundle import read_bundle
+    from tray.approvals.inspection import read_bundle
 
     for hook in hooks:
         try:

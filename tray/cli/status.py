@@ -20,7 +20,7 @@ from tray.store.db import Database
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import build_catalog, open_stores
-    from tray.app.agent_sites import connection_states, unsupported_agents
+    from tray.app.agent_sites import agent_states, unsupported_agents
     from tray.app.doctor import broken_hooks
 
     paths = prepared_paths(context)
@@ -39,7 +39,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     problems = (
         catalog.configuration.problem,
         damage_notice(stores.database),
-        stores.ledger.state.broken,
+        stores.ledger.state.tampered,
         *catalog.configuration.warnings,
     )
     row = {
@@ -53,7 +53,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "trouble": len(broken_hooks(paths, stores, catalog) | {*(health or {}).get("troubled", ())}),
         "agents": [
             {"agent": one.agent, "connected": one.connected, "last_event": one.last_event}
-            for one in connection_states(paths, stores.journal)
+            for one in agent_states(paths, stores.journal)
             if one.installed or one.last_event
         ],
         "problems": (health or {}).get("problems", []),

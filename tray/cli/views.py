@@ -24,7 +24,7 @@ from tray.text import printable, sanitise
 if TYPE_CHECKING:
     from tray.app.agent_sites import UnsupportedAgent
     from tray.approvals.catalog import HookCatalog, HookState
-    from tray.connect.connections import Connection
+    from tray.connect.agent_status import AgentStatus
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
@@ -42,7 +42,7 @@ def hook_rows(catalog: HookCatalog) -> list[dict[str, Any]]:
             "state": one.state.value,
             "enabled": one.hook.enabled,
             "health": one.health or "ok",
-            "cure": one.remedy or None,
+            "remedy": one.remedy or None,
             "runs": describe_action(one.hook.action),
             "digest": one.digest,
             "approved": one.approved or None,
@@ -102,7 +102,7 @@ def print_status(row: Mapping[str, Any], configuration: Configuration) -> None:
         last = f"last heard of {clock(one['last_event'])}" if one["last_event"] else "never heard of"
         print(f"{one['agent']}: {word}; {last}.")
     for one in row["unsupported"]:
-        last = clock(one["last_seen"])
+        last = clock(one["last_event"])
         print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {last}.")
     if configuration.problem:
         print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
@@ -181,7 +181,7 @@ def _log_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row)
 
 
-def print_agents(connections: Sequence[Connection], foreign: Sequence[UnsupportedAgent]) -> None:
+def print_agents(statuses: Sequence[AgentStatus], foreign: Sequence[UnsupportedAgent]) -> None:
     rows = [
         (
             one.agent,
@@ -191,19 +191,19 @@ def print_agents(connections: Sequence[Connection], foreign: Sequence[Unsupporte
             {True: "yes", False: "no", None: "not tried"}[one.firing] if one.connected else "-",
             clock(one.last_event) if one.last_event else "never",
         )
-        for one in connections
+        for one in statuses
     ]
     table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
-    for one in connections:
+    for one in statuses:
         for text in filter(None, (one.problem, *one.advice)):
             print(f"{one.agent}: {printable(text)}")
-    places = {one.agent: one.files for one in connections}
+    places = {one.agent: one.files for one in statuses}
     for other in foreign:
         where = ", ".join(places.get(other.line, ()))
         print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
 
 
-def _trusted(one: Connection) -> str:
+def _trusted(one: AgentStatus) -> str:
     if not one.connected:
         return "-"
     if one.trusted is None:
@@ -222,7 +222,7 @@ def _state_text(row: Mapping[str, Any]) -> str:
     if health == "ok":
         return state
     text = health if health.startswith(state) else f"{state}: {health}"
-    return f"{text}; {row['cure']}" if row["cure"] else text
+    return f"{text}; {row['remedy']}" if row["remedy"] else text
 
 
 def _what(row: Mapping[str, Any]) -> str:

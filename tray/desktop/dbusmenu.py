@@ -11,7 +11,7 @@ from dbus_fast.annotations import DBusBool, DBusInt32, DBusSignature, DBusStr, D
 from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
-from tray.desktop.rows import ROOT, MenuChange, MenuTable, Property
+from tray.desktop.menu_table import ROOT, MenuChange, MenuTable, Property
 
 MENU = "com.canonical.dbusmenu"
 READ = PropertyAccess.READ

@@ -41,7 +41,7 @@ class Opener:
 
 def _start_time(pid: int) -> bytes:
     """When the process was started, as the kernel counts; empty when it has ended."""
-    from tray.execution.proc import stat
+    from tray.execution.procfs import stat
 
     try:
         return stat(pid)[19]

@@ -39,7 +39,7 @@ class Presenter:
         self._controls = controls
         self._catalog = catalog
         self.recent = deque(recent, maxlen=menu.SHOWN_RECORDS)
-        self._last_seen = {record.agent: record.at for record in reversed(self.recent)}
+        self._last_events = {record.agent: record.at for record in reversed(self.recent)}
         self._running: dict[str, str] = {}
         self._post = post
         self._services = services
@@ -54,7 +54,7 @@ class Presenter:
     def add(self, record: Record) -> None:
         """Keep it for the next drawing."""
         self.recent.appendleft(record)
-        self._last_seen[record.agent] = record.at
+        self._last_events[record.agent] = record.at
 
     def status_shown(self, turn: str, text: str) -> None:
         """A hook runs and wants this shown."""
@@ -85,7 +85,7 @@ class Presenter:
             partial_pauses=tuple(self._partial_pauses()),
             muted=switch.muted,
             dropped_rows=services.dropped_rows(),
-            agents=sum(at > now - ACTIVE_SECONDS for at in self._last_seen.values()),
+            active_agents=sum(at > now - ACTIVE_SECONDS for at in self._last_events.values()),
             running=next(reversed(self._running.values()), ""),
             failing_hooks=services.failing_hooks(),
             problem=self._catalog.configuration.problem,
@@ -96,12 +96,12 @@ class Presenter:
             approvals=tuple(self._approvals(batch)),
             batch=_batch(batch),
             requests=tuple(
-                menu.MenuRequest(id=one.id, what=one.summary, who=one.requester, done=one.is_undo)
+                menu.MenuRequest(id=one.id, summary=one.summary, requester=one.requester, is_undo=one.is_undo)
                 for one in self._controls.requests
             ),
             hooks=tuple(self._hooks()),
             alerts=replace(services.alerts(), muted_classes=switch.muted_classes),
-            connections=services.agents.rows() if services.agents else (),
+            agents=services.agents.rows() if services.agents else (),
             options=services.options(),
         )
 
@@ -154,7 +154,7 @@ class Presenter:
 
 
 def _batch(batch: ApprovalBatch) -> menu.MenuBatch | None:
-    return menu.MenuBatch(number=len(batch.hooks), digest=batch.digest, click=button_label(batch)) if batch else None
+    return menu.MenuBatch(number=len(batch.hooks), digest=batch.digest, label=button_label(batch)) if batch else None
 
 
 def _approval(one: HookState, before: bool) -> menu.Approval:
@@ -166,7 +166,7 @@ def _approval(one: HookState, before: bool) -> menu.Approval:
         digest=one.digest,
         removed=one.digest == REMOVED,
         missing=one.missing,
-        before=before,
+        approved_before=before,
     )
 
 

@@ -22,14 +22,14 @@ from dbus_fast import ErrorType, Message, MessageFlag, MessageType, NameFlag
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
-from tray.bus import wait_when_full
+from tray.dbus_socket import wait_when_full
 from tray.desktop.artwork import IconState
 from tray.desktop.clicks import PRESSES, Click, parse_clicks
 from tray.desktop.dbusmenu import Menu
 from tray.desktop.hosts import BUS, WATCHER, ask, call, hosts, process
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item
-from tray.desktop.rows import ROOT
+from tray.desktop.menu_table import ROOT
 from tray.desktop.statusitem import MENU_PATH, StatusItem
 
 ITEM_PATH, WATCHER_PATH = "/StatusNotifierItem", "/StatusNotifierWatcher"

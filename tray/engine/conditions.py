@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from tray.dialects import claude_rules
 from tray.dialects.claude_rules import FILES, SHELLS, PermissionRule
 from tray.dialects.tools import translate_input
-from tray.engine import subjects
+from tray.engine import matcher_input
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.paths import real_path
@@ -33,7 +33,7 @@ def is_met(match: Match, event: Event, search: PatternSearch) -> bool:
     rule = claude_rules.parse(match.condition)
     if rule is None or event.tool is None:
         return True
-    if not any(rule.matches_tool(name) for name in subjects.candidates(match, event)):
+    if not any(rule.matches_tool(name) for name in matcher_input.candidates(match, event)):
         return False
     if not rule.argument or claude_rules.problem(match.condition):
         return True

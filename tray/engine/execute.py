@@ -50,7 +50,7 @@ class HookExecutor:
         async_output: AsyncOutput,
         listener: EngineListener,
         background: BackgroundProcesses | None,
-        quit: ShutdownState,
+        shutdown_state: ShutdownState,
     ) -> None:
         self._switch = switch
         self._builder = builder
@@ -58,7 +58,7 @@ class HookExecutor:
         self._async_output = async_output
         self._listener = listener
         self._background = background
-        self._quit = quit
+        self._shutdown_state = shutdown_state
 
     def run(
         self, event: Event, hooks: Sequence[ApprovedHook], deadline: float, hangup: Hangup | None
@@ -161,7 +161,7 @@ class HookExecutor:
             ]
             results = run_jobs(reporting, deadline, hangup, background=self._background)
         if any(result.signal in SESSION_ENDS for result in results):
-            self._quit.wait(SIGNAL_GRACE)
+            self._shutdown_state.wait(SIGNAL_GRACE)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tray.approvals.bundle import CommandResolver
+from tray.approvals.inspection import CommandResolver
 from tray.dialects import DIALECTS
 from tray.dialects.x_code_hooks import with_plugin
 from tray.engine import output

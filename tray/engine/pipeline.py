@@ -9,19 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tray.approvals.bundle import CommandResolver
 from tray.approvals.callers.ancestry import HookAncestry
+from tray.approvals.inspection import CommandResolver
 from tray.dialects import Payload, fit, neutral, parse_payload, spec
 from tray.dialects.recognition import RecognisedCaller, recognise
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
-from tray.engine.events import parse_event
 from tray.engine.execute import HookExecutor
 from tray.engine.fast_path import FastPath
 from tray.engine.gates import apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
 from tray.engine.merge import merge
+from tray.engine.parse_event import parse_event
 from tray.engine.plan import plan
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, Spawn, run_now
 from tray.engine.respond import Responder
@@ -44,7 +44,7 @@ from tray.threads import ShutdownState
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
-LINEAGE_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may have an effect without any hook
+ANCESTRY_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may have an effect without any hook
 
 log = logging.getLogger(__name__)
 
@@ -64,18 +64,18 @@ class Engine:
         spawn: Spawn,
         background: BackgroundProcesses | None,
         llm: Callable[[], Llm | None],
-        shutdown: Hangup | None = None,
+        stop_signal: Hangup | None = None,
         offline: bool = False,
         protection: Protection | None = None,
         command_answers: CommandAnswers = no_tray,
         questions: UserQuestions | None = None,
-        quit: ShutdownState | None = None,
+        shutdown_state: ShutdownState | None = None,
     ) -> None:
-        self._quit = quit or ShutdownState()
+        self._shutdown_state = shutdown_state or ShutdownState()
         self._command_answers = command_answers
         self._questions = questions or UserQuestions()
-        self._shutdown = shutdown
-        self._protection = protection or Protection(places=ProtectedPaths())
+        self._stop_signal = stop_signal
+        self._protection = protection or Protection(protected_paths=ProtectedPaths())
         self._ledger = ledger
         self._switch = switch
         self._limits = TurnLimits(sessions)
@@ -87,7 +87,7 @@ class Engine:
             async_output=self._async_output,
             listener=listener,
             background=background,
-            quit=self._quit,
+            shutdown_state=self._shutdown_state,
         )
         self._scopes = SkillScopes(sessions)
         self._responder = Responder(
@@ -100,7 +100,7 @@ class Engine:
             questions=self._questions,
             listener=listener,
         )
-        self._lineage = HookAncestry(os.getpid())
+        self._ancestry = HookAncestry(os.getpid())
         self._listener = listener
         self._spawn = spawn
 
@@ -141,11 +141,11 @@ class Engine:
             self._listener.arrived(event, answered=False)
             return self._responder.respond(event, fit(event, merge([own])), started)
         switch = self._executor.gate(event)
-        if switch is not None and own is None and event.kind not in LINEAGE_KINDS:
+        if switch is not None and own is None and event.kind not in ANCESTRY_KINDS:
             return self._answer_off(event, ledger, switch, started, defer)
         hooks = self._plan(event, ledger, on_slow)
-        asked = (hooks and switch is None) or event.kind in LINEAGE_KINDS
-        if asked and self._lineage.from_hook(event.pid):  # now, while the relay still lives
+        asked = (hooks and switch is None) or event.kind in ANCESTRY_KINDS
+        if asked and self._ancestry.from_hook(event.pid):  # now, while the relay still lives
             event = replace(event, nested=True)
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.observe(event)
@@ -219,7 +219,7 @@ class Engine:
     def _observe(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
         """Hooks run under their own time-outs, nothing is answered."""
         started = time.monotonic()
-        self._responder.respond(event, self.decide(event, hooks, started + 86400.0, self._shutdown), started)
+        self._responder.respond(event, self.decide(event, hooks, started + 86400.0, self._stop_signal), started)
 
     def decide(
         self,
@@ -242,7 +242,7 @@ class Engine:
 
         A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
         """
-        if not self._quit.begun:
+        if not self._shutdown_state.begun:
             return False
         return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)
 
@@ -250,7 +250,7 @@ class Engine:
         self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome], started: float
     ) -> None:
         """No answer: the one-shot engine judges this event anew."""
-        is_gone = any(outcome.cause == CANCELLED for outcome in outcomes) and not self._quit.must_end_hooks
+        is_gone = any(outcome.cause == CANCELLED for outcome in outcomes) and not self._shutdown_state.must_end_hooks
         self._executor.undo(event, hooks, outcomes)
         self._responder.hand_back(event, outcomes, started, is_gone=is_gone)
 
@@ -276,7 +276,7 @@ class Engine:
         """The answer, or the pending question to the user. Once the tray quits, nobody is asked."""
         if not decision.ask_user:
             return self._responder.respond(event, decision, started, defer)
-        if self._quit.begun:
+        if self._shutdown_state.begun:
             hand_back()
             return None
 
@@ -298,13 +298,13 @@ class Engine:
         event_spec = spec(event.agent, event.name)
         limit = approved.hook.timeout + 5 if event_spec.observe_only else event_spec.deadline
         approved = apply_switch(approved, self._switch)
-        return self._executor.run_one(event, approved, time.monotonic() + limit, self._shutdown)
+        return self._executor.run_one(event, approved, time.monotonic() + limit, self._stop_signal)
 
     def rehearse(self, event: Event, wanted: Callable[[Hook], bool]) -> Decision:
         """The decision of the hooks in force that are `wanted`; nothing is announced, nothing is recorded."""
         hooks = [one for one in self._plan(event, self._ledger.state) if wanted(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
-        return self.decide(event, hooks, deadline, self._shutdown, self._own_outcome(event))
+        return self.decide(event, hooks, deadline, self._stop_signal, self._own_outcome(event))
 
     def answer_busy(self, request: RelayRequest) -> Answer:
         """Too many events at once: rules still count, a hook that needs a process has failed."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import regex
 
-from tray.engine import conditions, scopes, subjects
+from tray.engine import conditions, matcher_input, scopes
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.store.ledger import ApprovedHook, LedgerState
@@ -106,7 +106,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
         return False
     if match.event != event.kind and not (match.agents and match.event == event.name):
         return False
-    if (match.format or match.project) and not subjects.is_native(match, event):
+    if (match.format or match.project) and not matcher_input.is_native(match, event):
         return False
     if event.problem:
         return True
@@ -125,7 +125,7 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     wanted = match.tool
     if wanted in ("", "*"):
         return True
-    names = subjects.candidates(match, event)
+    names = matcher_input.candidates(match, event)
     exact = _LIST_OF_WORDS if (match.format, match.native) in _WORDS_ONLY else _LIST_OF_NAMES
     if match.format != "x-code" and exact.fullmatch(wanted):  # X-Code knows patterns alone
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))

@@ -11,8 +11,8 @@ from functools import partial
 
 from tray.dialects import Payload, neutral, render
 from tray.dialects.recognition import RecognisedCaller
-from tray.engine.events import foreign_event, parse_event
 from tray.engine.limits import TurnLimits
+from tray.engine.parse_event import foreign_event, parse_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
 from tray.engine.record import make_record, with_times
 from tray.engine.scopes import SkillScopes

@@ -7,12 +7,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tray.text.words import word_set
 
-def names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-INJECTIONS = names(
+INJECTIONS = word_set(
     # shells
     "BASHOPTS BASH_ENV BASH_LOADABLES_PATH BASH_XTRACEFD CDPATH ENV EXECIGNORE FPATH GLOBIGNORE IFS PROMPT_COMMAND "
     "PS4 SHELLOPTS ZDOTDIR "
@@ -39,7 +36,7 @@ INJECTION_PREFIXES = (
     "PERL",  # PERL5OPT, PERLLIB, and PERLIO_DEBUG, which has Perl write where it says
     "PYTHON",
 )
-SECRET_PARTS = names("AUTH AUTHORIZATION BEARER DSN JWT KEY KEYS PASS PASSPHRASE PAT PWD SSHPASS")
+SECRET_PARTS = word_set("AUTH AUTHORIZATION BEARER DSN JWT KEY KEYS PASS PASSPHRASE PAT PWD SSHPASS")
 SECRET_ENDINGS = (
     "ACCESSKEY",
     "APIKEY",

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from tray.execution.proc import stat
+from tray.execution.procfs import stat
 from tray.files import content
 
 # In the environment of whatever we start that is no hook: a browser is not ours to end.

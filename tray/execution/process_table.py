@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tray.execution.proc import environment, stat
 from tray.execution.process import RUN_VARIABLE
+from tray.execution.procfs import environment, stat
 
 assert sys.platform != "win32"
 

@@ -11,8 +11,8 @@ import signal
 import sys
 
 from tray.execution.orphans import OPENED_VARIABLE, is_subreaper, orphans
-from tray.execution.proc import environment
 from tray.execution.process import RUN_VARIABLE
+from tray.execution.procfs import environment
 
 if sys.platform != "win32":
     from tray.execution.process_table import SNAPSHOTS, ProcessEntry, ProcessTable, boot_ticks, read_entry

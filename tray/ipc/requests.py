@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from tray.approvals.batch import ApprovalBatch, button_label, summary_lines
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
-from tray.approvals.confirmations import Setting
 from tray.approvals.consent import require_readable
 from tray.approvals.controls import TERMINAL, Controls
+from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import describe_action
 from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
@@ -44,7 +44,7 @@ class UserRequest:
 
     summary: str
     question: str
-    do: Callable[[str], None]
+    run: Callable[[str], None]
     approves: bool = False
     in_menu: str = ""
 
@@ -94,7 +94,7 @@ class UserRequests:
 
     def _enqueue(self, request: UserRequest, requester: str) -> str:
         if not request.in_menu:
-            self._controls.add_request(request.summary, requester, lambda: request.do(GRANTED))
+            self._controls.add_request(request.summary, requester, lambda: request.run(GRANTED))
         return request.in_menu or say("{what}: only a person can do that", what=request.summary)
 
     def ping(self) -> Mapping[str, Any]:
@@ -125,7 +125,7 @@ class UserRequests:
         return UserRequest(
             summary=say("Switch hooks off"),
             question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
-            do=lambda channel: self._controls.set_enabled(False, channel),
+            run=lambda channel: self._controls.set_enabled(False, channel),
         )
 
     def pause(self, request: Mapping[str, Any]) -> UserRequest:
@@ -142,7 +142,7 @@ class UserRequests:
             summary = say("Pause hooks {long}", long=long)
             question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=long)
         return UserRequest(
-            summary=summary, question=question, do=lambda channel: self._pause(seconds, channel, agent, session)
+            summary=summary, question=question, run=lambda channel: self._pause(seconds, channel, agent, session)
         )
 
     def approve(self, request: Mapping[str, Any]) -> UserRequest:
@@ -157,7 +157,7 @@ class UserRequests:
         return UserRequest(
             summary=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: approve this?')}\n{self._details(one)}",
-            do=lambda channel: self._controls.approve(one.key, one.digest, channel),
+            run=lambda channel: self._controls.approve(one.key, one.digest, channel),
             approves=True,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
         )
@@ -174,7 +174,7 @@ class UserRequests:
         return UserRequest(
             summary=button_label(batch),
             question=f"{say('Hooktray: approve all of these?')}\n{lines}",
-            do=lambda channel: self._controls.approve_batch(batch.digest, channel),
+            run=lambda channel: self._controls.approve_batch(batch.digest, channel),
             approves=True,
             in_menu=count(
                 "{n} unchanged hook waits for your approval",
@@ -190,7 +190,7 @@ class UserRequests:
         return UserRequest(
             summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: turn this down?')}\n{self._details(one)}",
-            do=lambda channel: self._controls.deny(one.key, one.digest, channel),
+            run=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )
 
     def revoke(self, request: Mapping[str, Any]) -> UserRequest:
@@ -201,17 +201,17 @@ class UserRequests:
         return UserRequest(
             summary=say("Revoke {name}", name=one.hook.name),
             question=f"{say('Hooktray: take this approval back? It stops running.')}\n{self._details(one)}",
-            do=lambda channel: self._controls.revoke(one.key, channel),
+            run=lambda channel: self._controls.revoke(one.key, channel),
         )
 
-    def _setting(self, request: Mapping[str, Any]) -> Setting | None:
+    def _setting(self, request: Mapping[str, Any]) -> GuardedSetting | None:
         """A hook of the same name is meant first, and an event names a hook."""
         word = str(request.get("hook", ""))
         if request.get("event") or any(one.hook.name == word for one in self._controls.hooks()):
             return None
         return self._controls.setting(word)
 
-    def _confirm(self, setting: Setting, *, yes: bool) -> UserRequest:
+    def _confirm(self, setting: GuardedSetting, *, yes: bool) -> UserRequest:
         text = sanitise(setting.text, 1000)
         if yes:
             summary = say("Confirm {setting}", setting=text)
@@ -223,7 +223,7 @@ class UserRequests:
         return UserRequest(
             summary=summary,
             question=f"{question}\n  {text}",
-            do=lambda channel: decide(setting.key, setting.digest, channel),
+            run=lambda channel: decide(setting.key, setting.digest, channel),
             approves=yes,
             in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
         )
@@ -239,7 +239,7 @@ class UserRequests:
             if not self._terminal.confirm(pid, request.question):
                 why = say("not confirmed, nothing was changed")
                 raise HooktrayError(why, hint=say("type the letters that were shown"))
-            request.do(TERMINAL)
+            request.run(TERMINAL)
             return {"done": say("{what}: done, and written down as `{way}`", what=request.summary, way=TERMINAL)}
         return {
             "queued": self._enqueue(request, say("process {pid}", pid=pid)),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from tray.approvals.callers.person import check_terminal
 from tray.errors import HooktrayError
-from tray.ipc.procfs import caller_facts, is_in_foreground, start_time
+from tray.ipc.caller_facts import caller_facts, is_in_foreground, start_time
 from tray.language import say
 from tray.text import printable
 

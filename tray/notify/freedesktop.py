@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tray.bus import wait_when_full
+from tray.dbus_socket import wait_when_full
 from tray.language import say
 from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button
 from tray.notify.notifier import NotifierError, ServerState

@@ -59,7 +59,7 @@ ALARM = "alarm"  # the sound of what is critical
 URL_LIMIT = 2048
 REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
 DETAIL = 80  # characters of it that are shown
-INPUT_LIMIT = 4096  # characters of a tool's input that are looked at when details are wanted
+INPUT_LIMIT = 4096  # characters of a tool's input that are looked at when it is shown
 
 # A notification's own sort; every other one, and none at all, needs the user.
 TOPICS: Mapping[str, AlertClass] = {
@@ -90,14 +90,14 @@ def alerts(
     decision: Decision,
     rules: Rules = NO_RULES,
     *,
-    details: bool = False,
+    show_input: bool = False,
     problems: Sequence[HookProblem] | None = None,
 ) -> tuple[Alert, ...]:
     """All alerts of this event and its decision, the most important of each urgency first.
 
-    `details` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
+    `show_input` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
     """
-    texts = [*_verdict(event, decision, details), *_kind(event, decision)]
+    texts = [*_verdict(event, decision, show_input), *_kind(event, decision)]
     made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
@@ -106,10 +106,12 @@ def alerts(
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
 
-def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, details: bool = False) -> Alert:
+def question(
+    event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = False
+) -> Alert:
     """An open question: what the user is asked, with the buttons that answer it."""
     why = f" · {_reasons(decision)}" if decision.reason or decision.outcomes else ""
-    what = _subject(event, details)
+    what = _subject(event, show_input)
     body = say("May {what} run?", what=what) if event.tool else say("Allow {what}?", what=what)
     buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
     alert = _event_alert(event, AlertClass.ASKED, body + why, rules, None)
@@ -137,11 +139,11 @@ def stop_denied(decision: Decision) -> bool:
 AlertText = tuple[AlertClass, str, Urgency | None]
 
 
-def _verdict(event: Event, decision: Decision, details: bool) -> Iterable[AlertText]:
+def _verdict(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
     if decision.stop is not None and event.kind is not EventKind.TURN_END:
         yield AlertClass.BLOCKED, f"{say('Stopped the agent')} · {_plain(decision.stop) or _reasons(decision)}", None
         return
-    what = _subject(event, details)
+    what = _subject(event, show_input)
     if stop_denied(decision):
         yield AlertClass.BLOCKED, f"{say('{what} blocked', what=what)} · {_reasons(decision)}", None
     elif decision.verdict is Verdict.ASK:
@@ -192,12 +194,12 @@ def _with_text(what: str, text: str) -> str:
     return f"{what}: {line}" if line else what
 
 
-def _subject(event: Event, details: bool = False) -> str:
+def _subject(event: Event, show_input: bool = False) -> str:
     """What was blocked or asked about: the tool's name, and its input only where the user wants that."""
     if event.tool is None or not event.tool.name:
         subject = SUBJECTS.get(event.kind)
         return say(subject) if subject else event.kind.replace("_", " ").capitalize()
-    if not details:
+    if not show_input:
         return event.tool.name
     values = (str(value)[:INPUT_LIMIT] for value in event.tool.input.values())
     return f"{event.tool.name} ({first_line(redact(' '.join(values)[:INPUT_LIMIT]).text, DETAIL)})"

@@ -113,7 +113,7 @@ class AlertService:
         """A question is open; it stays on the screen until it is not."""
         self._questions[one.id] = one.event
         ours = self._rules(one.event.project)
-        self._announce([question(one.event, one.decision, one.id, ours, details=self._settings().show_input)])
+        self._announce([question(one.event, one.decision, one.id, ours, show_input=self._settings().show_input)])
 
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
         """Withdraw it, so that the user does not press a button in vain."""
@@ -205,8 +205,8 @@ class AlertService:
 
     def _alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
-        ours, details = self._rules(event.project), self._settings().show_input
-        made = list(alerts(event, decision, ours, details=details, problems=problems))
+        ours, show_input = self._rules(event.project), self._settings().show_input
+        made = list(alerts(event, decision, ours, show_input=show_input, problems=problems))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
         if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._has_question(event):

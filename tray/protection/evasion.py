@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from tray.model.decision import Verdict
-from tray.protection.file_effects import MOVERS, ProtectionFinding, word_set
+from tray.protection.file_effects import MOVERS, ProtectionFinding
 from tray.shell.split import ShellWord
+from tray.text.words import word_set
 
 HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
 KILLERS = word_set("kill killall pgrep pkill pidof skill taskkill")

@@ -11,11 +11,7 @@ from pathlib import PurePath
 from tray.model.decision import Verdict
 from tray.protection.protected_paths import ProtectedPaths, path_words
 from tray.shell.split import ShellWord
-
-
-def word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from tray.text.words import word_set
 
 # They show, compare or print; none of them runs or writes what it names.
 READERS = word_set(

@@ -44,20 +44,20 @@ log = logging.getLogger(__name__)
 class Protection:
     """`exceptions` are those that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
 
-    places: ProtectedPaths
+    protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
     port: Callable[[], int] = lambda: 0  # of the page, while it is open
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
 
     def __post_init__(self) -> None:
-        words = {*HINTS, *path_words(self.places)}
+        words = {*HINTS, *path_words(self.protected_paths)}
         least = sorted(one for one in words if not any(other in one and other != one for other in words))
         object.__setattr__(self, "words", tuple(least))
 
     @property
-    def _places(self) -> ProtectedPaths:
+    def _protected_paths(self) -> ProtectedPaths:
         port = self.port()
-        return replace(self.places, port=port) if port else self.places
+        return replace(self.protected_paths, port=port) if port else self.protected_paths
 
     def judge(self, event: Event) -> Outcome | None:
         """The outcome for this event; None when there is no objection."""
@@ -97,7 +97,9 @@ class Protection:
         found = list(self._check_call(name, input, event.cwd))
         allowed = self.exceptions() if found else ()
         return [
-            one for one in found if not any(_is_excepted(one, self._places.expand_home(word)) for word in allowed)
+            one
+            for one in found
+            if not any(_is_excepted(one, self._protected_paths.expand_home(word)) for word in allowed)
         ]
 
     def _check_call(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
@@ -106,37 +108,37 @@ class Protection:
         if name in WRITE_TOOLS:
             yield from self._check_write(input, cwd)
         elif name in SHELL_TOOLS:
-            yield from check_shell_line(str(input.get("command", "")), cwd, self._places)
+            yield from check_shell_line(str(input.get("command", "")), cwd, self._protected_paths)
         else:
             yield from self._check_unknown_tool(name, input, cwd)
 
     def _check_write(self, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
         for path in (input[key] for key in PATH_KEYS if isinstance(input.get(key), str)):
-            if kind := self._places.kind(path, cwd):
+            if kind := self._protected_paths.kind(path, cwd):
                 reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-                yield ProtectionFinding(Verdict.DENY, reason, self._places.absolute(path, cwd))
+                yield ProtectionFinding(Verdict.DENY, reason, self._protected_paths.absolute(path, cwd))
 
     def _check_unknown_tool(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
         for line in _lines(input):
-            yield from check_shell_line(line, cwd, self._places)
+            yield from check_shell_line(line, cwd, self._protected_paths)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
             if key in CODE_KEYS:
-                yield from check_shell_line(text, cwd, self._places)
+                yield from check_shell_line(text, cwd, self._protected_paths)
             yield from self._check_argument(name, text, cwd)
 
     def _check_argument(self, name: str, text: str, cwd: str) -> Iterator[ProtectionFinding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
-        if self._places.names_page(text):
+        if self._protected_paths.names_page(text):
             yield ProtectionFinding(Verdict.DENY, "Hooktray's own page is for a person:", text)
         if "\n" in text:
-            yield from patched_files(text, cwd, self._places)
+            yield from patched_files(text, cwd, self._protected_paths)
         elif len(text) < 4096 and not _reads(name):
-            kind = self._places.kind(text, cwd)
-            if not kind and REMOVING_TOOL.search(name) and self._places.contains_protected(text, cwd):
+            kind = self._protected_paths.kind(text, cwd)
+            if not kind and REMOVING_TOOL.search(name) and self._protected_paths.contains_protected(text, cwd):
                 kind = "a folder with Hooktray's own files"
             if kind:
-                path = self._places.absolute(text, cwd)
+                path = self._protected_paths.absolute(text, cwd)
                 yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", path)
         if RUNNING_TOOL.search(name) and controls_hooktray(text):
             reason = "a text that may be run speaks of switching Hooktray's guards;"

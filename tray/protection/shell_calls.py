@@ -19,10 +19,10 @@ from tray.protection.file_effects import (
     created_files,
     named_files,
     patched_files,
-    word_set,
 )
 from tray.protection.protected_paths import ProtectedPaths, glob_matches
 from tray.shell.split import TOO_LONG, HereDocument, ShellWord, parse, substitutions
+from tray.text.words import word_set
 
 DEPTH = 5
 

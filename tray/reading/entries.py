@@ -25,7 +25,7 @@ READABLE_HINT = "see that it is a file, and one that you may read"
 RELAY_COMMAND = re.compile(
     r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
 )
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +76,10 @@ class SourceReader:
         except ConfigError as error:
             self._warnings.append(str(error))
 
-    def warn(self, at: Place, what: str, hint: str) -> None:
+    def warn(self, at: KeyPath, what: str, hint: str) -> None:
         self._warnings.append(str(invalid_value(self.document, at, what, hint)))
 
-    def match(self, at: Place, event: str, *, tool: str = "", pattern: str = "", condition: str = "") -> Match:
+    def match(self, at: KeyPath, event: str, *, tool: str = "", pattern: str = "", condition: str = "") -> Match:
         """Any agent's event of the same kind; one that no other agent can have stays with its own."""
         spec = self._events.spec(event)
         if spec is None:
@@ -92,7 +92,7 @@ class SourceReader:
 
     def add(
         self,
-        at: Place,
+        at: KeyPath,
         match: Match,
         action: Action,
         *,
@@ -128,17 +128,17 @@ class SourceReader:
         paths = tuple(str(path) for path in (self.path, *watched))
         return SourceHooks(hooks=tuple(unique_names(self._hooks)), warnings=tuple(self._warnings), watched=paths)
 
-    def mapping(self, at: Place, value: Any, hint: str) -> Mapping[str, Any]:
+    def mapping(self, at: KeyPath, value: Any, hint: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
             raise invalid_value(self.document, at, "expected keys and values", hint)
         return value
 
-    def items(self, at: Place, value: Any, hint: str) -> list[Any]:
+    def items(self, at: KeyPath, value: Any, hint: str) -> list[Any]:
         if not isinstance(value, list):
             raise invalid_value(self.document, at, "expected a list", hint)
         return value
 
-    def text(self, at: Place, fields: Mapping[str, Any], key: str) -> str:
+    def text(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> str:
         """The text under `key`; "" when it is not there."""
         value = fields.get(key)
         if value is None:
@@ -147,26 +147,26 @@ class SourceReader:
             raise invalid_value(self.document, (*at, key), "expected text", "put it in quotes")
         return value
 
-    def command(self, at: Place, fields: Mapping[str, Any], key: str = "command") -> str:
+    def command(self, at: KeyPath, fields: Mapping[str, Any], key: str = "command") -> str:
         line = self.text(at, fields, key)
         if not line.strip():
             raise invalid_value(self.document, at, "a command hook needs a command", f"add `{key}`")
         return line
 
-    def texts(self, at: Place, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    def texts(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
         """The list of texts under `key`; empty when it is not there."""
         value = fields.get(key) or []
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise invalid_value(self.document, (*at, key), "expected a list of texts", "put each of them in quotes")
         return tuple(value)
 
-    def flag(self, at: Place, fields: Mapping[str, Any], key: str) -> bool:
+    def flag(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> bool:
         value = fields.get(key, False)
         if not isinstance(value, bool):
             raise invalid_value(self.document, (*at, key), "expected true or false", "write `true`, or leave it out")
         return value
 
-    def number(self, at: Place, fields: Mapping[str, Any], key: str) -> float | None:
+    def number(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> float | None:
         """The positive number under `key`; None when it is not there."""
         value = fields.get(key)
         if value is None:
@@ -177,7 +177,7 @@ class SourceReader:
             )
         return float(value)
 
-    def words(self, at: Place, line: str) -> list[str]:
+    def words(self, at: KeyPath, line: str) -> list[str]:
         """The words of a command line that no shell reads."""
         try:
             return shlex.split(line)

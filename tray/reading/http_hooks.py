@@ -11,7 +11,7 @@ from tray.model.hook import Http
 from tray.settings import invalid_value
 from tray.strict import Document
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 CONTROL = re.compile(r"[^\t\x20-\x7e]")
 # They say how the request travels, which is not the hook's to say.
@@ -25,7 +25,11 @@ HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 
 
 def http_action(
-    document: Document, at: Place, url: str, headers: Mapping[str, Any] | None = None, allow_local: Sequence[Any] = ()
+    document: Document,
+    at: KeyPath,
+    url: str,
+    headers: Mapping[str, Any] | None = None,
+    allow_local: Sequence[Any] = (),
 ) -> Http:
     """The action of one entry, checked; `local_url_problem` judges a local URL. Raises ConfigError."""
     end = parse_url(document, (*at, "url"), url)
@@ -39,7 +43,7 @@ def http_action(
     return Http(url=url, headers=sent, allow_local=tuple(address.lower() for address in allow_local))
 
 
-def parse_url(document: Document, at: Place, url: str) -> Endpoint:
+def parse_url(document: Document, at: KeyPath, url: str) -> Endpoint:
     """Where the URL leads, if it is one that may be asked at all."""
     try:
         return endpoint(url)
@@ -54,7 +58,7 @@ def local_url_problem(action: Http) -> str:
     return f"{end.host} is {why}" if why and end.host_port not in action.allow_local else ""
 
 
-def _header(document: Document, at: Place, name: Any, value: Any) -> tuple[str, str]:
+def _header(document: Document, at: KeyPath, name: Any, value: Any) -> tuple[str, str]:
     if not isinstance(name, str) or not HEADER_NAME.fullmatch(name) or name.lower() in RESERVED_HEADERS:
         raise invalid_value(document, at, f"the header `{name}` cannot be set", "leave it out")
     if not isinstance(value, str) or CONTROL.search(value):

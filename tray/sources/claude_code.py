@@ -17,7 +17,7 @@ from typing import Any
 from tray.dialects import DIALECTS, agent_events, claude_rules
 from tray.errors import ConfigError
 from tray.model.hook import Action, AsyncMode, Command, Failure
-from tray.reading.entries import Place, SourceHooks, SourceReader, pattern_problem
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
 from tray.sources import claude_http
 from tray.strict import Document, load_json
@@ -68,13 +68,13 @@ def _disabled_reason(document: Document) -> str:
     return f"`disableAllHooks: true` in {document.path}" if off else ""
 
 
-def read_mapping(reader: SourceReader, at: Place, value: Any) -> None:
+def read_mapping(reader: SourceReader, at: KeyPath, value: Any) -> None:
     """The hooks of the mapping at this place, which holds them under `hooks`."""
     hint = 'write {"hooks": {"PreToolUse": […]}}'
     read_events(reader, (*at, "hooks"), reader.mapping(at, value, hint).get("hooks") or {})
 
 
-def read_events(reader: SourceReader, at: Place, value: Any) -> None:
+def read_events(reader: SourceReader, at: KeyPath, value: Any) -> None:
     for event, groups in reader.mapping(at, value, 'write {"PreToolUse": […]}').items():
         with reader.entry():
             # The end of a subagent is an event of its own: what its agent calls its Stop.
@@ -82,7 +82,7 @@ def read_events(reader: SourceReader, at: Place, value: Any) -> None:
             _event(reader, name, (*at, event), groups)
 
 
-def _event(reader: SourceReader, event: str, at: Place, groups: Any) -> None:
+def _event(reader: SourceReader, event: str, at: KeyPath, groups: Any) -> None:
     reader.match(at, event)  # an unknown event is reported once, not for each of its hooks
     hint = 'write [{"matcher": "Bash", "hooks": […]}]'
     for index, group in enumerate(reader.items(at, groups, hint)):
@@ -96,7 +96,7 @@ def _event(reader: SourceReader, event: str, at: Place, groups: Any) -> None:
                     _handler(reader, event, matcher, (*place, "hooks", number), handler)
 
 
-def _handler(reader: SourceReader, event: str, matcher: str, at: Place, value: Any) -> None:
+def _handler(reader: SourceReader, event: str, matcher: str, at: KeyPath, value: Any) -> None:
     fields = reader.mapping(at, value, 'write {"type": "command", "command": "…"}')
     kind = reader.text(at, fields, "type")
     if kind not in TYPES:
@@ -129,7 +129,7 @@ def _handler(reader: SourceReader, event: str, matcher: str, at: Place, value: A
     )
 
 
-def _condition(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> str:
+def _condition(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> str:
     """The permission rule under `if`. One that we cannot read is a warning, and its hook runs each time."""
     rule = reader.text(at, fields, "if").strip()
     if rule and (problem := claude_rules.problem(rule)):
@@ -137,13 +137,13 @@ def _condition(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> st
     return rule
 
 
-def _async_mode(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> AsyncMode:
+def _async_mode(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> AsyncMode:
     if reader.flag(at, fields, "asyncRewake"):
         return AsyncMode.REWAKE
     return AsyncMode.ASYNC if reader.flag(at, fields, "async") else AsyncMode.NO
 
 
-def _action(reader: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+def _action(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it runs, and what this version does not support of it."""
     folder = _project(reader.path) or str(reader.path.parent)  # Claude Code runs a project's hooks in the project
     if kind == "mcp_tool":
@@ -186,7 +186,7 @@ def _which(line: str) -> str:
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
 
 
-def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any], event: str, kind: str) -> float:
+def _timeout(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str) -> float:
     seconds = reader.number(at, fields, "timeout")
     if seconds is None:
         return claude_http.TIMEOUTS.get(kind) or TIMEOUTS.get(event, TIMEOUT)
@@ -197,7 +197,7 @@ def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any], event: 
     return seconds / 1000
 
 
-def _failure(reader: SourceReader, at: Place, fields: Mapping[str, Any], event: str) -> Failure:
+def _failure(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str) -> Failure:
     word = reader.text(at, fields, "onFailure")
     if word not in ("", "block", "continue"):
         raise invalid_value(

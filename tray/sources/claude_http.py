@@ -9,7 +9,7 @@ from typing import Any
 from tray.addresses import endpoint
 from tray.dialects import DIALECTS
 from tray.model.hook import Action, Http, Prompt
-from tray.reading.entries import Place, SourceReader
+from tray.reading.entries import KeyPath, SourceReader
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
 
@@ -38,7 +38,7 @@ MODEL_EVENTS = frozenset(
 ALIASES = frozenset({"default", "haiku", "inherit", "opus", "sonnet"})  # another server knows none of them
 
 
-def action(reader: SourceReader, at: Place, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+def action(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it sends, and why it is inactive here."""
     event = str(at[1])
     if kind == "http":
@@ -60,7 +60,7 @@ def action(reader: SourceReader, at: Place, fields: Mapping[str, Any], kind: str
     return prompt, unsupported
 
 
-def variables(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> tuple[str, ...]:
+def variables(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The variables that headers may hold: the hook's own list, within that of the whole file."""
     wanted = reader.texts(at, fields, "allowedEnvVars")
     if "httpHookAllowedEnvVars" not in reader.document.value:

@@ -10,7 +10,7 @@ from typing import Any
 from tray.settings import SOUNDS, AlertRule, Settings, invalid_value
 from tray.strict import Document, nearest
 
-Place = tuple[Any, ...]
+KeyPath = tuple[Any, ...]
 
 NONE = ("", "none")  # how a user writes "no sound"
 THEMES = "/usr/local/share:/usr/share"
@@ -36,7 +36,7 @@ def files(settings: Settings) -> tuple[str, ...]:
     return tuple(str(path) for path in sounds if path.is_absolute())
 
 
-def _rules(settings: Settings) -> Iterator[tuple[Place, AlertRule]]:
+def _rules(settings: Settings) -> Iterator[tuple[KeyPath, AlertRule]]:
     for name, rule in settings.alerts.items():
         yield ("alerts", name), rule
     for project, rules in settings.projects.items():

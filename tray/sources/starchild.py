@@ -15,7 +15,7 @@ from tray.addresses import endpoint
 from tray.dialects import agent_events
 from tray.errors import ConfigError
 from tray.model.hook import Command, Http
-from tray.reading.entries import Place, SourceHooks, SourceReader, pattern_problem
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
 from tray.strict import load_yaml
@@ -61,7 +61,7 @@ def _is_disabled(path: Path) -> bool:
     return isinstance(switch, dict) and switch.get("enabled") is False
 
 
-def _hook(reader: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> None:
+def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow: bool) -> None:
     event = reader.text(at, fields, "event")
     pattern = reader.text(at, fields, "matcher")
     match = reader.match(at, event, pattern=pattern)
@@ -82,7 +82,7 @@ def _hook(reader: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: 
     reader.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
 
 
-def _http(reader: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: bool) -> Http:
+def _http(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow: bool) -> Http:
     """The host's variable allows local places; here that one place, and it becomes part of what is approved."""
     action = http_action(reader.document, at, reader.text(at, fields, "url"))
     if allow:
@@ -93,7 +93,7 @@ def _http(reader: SourceReader, at: Place, fields: Mapping[str, Any], *, allow: 
     return action
 
 
-def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
+def _timeout(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> float:
     seconds = reader.number(at, fields, "timeout") or TIMEOUT
     if seconds > TIMEOUT_LIMIT:
         reader.warn(

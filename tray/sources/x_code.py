@@ -15,7 +15,7 @@ from typing import Any
 from tray.dialects import DIALECTS, agent_events
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
-from tray.reading.entries import Place, SourceHooks, SourceReader, pattern_problem
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
 from tray.strict import Document, load_json
 
@@ -44,7 +44,7 @@ def read(path: Path, agents: Sequence[str]) -> SourceHooks:
     return reader.result(*visited)
 
 
-def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, Place]:
+def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, KeyPath]:
     """The file that holds the hooks, and where in it. `visited` collects the files that led there."""
     if path.is_dir():
         found = next((root / name for name in MANIFESTS if (root / name).is_file()), root / DEFAULT_FILE)
@@ -69,11 +69,11 @@ def _within(document: Document, root: Path, relative: str) -> Path:
     return path
 
 
-def _hooks_value(value: Any, at: Place) -> Any:
+def _hooks_value(value: Any, at: KeyPath) -> Any:
     return value.get("hooks") if at and isinstance(value, dict) else value
 
 
-def _event(reader: SourceReader, root: Path, at: Place, hooks: Any) -> None:
+def _event(reader: SourceReader, root: Path, at: KeyPath, hooks: Any) -> None:
     event = str(at[-1])
     if event == "hooks":
         hint = "put the events at the top, as X-Code reads them"
@@ -86,7 +86,7 @@ def _event(reader: SourceReader, root: Path, at: Place, hooks: Any) -> None:
             _hook(reader, root, event, place, reader.mapping(place, entry, hint))
 
 
-def _hook(reader: SourceReader, root: Path, event: str, at: Place, fields: Mapping[str, Any]) -> None:
+def _hook(reader: SourceReader, root: Path, event: str, at: KeyPath, fields: Mapping[str, Any]) -> None:
     reader.command(at, fields)
     line = reader.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or reader.command(at, fields)
     action = Command(  # noqa: S604 - the format says shell; nothing is run here
@@ -115,7 +115,7 @@ def _hook(reader: SourceReader, root: Path, event: str, at: Place, fields: Mappi
     )
 
 
-def _matcher(reader: SourceReader, event: str, at: Place, fields: Mapping[str, Any]) -> str:
+def _matcher(reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> str:
     """The pattern for tool names; a bad one asks the hook for every tool, as X-Code does."""
     pattern = reader.text(at, fields, "matcher")
     if DIALECTS[AGENT].EVENTS[event].kind not in MATCHER_KINDS or not pattern:
@@ -126,7 +126,7 @@ def _matcher(reader: SourceReader, event: str, at: Place, fields: Mapping[str, A
     return pattern
 
 
-def _timeout(reader: SourceReader, at: Place, fields: Mapping[str, Any]) -> float:
+def _timeout(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> float:
     milliseconds = reader.number(at, fields, "timeout") or TIMEOUT
     if milliseconds > TIMEOUT_LIMIT:
         reader.warn(

@@ -56,7 +56,7 @@ class LedgerState:
     ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their position
     by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
     candidate_cache: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
-    broken: str = ""  # why the rows from some point on do not count; "" when all do
+    tampered: str = ""  # why the rows from some point on do not count; "" when all do
 
     def candidates(self, agent: str, *events: str) -> Candidates:
         """The matches that an event with these names may meet, each with its hooks; many hooks may have the same."""
@@ -291,7 +291,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         denied=frozenset(denied),
         ordered=ranked,
         by_event=_index_by_event(ranked),
-        broken=broken,
+        tampered=broken,
     )
 
 

@@ -16,7 +16,7 @@ MAX_LISTED = 6  # words that are all named beside the likely one: it may be none
 
 _QUOTE = "put it in quotes if it is text"
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 class Mark(NamedTuple):
@@ -38,10 +38,10 @@ class Document:
 
     value: Any
     path: str
-    marks: Mapping[Path, Mark] = field(default_factory=dict)
-    value_marks: Mapping[Path, Mark] = field(default_factory=dict)
+    marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
+    value_marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
 
-    def location(self, at: Path, *, value: bool = False) -> str:
+    def location(self, at: KeyPath, *, value: bool = False) -> str:
         """`file:line:column` of the entry, or of its value; of the nearest entry around it when it is not there."""
         marks = self.value_marks if value else self.marks
         known = next((marks[at[:size]] for size in range(len(at), -1, -1) if at[:size] in marks), TOP)
@@ -121,8 +121,8 @@ class StrictReader:
         self._path = path
         self._depth = depth
         self._nodes = 0
-        self._marks: dict[Path, Mark] = {(): TOP}
-        self._value_marks: dict[Path, Mark] = {}
+        self._marks: dict[KeyPath, Mark] = {(): TOP}
+        self._value_marks: dict[KeyPath, Mark] = {}
 
     def _error(self, mark: Mark, what: str, hint: str) -> ConfigError:
         return _config_error(self._path, mark, what, hint)
@@ -130,12 +130,12 @@ class StrictReader:
     def _document(self, value: Any) -> Document:
         return Document(value=value, path=self._path, marks=self._marks, value_marks=self._value_marks)
 
-    def _enter(self, at: Path, mark: Mark) -> None:
+    def _enter(self, at: KeyPath, mark: Mark) -> None:
         self._value_marks[at] = mark
         self._marks.setdefault(at, mark)
         self._count(mark)
 
-    def _descend(self, at: Path, mark: Mark) -> None:
+    def _descend(self, at: KeyPath, mark: Mark) -> None:
         if len(at) >= self._depth:
             raise self._error(mark, f"nested deeper than {self._depth} levels", "make it flatter")
 
@@ -144,7 +144,7 @@ class StrictReader:
         if self._nodes > NODES:
             raise self._error(mark, f"more than {NODES} keys and values", "split the file")
 
-    def _key(self, at: Path, mark: Mark) -> None:
+    def _key(self, at: KeyPath, mark: Mark) -> None:
         self._count(mark)
         if at in self._marks:
             what = f"the key {quote_short(str(at[-1]))} is given twice, first in line {self._marks[at].line}"

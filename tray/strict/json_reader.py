@@ -8,7 +8,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from tray.errors import ConfigError
-from tray.strict.document import Document, LineIndex, Mark, Path, StrictReader, decode, quote_short
+from tray.strict.document import Document, KeyPath, LineIndex, Mark, StrictReader, decode, quote_short
 
 JSON_DEPTH = 64
 _MAX_DEPTH = 200  # no caller may ask for more: one level costs two frames of the interpreter's stack
@@ -38,7 +38,7 @@ class _JsonReader(StrictReader):
         found = _BLANK.match(self._text, at)
         return found.end() if found else at
 
-    def _value(self, at: int, path: Path) -> tuple[Any, int]:
+    def _value(self, at: int, path: KeyPath) -> tuple[Any, int]:
         mark = self._lines.mark(at)
         self._enter(path, mark)
         char = self._text[at : at + 1]
@@ -66,7 +66,7 @@ class _JsonReader(StrictReader):
             raise self._error(self._lines.mark(error.pos), what, "check the quotes and backslashes") from None
         return text, end
 
-    def _array(self, at: int, path: Path) -> tuple[list[Any], int]:
+    def _array(self, at: int, path: KeyPath) -> tuple[list[Any], int]:
         items: list[Any] = []
         at = self._blank(at + 1)
         if self._text[at : at + 1] == "]":
@@ -78,7 +78,7 @@ class _JsonReader(StrictReader):
             if closed:
                 return items, at
 
-    def _object(self, at: int, path: Path) -> tuple[dict[str, Any], int]:
+    def _object(self, at: int, path: KeyPath) -> tuple[dict[str, Any], int]:
         entries: dict[str, Any] = {}
         at = self._blank(at + 1)
         if self._text[at : at + 1] == "}":
@@ -90,7 +90,7 @@ class _JsonReader(StrictReader):
             if closed:
                 return entries, at
 
-    def _name(self, at: int, path: Path) -> tuple[str, int]:
+    def _name(self, at: int, path: KeyPath) -> tuple[str, int]:
         if self._text[at : at + 1] != '"':
             raise self._unexpected(
                 at, "a key in double quotes", "remove a comma that nothing follows; quote every key"

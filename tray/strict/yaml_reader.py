@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from tray.errors import ConfigError
-from tray.strict.document import TOP, Document, LineIndex, Mark, Path, StrictReader, decode, quote_short
+from tray.strict.document import TOP, Document, KeyPath, LineIndex, Mark, StrictReader, decode, quote_short
 
 YAML_SIZE = 1024 * 1024  # bytes
 YAML_DEPTH = 32
@@ -69,7 +69,7 @@ class _YamlReader(StrictReader):
         lines = self._text.splitlines()
         return line < len(lines) and lines[line][column : column + 1] == "\t"
 
-    def _value(self, event: yaml.Event, at: Path) -> Any:
+    def _value(self, event: yaml.Event, at: KeyPath) -> Any:
         mark = _mark(event)
         self._refuse_anchor(event, mark)
         self._enter(at, mark)
@@ -82,13 +82,13 @@ class _YamlReader(StrictReader):
         self._descend(at, mark)
         return self._sequence(at) if sequence else self._mapping(at)
 
-    def _sequence(self, at: Path) -> list[Any]:
+    def _sequence(self, at: KeyPath) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             items.append(self._value(event, (*at, len(items))))
         return items
 
-    def _mapping(self, at: Path) -> dict[str, Any]:
+    def _mapping(self, at: KeyPath) -> dict[str, Any]:
         entries: dict[str, Any] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._name(event)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from tray.approvals.batch import ApprovalBatch, render_batch, summary_lines
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.confirmations import Setting
-from tray.approvals.consent import ApprovalRequest
+from tray.approvals.consent import PendingRequest
 from tray.approvals.controls import Controls
+from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import review
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
@@ -96,7 +96,7 @@ class PageActions:
     def find_hook(self, target: str) -> HookState | None:
         return next((one for one in self._services.catalog.states if hook_id(one.key) == target), None)
 
-    def pending_settings(self) -> tuple[Setting, ...]:
+    def pending_settings(self) -> tuple[GuardedSetting, ...]:
         return tuple(one for one in self._services.catalog.settings() if one.waiting)
 
     def _about_hook(self, action: str, one: HookState) -> PageQuestion:
@@ -201,7 +201,7 @@ def _removal_texts(action: str) -> tuple[str, str, str]:
     )  # fmt: skip
 
 
-def _request_notes(request: ApprovalRequest) -> tuple[str, ...]:
+def _request_notes(request: PendingRequest) -> tuple[str, ...]:
     if request.is_undo:
         return (say("It was done at {who}.", who=request.requester),)
     return (say("Asked by {who}. Allow it only if that was you.", who=request.requester),)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from tray.approvals.callers.clicks import ClickObjection
+from tray.approvals.callers.click_check import ClickObjection
 from tray.language import phrase
 
 

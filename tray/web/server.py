@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from aiohttp import web
 
-from tray.approvals.callers.clicks import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers

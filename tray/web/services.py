@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tray.approvals.callers.clicks import ClickRejection
+from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.engine.replay import ReplayComparison

@@ -8,7 +8,7 @@ from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.agent_sites import site, working_folder
-from tray.app.doctor import connected, desktop_services, hooks, installation, matchers
+from tray.app.doctor import agents, desktop_services, hooks, installation, matchers
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, Health, broken, failing_names
 from tray.approvals.catalog import HookCatalog
@@ -35,7 +35,7 @@ CHECKS: Mapping[str, Callable[[CheckContext], Iterable[CheckResult]]] = {
     "sources": installation.sources,
     "hooks": hooks.check,
     "matchers": matchers.check,
-    "agents": connected.check,
+    "agents": agents.check,
     "relay": installation.relay,
     "icon": desktop_services.host,
     "notifications": desktop_services.notifications,

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from tray.app import build_engine, confirmed_llm
 from tray.app.doctor import remedies
 from tray.app.doctor.context import CheckContext
-from tray.app.doctor.files import start_problem
 from tray.app.doctor.result import CheckResult, attention, broken, ok
 from tray.app.doctor.samples import sample, sample_event
+from tray.app.doctor.startable import start_problem
 from tray.approvals.catalog import HookState
 from tray.approvals.checks import message as problem_message
 from tray.approvals.checks import problems

@@ -103,8 +103,8 @@ def database(context: CheckContext) -> Iterator[CheckResult]:
     if not context.stores.database.is_whole():
         remedy = "quit the tray and start it again: it keeps the damaged file and offers its approvals again"
         yield broken("database", name, "is damaged", remedy)
-    elif context.stores.ledger.state.broken:  # damage is excluded
+    elif context.stores.ledger.state.tampered:  # damage is excluded
         remedy = "read `hooktray list` and approve again what is missing there"
-        yield broken("database", "ledger", context.stores.ledger.state.broken, remedy)
+        yield broken("database", "ledger", context.stores.ledger.state.tampered, remedy)
     elif not set_aside:
         yield ok("database", name, "whole")

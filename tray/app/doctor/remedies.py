@@ -6,7 +6,7 @@ import contextlib
 import shlex
 from pathlib import Path
 
-from tray.approvals.bundle import program_of
+from tray.approvals.inspection import program_of
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies

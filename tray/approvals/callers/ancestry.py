@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tray.execution.orphans import OPENED_VARIABLE
-from tray.execution.proc import environment, stat
+from tray.execution.procfs import environment, stat
 from tray.files import content
 
 # How relay.conf has the one-shot engine started: PYTHON -I -m tray once …

@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from tray.language import say
-
-
-def word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from tray.text.words import word_set
 
 # Set by agents for what they run, and not by people for themselves; HOOK_SOURCE_DIR is what we set for hooks.
 AGENT_VARIABLES = word_set(

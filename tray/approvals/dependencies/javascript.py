@@ -18,7 +18,7 @@ from tray.approvals.dependencies.analysis import (
     join_path,
     may_name_file,
 )
-from tray.protection.file_effects import word_set
+from tray.text.words import word_set
 
 BUILTIN = word_set(
     "assert async_hooks buffer bun child_process cluster console constants crypto dgram diagnostics_channel dns "

@@ -16,7 +16,7 @@ ADVICE = 100  # characters
 
 def agents(state: MenuState) -> Item:
     """Below Settings: a row for each agent that we can connect."""
-    rows = deduplicate(_agent(one, state.now) for one in state.connections)
+    rows = deduplicate(_agent(one, state.now) for one in state.agents)
     line = separator("settings/agents/line")
     return submenu(
         "settings/agents", say("Agents"), (*rows, line, click("settings/agents/all", say("Show all"), ShowAgents()))
@@ -25,9 +25,9 @@ def agents(state: MenuState) -> Item:
 
 def connect_rows(state: MenuState) -> Items:
     """A row for each agent that was found here, as long as none is connected and none sent an event."""
-    if state.agents or any(one.connected for one in state.connections):
+    if state.active_agents or any(one.connected for one in state.agents):
         return ()
-    installed = (one for one in state.connections if one.installed)
+    installed = (one for one in state.agents if one.installed)
     return tuple(deduplicate(row for one in installed for row in _connecting(one, child_id("offer", one.agent))))
 
 
@@ -49,8 +49,8 @@ def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
         yield say("trusted") if one.trusted else say("not trusted")
     if one.firing is not None:
         yield say("firing") if one.firing else say("not firing")
-    if one.last_seen is not None:
-        yield say("last heard of {when}", when=age(one.last_seen, now))
+    if one.last_event is not None:
+        yield say("last heard of {when}", when=age(one.last_event, now))
     else:
         yield say("never heard of")
 

@@ -32,8 +32,8 @@ def approvals(state: MenuState) -> Item:
 def _rows(state: MenuState) -> Items:
     """What waits for approval, then what was requested last."""
     waiting = deduplicate(_approval(each) for each in state.approvals)
-    requested = deduplicate(_request(each) for each in state.requests if not each.done)
-    done = deduplicate(_request(each) for each in state.requests if each.done)
+    requested = deduplicate(_request(each) for each in state.requests if not each.is_undo)
+    done = deduplicate(_request(each) for each in state.requests if each.is_undo)
     if not waiting and not requested and not done:
         return (label("approvals/none", say("Nothing waits for you")),)
     more = len(waiting) - ROW_LIMIT
@@ -55,7 +55,7 @@ def _batch(batch: MenuBatch | None) -> Items:
     text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", batch.number)
     choices = (
         click("approvals/batch/review", say("Review"), ReviewBatch()),
-        click(f"approvals/batch/approve/{id_part(batch.digest)}", batch.click, ApproveBatch(batch.digest)),
+        click(f"approvals/batch/approve/{id_part(batch.digest)}", batch.label, ApproveBatch(batch.digest)),
     )
     return submenu("approvals/batch", text, choices), separator("approvals/line")
 
@@ -86,7 +86,7 @@ def _change_text(one: Approval) -> str:
     if one.removed:
         return say("removed from its file")
     if one.digest:
-        if one.before:
+        if one.approved_before:
             return say("approved before")
         return say("changed") if _still_runs(one) else say("new")
     if not one.missing:
@@ -121,9 +121,9 @@ def _choices(one: Approval, key: str) -> Items:
 
 
 def _request(one: MenuRequest) -> Item:
-    key, what = child_id("approvals/done" if one.done else "approvals/request", one.id), clean(one.what, 60)
-    who = clean(one.who, 40, say("somebody"))
-    if one.done:
+    key, what = child_id("approvals/done" if one.is_undo else "approvals/request", one.id), clean(one.summary, 60)
+    who = clean(one.requester, 40, say("somebody"))
+    if one.is_undo:
         text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")
     else:
         text, yes, no = say("{what} · asked by {who}", what=what, who=who), say("Allow"), say("Dismiss")

@@ -25,7 +25,7 @@ def _rows(rows: list[Item]) -> Items:
 
 def _question(one: MenuQuestion) -> Item:
     key = child_id("questions/open", one.id)
-    text = f"{clean(one.what, 60)} · {agent_label(one.agent, one.project)}"
+    text = f"{clean(one.subject, 60)} · {agent_label(one.agent, one.project)}"
     choices = (
         click(f"{key}/allow", say("Allow"), AnswerQuestion(one.id, allow=True)),
         click(f"{key}/deny", say("Deny"), AnswerQuestion(one.id, allow=False)),

@@ -25,7 +25,7 @@ def _rows(state: MenuState) -> Items:
         *((_hooks(state),) if state.hooks else ()),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
         *((click("settings/page", say("Open page"), OpenPage()),) if options.page else ()),
-        *((agents(state),) if state.connections else ()),
+        *((agents(state),) if state.agents else ()),
         *((click("settings/doctor", say("Doctor"), RunDoctor()),) if options.doctor else ()),
     )
 

@@ -20,7 +20,7 @@ class Approval:
     kind: str = "hook"
     removed: bool = False  # no longer declared; to approve that is to revoke the hook
     missing: bool = False  # its program or script is not there
-    before: bool = False  # this very content was approved before, in a ledger that is lost
+    approved_before: bool = False  # this very content was approved before, in a ledger that is lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class MenuBatch:
 
     number: int
     digest: str
-    click: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,9 @@ class MenuRequest:
     """What a program requested that only a person may do, or what was done elsewhere and can be undone."""
 
     id: str
-    what: str
-    who: str
-    done: bool = False  # it was done at a terminal: it can be undone
+    summary: str
+    requester: str
+    is_undo: bool = False  # it was done at a terminal: it can be undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class MenuQuestion:
     id: str
     agent: str
     project: str
-    what: str  # the tool's name, or what else is asked about
+    subject: str  # the tool's name, or what else is asked about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class MenuAgent:
     trusted: bool | None = None  # None = its files do not say
     firing: bool | None = None  # None = not tried
     stale: bool = False  # its entries are not those that connecting would write now
-    last_seen: float | None = None
+    last_event: float | None = None
     advice: str = ""
     connect: str = ""
     disconnect: str = ""
@@ -120,7 +120,7 @@ class MenuState:
     paused_until: float | None = None  # for everybody
     partial_pauses: tuple[PartialPause, ...] = ()
     muted: bool = False
-    agents: int = 0  # agents with recent events
+    active_agents: int = 0  # agents with recent events
     running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
     failing_hooks: int = 0  # hooks that failed lately
     dropped_rows: int = 0  # decisions that could not be recorded
@@ -133,6 +133,6 @@ class MenuState:
     batch: MenuBatch | None = None
     requests: tuple[MenuRequest, ...] = ()
     hooks: tuple[MenuHook, ...] = ()
-    connections: tuple[MenuAgent, ...] = ()
+    agents: tuple[MenuAgent, ...] = ()
     alerts: AlertsState = AlertsState()
     options: MenuOptions = MenuOptions()

@@ -37,9 +37,9 @@ def _text(state: MenuState) -> str:
 def _default_text(state: MenuState) -> str:
     """How many agents, which of them do not fire, what is wrong with hooks, and the last event."""
     parts = []
-    if state.agents:
-        parts.append(count("{n} agent", "{n} agents", state.agents))
-    silent = [one.name for one in state.connections if one.connected and False in (one.trusted, one.firing)]
+    if state.active_agents:
+        parts.append(count("{n} agent", "{n} agents", state.active_agents))
+    silent = [one.name for one in state.agents if one.connected and False in (one.trusted, one.firing)]
     if silent:
         parts.append(say("{agent} is not firing", agent=clean(", ".join(silent), 30)))
     if state.failing_hooks:

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from tray.app import background as module
-from tray.app.background import THREAD_LIMIT, BackgroundPool
+from tray.app import worker_pool as module
+from tray.app.worker_pool import THREAD_LIMIT, WorkerPool
 
 
 def refuse(thread: threading.Thread) -> None:
@@ -15,7 +15,7 @@ def refuse(thread: threading.Thread) -> None:
 
 
 def test_a_system_without_a_thread_is_as_good_as_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    observers = BackgroundPool()
+    observers = WorkerPool()
     with monkeypatch.context() as short:
         short.setattr(threading.Thread, "start", refuse)
         assert {observers.spawn(lambda: None) for _ in range(THREAD_LIMIT + 1)} == {False}
@@ -27,7 +27,7 @@ def test_a_system_without_a_thread_is_as_good_as_no_place(monkeypatch: pytest.Mo
 
 
 def test_there_are_so_many_places_and_one_that_is_left_is_free_again() -> None:
-    observers = BackgroundPool()
+    observers = WorkerPool()
     release = threading.Event()
     assert {observers.spawn(lambda: release.wait(20)) for _ in range(THREAD_LIMIT)} == {True}
     assert not observers.spawn(lambda: None)
@@ -41,7 +41,7 @@ def test_there_are_so_many_places_and_one_that_is_left_is_free_again() -> None:
 
 def test_many_that_hang_do_not_hold_up_the_end_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "JOIN_TIMEOUT", 0.3)
-    observers, release = BackgroundPool(), threading.Event()
+    observers, release = WorkerPool(), threading.Event()
     assert {observers.spawn(lambda: release.wait(120)) for _ in range(THREAD_LIMIT)} == {True}
 
     ending = threading.Thread(target=observers.join)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.desktop.menu import Item, ItemKind, QuitTray, ToggleSound, ToggleSwitch
-from tray.desktop.rows import ROOT, MenuChange, MenuRow, MenuTable
+from tray.desktop.menu_table import ROOT, MenuChange, MenuRow, MenuTable
 
 ENABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=True, action=ToggleSwitch())
 DISABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=False, action=ToggleSwitch())

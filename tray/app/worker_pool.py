@@ -13,7 +13,7 @@ JOIN_TIMEOUT = 5.0  # seconds that all threads have when the tray ends
 log = logging.getLogger(__name__)
 
 
-class BackgroundPool:
+class WorkerPool:
     def __init__(self) -> None:
         self._slots = threading.BoundedSemaphore(THREAD_LIMIT)
         self._threads: set[threading.Thread] = set()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from house import House
 
-from tray.approvals import confirmations
+from tray.approvals import guarded_settings
 
 
 def exceptions(house: House) -> tuple[str, ...]:
-    return confirmations.exceptions(house.catalog.configuration.settings, house.stores.ledger.state)
+    return guarded_settings.exceptions(house.catalog.configuration.settings, house.stores.ledger.state)
 
 
 def test_an_exception_of_the_protection_counts_only_once_confirmed_as_it_stands(house: House) -> None:

@@ -11,7 +11,7 @@ import pytest
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
-from tray.bus import wait_when_full
+from tray.dbus_socket import wait_when_full
 
 BIG = 200_000  # bytes in one message; a Unix socket holds about as much
 
@@ -54,5 +54,5 @@ def test_a_full_socket_is_waited_for(daemon: tuple[str, int]) -> None:
 
 
 def test_without_that_the_library_gives_the_connection_up(daemon: tuple[str, int]) -> None:
-    """The control: when this fails, dbus-fast has learned to wait and tray/bus.py can go."""
+    """The control: when this fails, dbus-fast has learned to wait and tray/dbus_socket.py can go."""
     assert not asyncio.run(flood(*daemon, wait=False))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tray.approvals import bundle as module
-from tray.approvals.bundle import CommandResolver, file_stamps, inspect, read_bundle
+from tray.approvals import inspection as module
+from tray.approvals.inspection import CommandResolver, file_stamps, inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source

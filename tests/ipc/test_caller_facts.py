@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.ipc.procfs import caller_facts, is_connected_to_root
+from tray.ipc.caller_facts import caller_facts, is_connected_to_root
 
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows them")
 NOBODY = 2**31 - 7

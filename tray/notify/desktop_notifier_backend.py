@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tray.bus import wait_when_full
+from tray.dbus_socket import wait_when_full
 from tray.language import say
 from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button, Urgency
 from tray.notify.notifier import NotifierError, ServerState

@@ -11,11 +11,11 @@ import pytest
 from damage import damage_table
 from store.test_ledger import command, write
 
-from tray.store import salvage
+from tray.store import earlier_approvals
 from tray.store.db import Database, open_db
+from tray.store.earlier_approvals import read_earlier
 from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, Ledger, LedgerAction, chain_value
 from tray.store.migrations import MIGRATIONS, VERSION
-from tray.store.salvage import read_earlier
 from tray.store.switch import Switch
 
 APPROVE, DENY, REVOKE = LedgerAction.APPROVE, LedgerAction.DENY, LedgerAction.REVOKE
@@ -217,4 +217,4 @@ def test_a_definition_whose_words_are_none_is_left_out(path: Path, forged: Path,
 def test_without_a_damaged_file_there_is_nothing(path: Path) -> None:
     Ledger(open_db(path, migrate=True))
 
-    assert read_earlier(path) == salvage.EarlierApprovals()
+    assert read_earlier(path) == earlier_approvals.EarlierApprovals()

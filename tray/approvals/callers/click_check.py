@@ -19,9 +19,9 @@ from tray.approvals.callers.person import (
     find_hidden,
     find_injection,
     process_label,
-    word_set,
 )
 from tray.language import say
+from tray.text.words import word_set
 
 BROWSERS = word_set(
     "brave chrome chromium chromium-browser epiphany epiphany-browser falkon firefox firefox-bin firefox-esr floorp "

@@ -13,7 +13,7 @@ from tray.store.ledger import Ledger, LedgerAction, LedgerState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class GuardedSetting:
     """One of them, as the file has it."""
 
     key: str
@@ -28,7 +28,7 @@ class Setting:
         return not self.confirmed and not self.denied
 
 
-def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[Setting, ...]:
+def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:
     """Those that the file sets, and the state of each."""
     model = msgspec.json.encode(settings.llm).decode()
     removed = [agent for agent in _recorded_agents(ledger_state) if agent not in settings.ask_on_desktop.agents]
@@ -62,12 +62,12 @@ def exceptions(settings: Settings, ledger_state: LedgerState) -> tuple[str, ...]
     return tuple(settings.protection.allow) if _confirmed("protection", settings, ledger_state) else ()
 
 
-def asking_agents(settings: Settings, ledger_state: LedgerState) -> frozenset[str]:
+def desktop_agents(settings: Settings, ledger_state: LedgerState) -> frozenset[str]:
     """The agents whose questions are put to the user: on as soon as the file says so, off once that is confirmed."""
     return frozenset((*settings.ask_on_desktop.agents, *_recorded_agents(ledger_state)))
 
 
-def record_asking_agents(settings: Settings, ledger: Ledger) -> None:
+def record_desktop_agents(settings: Settings, ledger: Ledger) -> None:
     """So that taking an agent out of the file later, also while no tray runs, turns nothing off by itself."""
     for agent in settings.ask_on_desktop.agents:
         key, digest = f"setting:ask_on_desktop {agent}", _digest(_asking_text(agent))
@@ -100,10 +100,10 @@ def _setting_texts(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "llm", f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
 
 
-def _setting(name: str, text: str, definition: str, ledger_state: LedgerState) -> Setting:
+def _setting(name: str, text: str, definition: str, ledger_state: LedgerState) -> GuardedSetting:
     digest = _digest(text)
     key = f"setting:{name}"
-    return Setting(
+    return GuardedSetting(
         key=key,
         text=text,
         digest=digest,

@@ -33,7 +33,7 @@ IsRecorded = Callable[[str], bool]  # whether the journal knows this session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class AgentStatus:
     """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say.
 
     `stale`: our entries are not those that connecting would write now.
@@ -61,17 +61,17 @@ class Connection:
         return None if not self.trust or self.trust.startswith(ASKS) else not self.trust.startswith(OFF)
 
 
-def connections(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[Connection]:
+def agent_statuses(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:
     """All agents; with `is_recorded`, each connected one gets a test event."""
-    return [connection(site, agent, last_event, is_recorded) for agent in CONNECTORS]
+    return [agent_status(site, agent, last_event, is_recorded) for agent in CONNECTORS]
 
 
-def connection(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> Connection:
+def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> AgentStatus:
     connector = CONNECTORS[agent]
     try:
         entries, trust = connector.relay_entries(site), connector.trust(site)
     except HooktrayError as error:
-        return Connection(
+        return AgentStatus(
             agent=agent,
             installed=True,
             last_event=last_event(agent),
@@ -84,9 +84,9 @@ def connection(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRec
     if entries and is_recorded and wrong_target:
         failure = f"{entries[0].path}: nothing can arrive"
     elif entries and is_recorded:
-        failure = send_test_event(site, agent, entries, is_recorded)
+        failure = send_probe(site, agent, entries, is_recorded)
     last = last_event(agent)
-    result = Connection(
+    result = AgentStatus(
         agent=agent,
         installed=bool(entries) or connector.is_installed(site),
         events=events,
@@ -118,7 +118,7 @@ def _wrong_target(site: Site, entries: tuple[RelayEntry, ...]) -> StaleReason | 
     return None
 
 
-def _advice(site: Site, status: Connection, stale: StaleReason | None) -> list[str]:
+def _advice(site: Site, status: AgentStatus, stale: StaleReason | None) -> list[str]:
     """What to do, the first step first."""
     if not status.connected:
         return [f"`{_reconnect_command(site, status)}` connects it"] if status.installed else []
@@ -134,7 +134,7 @@ def _advice(site: Site, status: Connection, stale: StaleReason | None) -> list[s
     return advice
 
 
-def _reconnect_command(site: Site, status: Connection) -> str:
+def _reconnect_command(site: Site, status: AgentStatus) -> str:
     """The command that writes these entries again, and no others."""
     command = f"hooktray connect {status.agent}"
     user_settings = str(settings_path(replace(site, scope="user")))
@@ -145,7 +145,7 @@ def _reconnect_command(site: Site, status: Connection) -> str:
     return f"{command} --scope {scope} in {path.parents[1]}"
 
 
-def send_test_event(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
+def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
     """Send an event of our own the way that the agent would; why it did not arrive, "" when it did.
 
     Three agents say in the payload which event it is: ours is one that no hook is for. Shelley does not: hooks for

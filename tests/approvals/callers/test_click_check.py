@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tray.approvals.callers.clicks import ClickObjection, check_browser, check_tray_host
+from tray.approvals.callers.click_check import ClickObjection, check_browser, check_tray_host
 from tray.approvals.callers.person import ProcessFacts
 
 ME = 1000

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tray.app.events import MEMORY_LIMIT, EventBus
+from tray.app.event_bus import MEMORY_LIMIT, EventBus
 from tray.engine.turn_end import TurnEndDetector
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind

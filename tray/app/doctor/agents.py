@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from tray.app.agent_sites import last_seen, unsupported_agents
+from tray.app.agent_sites import last_events, unsupported_agents
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, attention, broken, ok
-from tray.connect.connections import Connection, connections
+from tray.connect.agent_status import AgentStatus, agent_statuses
 
 REMEDY = "switch other agents' hooks off in its settings, or do without guards there: docs/connect.md"
 
@@ -16,8 +16,8 @@ REMEDY = "switch other agents' hooks off in its settings, or do without guards t
 def check(context: CheckContext) -> Iterator[CheckResult]:
     """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
     journal = context.stores.journal
-    has_session = None if context.static else lambda session: bool(journal.recent(1, session=session))
-    states = connections(context.site(), last_seen(journal), has_session)
+    is_recorded = None if context.static else lambda session: bool(journal.recent(1, session=session))
+    states = agent_statuses(context.site(), last_events(journal), is_recorded)
     yield from (_result(one) for one in states if one.installed or one.problem)
     for foreign in unsupported_agents(journal):
         yield attention("agent", foreign.agent, foreign.text, REMEDY)
@@ -25,14 +25,14 @@ def check(context: CheckContext) -> Iterator[CheckResult]:
         yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
 
 
-def _result(one: Connection) -> CheckResult:
+def _result(one: AgentStatus) -> CheckResult:
     message, advice = _message(one), "; ".join(one.advice)
     if one.problem:
         return broken("agent", one.agent, f"{message}: {one.problem}", advice or f"hooktray connect {one.agent}")
     return attention("agent", one.agent, message, advice) if advice else ok("agent", one.agent, message)
 
 
-def _message(one: Connection) -> str:
+def _message(one: AgentStatus) -> str:
     if not one.connected:
         return "installed, not connected"
     words = [f"connected ({len(one.events)} events)"]
