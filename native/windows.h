@@ -253,7 +253,7 @@ static DWORD WINAPI write_input(void *opened) {
     return 0;
 }
 
-/* Its input is input_piece by a thread, because a pipe's end cannot be waited for; so nothing is left to be sent. */
+/* Its input is written by a thread, because a pipe's end cannot be waited for; so nothing is left to be sent. */
 static int start_one_shot(char **argv, struct piece unsent[2], stream *reader, stream *writer) {
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
     HANDLE theirs, ours, null_device, output;

@@ -47,9 +47,9 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "reading/entries.py": "sources/test_sources_claude_code sources/test_sources_shelley"
     " sources/test_sources_starchild sources/test_sources_x_code",
     "settings.py": "sources/test_configuration sources/test_schema",
-    "shell/placeholders.py": "approvals/test_bundle engine/test_foreign_hooks",
+    "shell/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
     "sources/claude_files.py": "sources/test_claude_frontmatter engine/test_foreign_hooks",
-    "store/copies.py": "store/test_copies store/test_copies_keeping approvals/test_bundle approvals/test_catalog",
+    "store/copies.py": "store/test_copies store/test_copies_keeping approvals/test_inspection approvals/test_catalog",
     "store/stats.py": "cli/test_history web/test_pages",
     "text/redaction.py": "test_redact",
     "text/secret_patterns.py": "test_redact",

@@ -117,12 +117,14 @@ def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], code: in
     assert told in done.stderr.decode()
 
 
-@pytest.mark.parametrize("verb", ["connect", "import-hooks"])
-def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, verb: str) -> None:
+@pytest.mark.parametrize("words", ["connect", "import-hooks", "import-hooks --undo"])
+def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, words: str) -> None:
     hook = {"hooks": [{"type": "command", "command": "/bin/echo"}]}
     settings.write_text(json.dumps({"hooks": {"Stop": [hook]}}))
+    if "--undo" in words:
+        assert live.cli("import-hooks", "claude-code", "--yes").returncode == 0
     text = settings.read_bytes()
-    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), verb, "claude-code"]
+    argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), *words.split(), "claude-code"]
 
     refused = live.place.run([*argv, "--yes"], {"CLAUDECODE": "1"})
     shown = live.place.run([*argv, "--dry-run"], {"CLAUDECODE": "1"})

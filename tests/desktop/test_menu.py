@@ -570,8 +570,8 @@ approvals = st.builds(
     removed=st.booleans(),
     missing=st.booleans(),
 )
-questions = st.builds(MenuQuestion, id=texts, agent=texts, project=texts, what=texts)
-requests = st.builds(MenuRequest, id=texts, what=texts, who=texts, done=st.booleans())
+questions = st.builds(MenuQuestion, id=texts, agent=texts, project=texts, subject=texts)
+requests = st.builds(MenuRequest, id=texts, summary=texts, requester=texts, is_undo=st.booleans())
 hooks = st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans())
 pauses = st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts)
 words = st.sampled_from(CLASSES) | texts

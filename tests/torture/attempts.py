@@ -19,7 +19,7 @@ LOOSE = {"without_tray": "allow", "protection": {"allow": ["*"]}, "hooks": [GUAR
 
 
 def says_it_is_the_tray(place: Place) -> None:
-    for more in ({"way": "tray"}, {"granted": True}, {"pid": 1}, {"yes": True, "challenge": "aaaaaa"}):
+    for more in ({"channel": "tray"}, {"granted": True}, {"pid": 1}, {"yes": True, "challenge": "aaaaaa"}):
         subprocess.run(place.asks({**REQUESTS[0], **more}), check=False, timeout=60)
 
 
@@ -175,7 +175,7 @@ def controls(tally: Tally, place: Place) -> None:
         "prompt": ([], PROMPT, {}),
         "link": ([LINKS[0]], b"", {}),
         "configuration": ([str(loose)], b"", {}),
-        "door": ([str(place.frame({**REQUESTS[0], "way": "tray"}))], b"", {}),
+        "socket": ([str(place.frame({**REQUESTS[0], "channel": "tray"}))], b"", {}),
         "shim": ([], b"", {"PATH": "evil"}),
     }
     for mode, (words, told, env) in tries.items():

@@ -24,7 +24,7 @@ from tray.store.journal import Journal
 from tray.store.migrations import MIGRATIONS
 from tray.store.stats import HOUR, HookRun, HourCount, Statistics
 from tray.web import charts, filters, peers
-from tray.web.templating import clock, duration
+from tray.web.templating import VERDICTS, clock, duration
 
 WORDS = st.sampled_from(["", "a", "B", "ä", "Ä", "%", "_", "\\", '"', "tool_before", "PreToolUse"])
 
@@ -41,9 +41,12 @@ def records(draw: st.DrawFn) -> Record:
     )  # fmt: skip
 
 
+FIELDS = st.sampled_from([*filters.DecisionFilter().__slots__])
+
+
 @given(
     st.lists(records(), min_size=1, max_size=4),
-    st.dictionaries(st.sampled_from([*filters.DecisionFilter().__slots__]), WORDS),
+    st.dictionaries(st.sampled_from([*filters.DecisionFilter().__slots__]), WORDS | st.sampled_from(VERDICTS)),
 )
 def test_news_fit_a_filter_exactly_when_the_journal_finds_them(found: list[Record], query: dict[str, str]) -> None:
     wanted = filters.parse(query)
@@ -58,7 +61,7 @@ def in_journal(found: list[Record], wanted: filters.DecisionFilter) -> list[str]
         connection.executescript(";".join(MIGRATIONS))
         connection.executemany(rows.insert(1), map(rows.values, found))
         words: dict[str, object] = {**wanted.active}
-        words["mark"] = words.pop("verdict", "")
+        words["label"] = words.pop("verdict", "")
         return [row["id"] for row in connection.execute(*rows.query(50, words))][::-1]
 
 

@@ -56,8 +56,10 @@ def _has_built_name(texts: Sequence[str], verbs: frozenset[str]) -> bool:
     if verb in verbs and (first.startswith(("$", "`")) or PurePath(first).name in ("tray", "hook")):
         return True
     name = PurePath(first).name
-    words = {word for text in texts for pattern in (r"\W|_", r"[^\w-]") for word in re.split(pattern, text)}
-    return "hooktray" in name and name not in HOOKTRAY_PROGRAMS and bool(verbs & words)
+    if "hooktray" not in name or name in HOOKTRAY_PROGRAMS:
+        return False
+    verb_word = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, sorted(verbs)))})(?![^\W_])")
+    return any(map(verb_word.search, texts))
 
 
 def _passes_verb(texts: Sequence[str], program: str, verbs: frozenset[str]) -> bool:
