@@ -27,7 +27,7 @@ class AlertBench:
             icon_visible=lambda: True,
             trusts=lambda pid: True,
         )
-        self.alerting.reason = self.opened.append
+        self.alerting.show_reason = self.opened.append
         self.alerting.alerts = AlertService(self, Settings)
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:

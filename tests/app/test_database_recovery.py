@@ -26,7 +26,7 @@ class Tray(Bench):
         self.recovery = DatabaseRecovery(
             house.stores, self.controls, house.paths.state / "reviews", self.alerting.alerts, self.open_file
         )
-        self.alerting.recover = self.recovery.show
+        self.alerting.show_batch = self.recovery.show
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         self.withdrawn += keys

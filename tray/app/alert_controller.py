@@ -67,11 +67,11 @@ class AlertController:
         self._trial_undos: dict[str, Undo] = {}  # the same for approvals whose trials failed
         self._requested = ""  # the decision whose page was requested last, before its hooks had ended
         self._timer: asyncio.TimerHandle | None = None
-        self.review: Callable[[str, str], None] = lambda key, digest: None
-        self.recover: Callable[[], None] = lambda: None
-        self.reason: Callable[[str], None] = lambda record: None
+        self.show_review: Callable[[str, str], None] = lambda key, digest: None
+        self.show_batch: Callable[[], None] = lambda: None
+        self.show_reason: Callable[[str], None] = lambda record: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
-        self.changed: Callable[[], None] = lambda: None
+        self.redraw: Callable[[], None] = lambda: None
         self._player = Player(volume=lambda: settings().volume)
         self._notifier = NotifierChain(_backends(self._pressed, trusts))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
@@ -151,18 +151,18 @@ class AlertController:
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
         self._throttled.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
-        self.changed()
+        self.redraw()
 
     def end_snooze(self) -> None:
         """End the snooze, and announce what was deferred."""
         self._throttled.snooze(None)
-        self.changed()
+        self.redraw()
 
     def set_quiet_hours(self, on: bool) -> None:
         """Whether quiet hours count, until the tray ends."""
         self._quiet_on = on
         self._throttled.recheck()
-        self.changed()
+        self.redraw()
 
     def show_deferred(self) -> None:
         """Everything that is deferred, as a text."""
@@ -185,37 +185,37 @@ class AlertController:
             case Button.UNDO:
                 self._undo(alert.about)
             case _ if Button.UNDO in alert.buttons:
-                self.reason("")
+                self.show_reason("")
             case Button.REVIEW | Button.DEFAULT if alert.about == REAPPROVAL:
-                self.recover()
+                self.show_batch()
             case Button.REVIEW:
-                self.review(alert.about, alert.digest)
+                self.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
                 webbrowser.open(alert.url)
             case _ if question is not None:
                 self.show_text(f"question-{question.id[:8]}", details(question))
             case _ if alert.digest:
-                self.review(alert.about, alert.digest)
+                self.show_review(alert.about, alert.digest)
             case _ if self.alerts.is_running(alert.about):
                 self._requested = alert.about
                 self.alerts.inform("", say("Its hooks still run; the page opens when they have ended"))
             case _:
-                self.reason(alert.about)
+                self.show_reason(alert.about)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """Announce it; if its details were requested before there were any, show them now."""
         self.alerts.decided(event, decision, record)
         if record.id == self._requested:
             self._requested = ""
-            self.reason(record.id)
+            self.show_reason(record.id)
 
-    def switched(self, what: str, channel: str, undo: Undo | None) -> None:
+    def switched(self, text: str, channel: str, undo: Undo | None) -> None:
         """From any thread: announce what was done, with the button that takes it back."""
 
         def work() -> None:
             number = f"undo-{next(self._numbers)}" if undo else ""
             self._undo_actions = {number: undo} if undo else {}
-            self.alerts.switched(what, channel, number)
+            self.alerts.switched(text, channel, number)
 
         self._post(work)
 
@@ -248,11 +248,11 @@ class AlertController:
 
     def _question_opened(self, question: UserQuestion) -> None:
         self._post(lambda: self.alerts.question_opened(question))
-        self._post(lambda: self.changed())
+        self._post(lambda: self.redraw())
 
     def _question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
         self._post(lambda: self.alerts.question_closed(question, result))
-        self._post(lambda: self.changed())
+        self._post(lambda: self.redraw())
 
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
         """One timer, the latest: what it releases is everything."""

@@ -78,14 +78,15 @@ class ConnectService:
         self._open("agents", "\n".join(map(self._describe, self.states())))
 
     def _describe(self, one: AgentStatus) -> str:
+        last = "never heard of"
+        if one.last_event:
+            last = time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.last_event))
         state = ", ".join(
             [
                 "installed" if one.installed else "not found here",
                 f"{len(one.events)} events connected" if one.connected else "not connected",
                 *{True: ["trusted"], False: ["not trusted"], None: []}[one.trusted],
-                time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.last_event))
-                if one.last_event
-                else "never heard of",
+                last,
             ]
         )
         lines = [f"{one.agent}: {state}", *filter(None, (*one.files, one.problem, *one.advice))]

@@ -254,18 +254,18 @@ class App:
             open_page=self._page.open,
             failing_hooks=lambda: self._doctor.failing_hooks(self._alert_controller.failing_hooks),
             spawn=self._workers.spawn,
-            examine=lambda: self._workers.spawn(self._examine),
+            run_doctor=lambda: self._workers.spawn(self._run_doctor),
             incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
             show_incident=self._show_incident,
             quit=self.quit,
             recovery=self._database_recovery,
         )
         self._events.view = self._presenter
-        self._alert_controller.review = lambda key, digest: self._menu_controller.act(Review(key, digest))
-        self._alert_controller.recover = lambda: self._menu_controller.act(ReviewBatch())
-        self._alert_controller.reason = lambda record: self._menu_controller.act(ShowReason(record))
+        self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))
+        self._alert_controller.show_batch = lambda: self._menu_controller.act(ReviewBatch())
+        self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
-        self._alert_controller.changed = self._presenter.show
+        self._alert_controller.redraw = self._presenter.show
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -395,7 +395,7 @@ class App:
             self._state_recovery.acknowledge()
             self._presenter.show()
 
-    def _examine(self) -> None:
+    def _run_doctor(self) -> None:
         path = self._doctor.report()
         self._work.post(lambda: self._opener.open(path))
 

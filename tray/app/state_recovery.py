@@ -202,7 +202,7 @@ class StateRecovery:
             self._on_conflict()
             return
         except (HooktrayError, OSError, sqlite3.Error) as error:
-            self._failed(replace(found, failure=_why(error)), is_news=failing is None)
+            self._failed(replace(found, failure=_why(error)), announce=failing is None)
             return
         self._attempts, self._not_before = 0, 0.0
         unseen = self.incident.lost if self.incident else ()
@@ -215,14 +215,14 @@ class StateRecovery:
         log.warning("%s", self.incident.text)
         self._announce(self.incident)
 
-    def _failed(self, incident: Incident, *, is_news: bool) -> None:
+    def _failed(self, incident: Incident, *, announce: bool) -> None:
         gap = RETRY_DELAYS[min(self._attempts, len(RETRY_DELAYS) - 1)]
         self._attempts += 1
         self._not_before = time.monotonic() + gap
         self.incident = incident
         self._watch()
         self._retry(gap)
-        if is_news:
+        if announce:
             log.warning("%s", incident.text)
             self._announce(incident)
 

@@ -81,11 +81,11 @@ def disconnect(site: Site) -> Plan:
 
 
 def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    today = desired_groups(site.relay) if site.relay else {}
-    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, today))
+    desired = desired_groups(site.relay) if site.relay else {}
+    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, desired))
 
 
-def _relay_entries(path: Path, today: Mapping[str, Any]) -> Iterator[RelayEntry]:
+def _relay_entries(path: Path, desired: Mapping[str, Any]) -> Iterator[RelayEntry]:
     text = read_or_empty(path)
     for handler in handlers(JsonText(text, str(path))) if not is_blank(text) else ():
         event = handler.event.key
@@ -96,7 +96,7 @@ def _relay_entries(path: Path, today: Mapping[str, Any]) -> Iterator[RelayEntry]
                 path=str(path),
                 state_folder=command.state_folder,
                 required_files=command.required_files,
-                up_to_date=event in today and handler.value == today[event][0]["hooks"][0],
+                up_to_date=event in desired and handler.value == desired[event][0]["hooks"][0],
             )
 
 
@@ -170,8 +170,8 @@ def _upgrade(text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
             removed.add(index)
             continue
         seen.add(event)
-        today = groups[event][0]["hooks"][0]
-        edits += [] if handler.value == today else [document.replace(handler.handler, today)]
+        desired = groups[event][0]["hooks"][0]
+        edits += [] if handler.value == desired else [document.replace(handler.handler, desired)]
     return remove_handlers(JsonText(document.apply(edits), path), removed) if edits or removed else text
 
 

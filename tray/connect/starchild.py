@@ -74,11 +74,11 @@ def disconnect(site: Site) -> Plan:
 
 
 def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    today = desired_entries(site.relay) if site.relay else []
-    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, today))
+    desired = desired_entries(site.relay) if site.relay else []
+    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, desired))
 
 
-def _relay_entries(path: Path, today: Sequence[Any]) -> Iterator[RelayEntry]:
+def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
     for entry in items(read_or_empty(path), str(path), "hooks"):
         if parsed := parse_entry(entry):
             line, command = parsed
@@ -88,7 +88,7 @@ def _relay_entries(path: Path, today: Sequence[Any]) -> Iterator[RelayEntry]:
                 path=str(path),
                 state_folder=command.state_folder,
                 required_files=command.required_files,
-                up_to_date=entry in today,
+                up_to_date=entry in desired,
             )
 
 

@@ -80,7 +80,7 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
     if not text.strip() or not _is_registered(site):
         return ()
     hooks = JsonText(text, str(manifest_path(site))).value["hooks"]
-    today = desired_manifest(site.relay)["hooks"] if site.relay else {}
+    desired = desired_manifest(site.relay)["hooks"] if site.relay else {}
     return tuple(
         RelayEntry(
             event=event,
@@ -88,7 +88,7 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
             path=str(manifest_path(site)),
             state_folder=command.state_folder,
             required_files=command.required_files,
-            up_to_date=handler in today.get(event, ()),
+            up_to_date=handler in desired.get(event, ()),
         )
         for event, group in hooks.items()
         for handler in group

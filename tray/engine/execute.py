@@ -90,14 +90,14 @@ class HookExecutor:
         pairs = zip(hooks, self._prepare(event, hooks), strict=True)
         return [turn if isinstance(turn, Outcome) else failed(one.hook, Gate.BUSY.value) for one, turn in pairs]
 
-    def skip_all(self, hooks: Sequence[ApprovedHook], switch: Gate) -> list[Outcome]:
+    def skip_all(self, hooks: Sequence[ApprovedHook], switch_gate: Gate) -> list[Outcome]:
         """What comes out while the switch or a pause keeps all of them from running."""
-        return [skipped(one.hook, switch) for one in hooks]
+        return [skipped(one.hook, switch_gate) for one in hooks]
 
     def run_one(self, event: Event, approved: ApprovedHook, deadline: float, hangup: Hangup | None) -> Outcome:
         """One hook's turn, without the event's other hooks; a pause of the event's own session does not count."""
-        switch = self._switch.gate(time.time(), session="", agent=event.agent)
-        turn = self._prepare_one(event, approved, gate(approved.hook, switch=switch, nested=event.nested))
+        switch_gate = self._switch.gate(time.time(), session="", agent=event.agent)
+        turn = self._prepare_one(event, approved, gate(approved.hook, switch_gate=switch_gate, nested=event.nested))
         if isinstance(turn, Outcome):
             return turn
         return self._run_jobs(event, [approved], {0: turn}, deadline, hangup)[0]
@@ -108,20 +108,20 @@ class HookExecutor:
 
     def _prepare(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[AnyJob | Outcome]:
         """Each hook after the gates: the job that it has to run, or its outcome when there is none."""
-        switch = self.gate(event)
+        switch_gate = self.gate(event)
         same_as = duplicates(hooks)
         return [
             skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[same_as[index]].hook.name}, which is asked")
             if index in same_as
-            else self._prepare_one(event, one, gate(one.hook, switch=switch, nested=event.nested))
+            else self._prepare_one(event, one, gate(one.hook, switch_gate=switch_gate, nested=event.nested))
             for index, one in enumerate(hooks)
         ]
 
     def _recheck(self, event: Event, hooks: Sequence[ApprovedHook], jobs: Iterable[int]) -> dict[int, Outcome]:
         """The outcomes of hooks that may not start after all: checks the switch and `once` again."""
-        switch = self.gate(event)
-        if switch is not None:
-            return {index: skipped(hooks[index].hook, switch) for index in jobs}
+        switch_gate = self.gate(event)
+        if switch_gate is not None:
+            return {index: skipped(hooks[index].hook, switch_gate) for index in jobs}
         spent = (index for index in jobs if not self._limits.claim_once(event, hooks[index].hook))
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE_CAUSE) for index in spent}
 

@@ -140,18 +140,18 @@ class Engine:
         if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
             self._listener.arrived(event, answered=False)
             return self._responder.respond(event, fit(event, merge([own])), started)
-        switch = self._executor.gate(event)
-        if switch is not None and own is None and event.kind not in ANCESTRY_KINDS:
-            return self._answer_off(event, ledger, switch, started, defer)
+        switch_gate = self._executor.gate(event)
+        if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
+            return self._answer_off(event, ledger, switch_gate, started, defer)
         hooks = self._plan(event, ledger, on_slow)
-        asked = (hooks and switch is None) or event.kind in ANCESTRY_KINDS
+        asked = (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS
         if asked and self._ancestry.from_hook(event.pid):  # now, while the relay still lives
             event = replace(event, nested=True)
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.observe(event)
         self._listener.arrived(event, answered=observed)
-        if not hooks or switch is not None:
-            skipped = self._executor.skip_all(hooks, switch) if switch is not None else []
+        if not hooks or switch_gate is not None:
+            skipped = self._executor.skip_all(hooks, switch_gate) if switch_gate is not None else []
             decision = self._decision(event, [own, *skipped] if own else skipped)
             return self._ask(event, decision, started, defer, lambda: self._hand_back(event, (), (), started))
         if observed:
@@ -179,7 +179,7 @@ class Engine:
                 self._start_async(event, beside)
             return response
 
-        return answer if any(may_block(one.hook, switch) for one in awaited) else answer(None)
+        return answer if any(may_block(one.hook, switch_gate) for one in awaited) else answer(None)
 
     def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
         """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
@@ -188,12 +188,14 @@ class Engine:
         decision = merge(self._executor.fail_busy(event, self._plan(event, ledger)))
         return self._responder.respond(event, fit(event, decision), started)
 
-    def _answer_off(self, event: Event, ledger: LedgerState, switch: Gate, started: float, defer: Defer) -> Answer:
+    def _answer_off(
+        self, event: Event, ledger: LedgerState, switch_gate: Gate, started: float, defer: Defer
+    ) -> Answer:
         """Hooks are off: answer neutrally; matching hooks are looked up only for the journal."""
         self._questions.observe(event)
         self._listener.arrived(event, answered=False)
         decision = self._limits.apply_cap(event, NO_OPINION)
-        return self._responder.respond(event, decision, started, defer, self._gated(ledger, switch))
+        return self._responder.respond(event, decision, started, defer, self._gated(ledger, switch_gate))
 
     def _gated(self, ledger: LedgerState, gate: Gate) -> Callable[[Event], Decision]:
         """The decision on an event whose hooks a gate keeps from running: looked up once it is answered."""
@@ -262,11 +264,11 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         if not outcomes and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
             return NO_OPINION  # by far the most: none of these is a question or an end
-        switch = self._executor.gate(event)
-        if switch is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
+        switch_gate = self._executor.gate(event)
+        if switch_gate is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes) if outcomes else NO_OPINION
-        if self._questions.should_ask(event, decision, switch):
+        if self._questions.should_ask(event, decision, switch_gate):
             return replace(decision, verdict=Verdict.ASK, ask_user=True)
         return self._limits.apply_cap(event, fit(event, decision) if outcomes else decision)
 

@@ -123,11 +123,11 @@ class UserQuestions:
         with self._lock:
             return tuple(question for question, _ in self._open.values())
 
-    def should_ask(self, event: Event, decision: Decision, switch: Gate | None) -> bool:
+    def should_ask(self, event: Event, decision: Decision, switch_gate: Gate | None) -> bool:
         """Whether this decision is one for the user at the desktop; never while hooks are switched off."""
         if decision.verdict is not Verdict.ASK and event.kind is not EventKind.PERMISSION_REQUEST:
             return False  # nearly all: asked first, since the rest takes longer
-        if switch is not None or event.test or event.answered or event.nested or event.problem:
+        if switch_gate is not None or event.test or event.answered or event.nested or event.problem:
             return False
         if event.agent not in self._agents():
             return False

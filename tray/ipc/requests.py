@@ -40,13 +40,13 @@ class PersonPrompt(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRequest:
-    """What is asked for. `do` is given the channel on which a person agreed; `in_menu` = the menu shows it anyway."""
+    """What is asked for. `run` gets the channel on which a person agreed."""
 
     summary: str
     question: str
     run: Callable[[str], None]
     approves: bool = False
-    in_menu: str = ""
+    in_menu: str = ""  # the reply where the menu shows it already
 
 
 class UserRequests:
@@ -281,16 +281,12 @@ class UserRequests:
             word,
             [name for one in self._controls.hooks() for name in (one.hook.name, command_or_url(one.hook)) if name],
         )
-        hint = (
-            say("did you mean `{name}`?", name=likely)
-            if likely
-            else say("`hooktray list` shows every hook and its name")
-        )
-        why = (
-            say("no hook is called `{name}` for `{event}`", name=word, event=event)
-            if event
-            else say("no hook is called `{name}`", name=word)
-        )
+        hint = say("`hooktray list` shows every hook and its name")
+        if likely:
+            hint = say("did you mean `{name}`?", name=likely)
+        why = say("no hook is called `{name}`", name=word)
+        if event:
+            why = say("no hook is called `{name}` for `{event}`", name=word, event=event)
         raise HooktrayError(why, hint=hint)
 
 

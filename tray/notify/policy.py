@@ -122,9 +122,9 @@ def question_key(id: str) -> str:
     return f"{APP}|question|{id}"
 
 
-def question_closed(event: Event, id: str, how: str, rules: Rules = NO_RULES) -> Alert:
+def question_closed(event: Event, id: str, reason: str, rules: Rules = NO_RULES) -> Alert:
     """A question that the user can no longer answer here, and why."""
-    body = f"{say('The question about {what} is closed', what=_subject(event))} · {say(how)}"
+    body = f"{say('The question about {what} is closed', what=_subject(event))} · {say(reason)}"
     alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
     return replace(alert, key=question_key(id), buttons=())
 
@@ -189,9 +189,9 @@ def _changes(event: Event, decision: Decision) -> Iterable[AlertText]:
 # ---- words ----
 
 
-def _with_text(what: str, text: str) -> str:
+def _with_text(title: str, text: str) -> str:
     line = first_line(text, BODY_LIMIT)
-    return f"{what}: {line}" if line else what
+    return f"{title}: {line}" if line else title
 
 
 def _subject(event: Event, show_input: bool = False) -> str:
@@ -252,11 +252,11 @@ def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: s
     return replace(_own_alert(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
 
 
-def switched(what: str, who: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
+def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
     """Someone turned hooks on or off, paused them, or approved; `undo` is the key of its undo, if there is one."""
-    by = say(CHANNELS[who]) if who in CHANNELS else who
-    body = say("{what}, by {who}", what=what, who=by) if who else what
-    if who == UNDOABLE:
+    by = say(CHANNELS[channel]) if channel in CHANNELS else channel
+    body = say("{what}, by {who}", what=text, who=by) if channel else text
+    if channel == UNDOABLE:
         body = f"{body} · {say('undo it under Approvals')}"
     return replace(
         _own_alert(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()

@@ -15,13 +15,13 @@ def rules(settings: Settings, project: str = "", muted: Collection[str] = ()) ->
     return merged | {cls: _overlay(AlertRule(notify=False, sound="none"), merged.get(cls)) for cls in muted}
 
 
-def _overlay(nearer: AlertRule | None, farther: AlertRule | None) -> AlertRule:
+def _overlay(rule: AlertRule | None, default: AlertRule | None) -> AlertRule:
     """Key by key."""
-    if nearer is None or farther is None:
-        return nearer or farther or AlertRule()
+    if rule is None or default is None:
+        return rule or default or AlertRule()
     return AlertRule(
-        notify=farther.notify if nearer.notify is None else nearer.notify,
-        sound=farther.sound if nearer.sound is None else nearer.sound,
-        urgency=nearer.urgency or farther.urgency,
-        sound_name=farther.sound_name if nearer.sound_name is None else nearer.sound_name,
+        notify=default.notify if rule.notify is None else rule.notify,
+        sound=default.sound if rule.sound is None else rule.sound,
+        urgency=rule.urgency or default.urgency,
+        sound_name=default.sound_name if rule.sound_name is None else rule.sound_name,
     )

@@ -74,7 +74,7 @@ class AlertService:
         self._turn_ends = TurnDedup(clock)
         self._problems = ProblemTracker(clock)
         self._announced_early: dict[str, None] = {}
-        self._needing: dict[tuple[str, str], tuple[str, ...]] = {}  # sessions that need the user -> their alerts
+        self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
         self._warned: frozenset[str] = frozenset()
         self._waiting: dict[str, str] = {}  # hooks that wait for approval -> their alert
         self._questions: dict[str, Event] = {}  # open questions
@@ -141,8 +141,8 @@ class AlertService:
         if stale:
             self._queue.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
-    def switched(self, what: str, channel: str, undo: str = "") -> None:
-        self._announce([switched(what, channel, self._rules(), undo=undo)])
+    def switched(self, text: str, channel: str, undo: str = "") -> None:
+        self._announce([switched(text, channel, self._rules(), undo=undo)])
 
     def trial_failed(self, hook: str, cause: str, remedy: str, undo: str) -> None:
         """A hook failed when it was tried after its approval; `undo` is the key of its undo."""
@@ -227,10 +227,10 @@ class AlertService:
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
         session = (event.agent, event.session)
-        stale = self._needing.pop(session, ())
+        stale = self._waiting_alerts.pop(session, ())
         needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER)
         if needs:
-            self._needing[session] = needs
+            self._waiting_alerts[session] = needs
         elif stale:
             self._queue.withdraw(stale)
         self._announce(made, record)

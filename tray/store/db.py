@@ -317,9 +317,9 @@ def _migrate(path: Path, connection: sqlite3.Connection, quarantined: str | None
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (DAMAGE_KEY, quarantined))
 
 
-def _check(connection: sqlite3.Connection, how: str = "quick_check") -> None:
+def _check(connection: sqlite3.Connection, pragma: str = "quick_check") -> None:
     for table in CHECKED_TABLES:
-        result = connection.execute(f"PRAGMA {how}({table})").fetchone()[0]
+        result = connection.execute(f"PRAGMA {pragma}({table})").fetchone()[0]
         if result != "ok":
             raise Damaged(f"{table}: {result}")
     connection.execute("SELECT * FROM journal ORDER BY seq DESC LIMIT 50").fetchall()  # too large to read through

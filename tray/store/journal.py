@@ -171,11 +171,11 @@ class Journal:
             connection.execute(SET_OFFLINE_SEEN, (last,))
         return [rows.record(row) for row in found]
 
-    def is_first(self, what: str) -> bool:
+    def is_first(self, key: str) -> bool:
         """Whether this is the first call ever for `what`, of which a person is notified once. In doubt it is."""
         try:
             with self._database.write() as connection:
-                return connection.execute(INSERT_FIRST, (f"notified {what}",)).rowcount == 1
+                return connection.execute(INSERT_FIRST, (f"notified {key}",)).rowcount == 1
         except StoreError as e:
             self._warn(e.message)
             return True

@@ -67,10 +67,10 @@ def keep_all(connection: sqlite3.Connection) -> bool:
     return False
 
 
-def _delete(connection: sqlite3.Connection, where: str, value: float) -> int:
-    if not connection.execute(f"SELECT 1 FROM journal WHERE {where} LIMIT 1", {"value": value}).fetchone():
+def _delete(connection: sqlite3.Connection, condition: str, value: float) -> int:
+    if not connection.execute(f"SELECT 1 FROM journal WHERE {condition} LIMIT 1", {"value": value}).fetchone():
         return 0  # looking takes no lock
-    return connection.execute(DELETE.format(where), {"value": value, "chunk": CHUNK_ROWS}).rowcount
+    return connection.execute(DELETE.format(condition), {"value": value, "chunk": CHUNK_ROWS}).rowcount
 
 
 def _size(connection: sqlite3.Connection) -> int:
