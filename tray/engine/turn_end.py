@@ -13,7 +13,7 @@ CONTINUES = frozenset({EventKind.TOOL_BEFORE, EventKind.PROMPT})
 
 
 class TurnEndDetector:
-    """Holds the last round of each session until the session was quiet for `turn_quiet_seconds` seconds, or ended."""
+    """Holds the last round of each session until the session was quiet for `turn_quiet_seconds`, or ended."""
 
     def __init__(self, quiet_seconds: Callable[[], float], on_turn_end: Callable[[Event], None]) -> None:
         self._quiet_seconds = quiet_seconds
