@@ -261,7 +261,7 @@ def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
     assert again.registered == [ITEM]
 
 
-def test_a_bus_that_stays_away_is_said_once_and_not_knocked_at_for_every_event(
+def test_a_bus_that_stays_away_is_said_once_and_not_tried_for_every_event(
     stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
 ) -> None:
     stage.kill_bus()

@@ -122,7 +122,7 @@ def test_an_unknown_agent_is_named_together_with_the_known_ones() -> None:
     assert event.kind is EventKind.OTHER
 
 
-def test_what_the_door_found_wrong_is_the_events_problem() -> None:
+def test_what_the_server_found_wrong_is_the_events_problem() -> None:
     event = parse(replace(request_for("claude-code", "Stop", b'{"hook_event_'), problem="payload over 16 MiB"))
 
     assert (event.problem, event.kind) == ("payload over 16 MiB", EventKind.TURN_END)

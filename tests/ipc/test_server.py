@@ -64,7 +64,7 @@ def test_what_is_left_for_deferred_holds_no_answer_up(bench: ServerBench) -> Non
     assert bench.service.gone.wait(LONG)
 
 
-def test_a_knock_says_what_the_frame_said_and_the_kernel_says_who_it_was(bench: ServerBench) -> None:
+def test_a_request_has_what_the_frame_says_and_the_kernel_says_who_it_was(bench: ServerBench) -> None:
     with bench.send("e", b"\0\xff") as connection:
         answer(connection)
 
@@ -182,7 +182,7 @@ def test_a_relay_that_ends_cancels_the_work_for_it(bench: ServerBench) -> None:
     assert bench.service.gone.wait(LONG)
 
 
-def test_closing_the_door_cancels_the_work_and_still_answers(tmp_path: Path) -> None:
+def test_closing_the_server_cancels_the_work_and_still_answers(tmp_path: Path) -> None:
     bench = ServerBench(tmp_path / "state")
     bench.listener.start()
     connection = bench.send("until-gone")
@@ -271,7 +271,7 @@ def test_a_hung_tray_that_wakes_up_does_nothing_for_a_relay_that_has_gone(tmp_pa
         assert child.stdout.read() == b"waited\n"
 
 
-def test_a_door_without_threads_left_behind_can_be_opened_again(tmp_path: Path) -> None:
+def test_a_server_without_threads_left_behind_can_be_opened_again(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     for _ in range(3):
         bench = ServerBench(tmp_path / "state")
@@ -282,7 +282,7 @@ def test_a_door_without_threads_left_behind_can_be_opened_again(tmp_path: Path) 
     assert until(lambda: set(threading.enumerate()) <= before)
 
 
-def test_a_door_whose_socket_was_deleted_listens_at_its_path_again_and_sees_its_callers_off(
+def test_a_server_whose_socket_was_deleted_listens_at_its_path_again_and_answers_its_callers(
     bench: ServerBench,
 ) -> None:
     with bench.send("e") as before:
@@ -294,7 +294,7 @@ def test_a_door_whose_socket_was_deleted_listens_at_its_path_again_and_sees_its_
         assert answer(after).stdout == b"inline"
 
 
-def test_a_door_that_is_shut_while_it_listens_again_leaves_no_socket_behind(
+def test_a_server_that_is_closed_while_it_listens_again_leaves_no_socket_behind(
     bench: ServerBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutting = threading.Thread(target=bench.listener.stop_accepting)

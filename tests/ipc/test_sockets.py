@@ -171,7 +171,7 @@ def test_the_token_is_kept_in_a_file_of_the_owners(loopback: ServerBench) -> Non
     assert len(file.read_text().split()[1]) == 64
 
 
-def test_with_the_token_a_loopback_knock_is_answered(loopback: ServerBench) -> None:
+def test_with_the_token_a_loopback_request_is_answered(loopback: ServerBench) -> None:
     token = loopback.path.with_name("tray.addr").read_text().split()[1]
     with by_port(loopback, frame("e", token=token)) as connection:
         assert answer(connection).stdout == b"inline"
@@ -181,7 +181,7 @@ def test_with_the_token_a_loopback_knock_is_answered(loopback: ServerBench) -> N
 
 
 @pytest.mark.parametrize("token", ["", "0" * 64, "\udcff"])
-def test_without_the_token_a_loopback_knock_is_sent_away(loopback: ServerBench, token: str) -> None:
+def test_without_the_token_a_loopback_request_is_rejected(loopback: ServerBench, token: str) -> None:
     with by_port(loopback, frame("e", token=token)) as connection:
         assert is_sent_away(connection)
 

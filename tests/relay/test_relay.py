@@ -160,7 +160,7 @@ def test_a_path_too_long_for_a_socket_works(tmp_path: Path, relay: list[str]) ->
     assert done.returncode == 2
 
 
-def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) -> None:
+def test_where_there_is_only_a_loopback_socket_the_token_counts(agent: Agent) -> None:
     listener = IpcServer(agent.state / "tray.sock", Recorder(), loopback=True)
     listener.start()
 
@@ -170,7 +170,7 @@ def test_where_there_is_only_a_loopback_door_the_token_opens_it(agent: Agent) ->
     assert done.stdout == b"x" * 3_000_000
 
 
-def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
+def test_with_a_wrong_token_a_loopback_request_is_rejected(agent: Agent) -> None:
     agent.without_tray()
     service = Recorder()
     listener = IpcServer(agent.state / "tray.sock", service, loopback=True)
@@ -185,7 +185,7 @@ def test_with_a_wrong_token_the_loopback_door_stays_shut(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "80", "x y", "99999999 t", "1 2 3", "-1 t"])
-def test_a_damaged_address_file_is_no_door(agent: Agent, text: str) -> None:
+def test_a_damaged_address_file_is_no_address(agent: Agent, text: str) -> None:
     agent.without_tray()
     (agent.state / "tray.addr").write_text(text)
 

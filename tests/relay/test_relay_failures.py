@@ -98,7 +98,7 @@ def test_once_is_told_what_the_relay_was_told_and_no_more(agent: Agent) -> None:
     assert found[0][4:] == ["--framed", "claude-code"]
 
 
-def test_a_door_nobody_opens_is_given_up(agent: Agent) -> None:
+def test_a_socket_nobody_accepts_at_is_given_up(agent: Agent) -> None:
     agent.without_tray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(str(agent.state / "tray.sock"))
@@ -118,7 +118,7 @@ def fill(path: Path) -> list[socket.socket]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse at once")
-def test_a_full_queue_before_the_door_is_given_up(agent: Agent) -> None:
+def test_a_full_listen_queue_is_given_up(agent: Agent) -> None:
     agent.without_tray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(str(agent.state / "tray.sock"))
@@ -153,7 +153,7 @@ def test_an_answer_counts_even_when_the_payload_could_not_be_sent(agent: Agent) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; other systems refuse at once")
-def test_a_full_queue_before_the_door_is_waited_for(agent: Agent) -> None:
+def test_a_full_listen_queue_is_waited_for(agent: Agent) -> None:
     path = agent.state / "tray.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.settimeout(LONG)
@@ -223,7 +223,7 @@ def test_an_answer_in_single_bytes_is_read(agent: Agent) -> None:
     assert said(done) == (b"out", b"err", 2)
 
 
-def test_an_environment_too_large_for_the_door_goes_to_once(agent: Agent, tray: Recorder) -> None:
+def test_an_environment_too_large_for_the_server_goes_to_once(agent: Agent, tray: Recorder) -> None:
     agent.without_tray()
 
     done = agent.relay("claude-code", "Stop", env={f"LARGE{number}": "x" * 120_000 for number in range(9)})

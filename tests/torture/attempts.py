@@ -160,7 +160,7 @@ ATTEMPTS: tuple[Attempt, ...] = (
 )
 
 
-# ---- the same words to a command, a door and a handler as others have them
+# ---- the same words to a command, a socket and a handler as others have them
 
 NAIVE = [*PYTHON, str(HERE / "naive_command.py")]
 PROMPT = b'{"prompt": "/hooks off", "session_id": "s"}'

@@ -1,4 +1,4 @@
-"""Sends a request that was written beforehand through the door, as any program can: `client.py SOCKET FRAME`."""
+"""Sends a request that was written beforehand to the socket, as any program can: `client.py SOCKET FRAME`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 
-def main(door: str, frame: Path) -> None:
+def main(path: str, frame: Path) -> None:
     with socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(30)
-        caller.connect(door)
+        caller.connect(path)
         caller.sendall(frame.read_bytes())
         while caller.recv(4096):
             pass

@@ -1,4 +1,4 @@
-"""Commands, doors and handlers that believe what they are told: `naive_command.py GRANTED MODE [WORD]`."""
+"""Commands, sockets and handlers that believe what they are told: `naive_command.py GRANTED MODE [WORD]`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ def configuration(word: str) -> bool:
     return "*" in json.loads(Path(word).read_text())["protection"]["allow"]
 
 
-def door(word: str) -> bool:
-    """A request that says that it is the tray is the tray's."""
-    return b'"tray"' in Path(word).read_bytes()
-
-
 def link(word: str) -> bool:
     return urlsplit(word).netloc == "approve"
 
@@ -34,6 +29,11 @@ def shim(word: str) -> bool:
     return os.environ["PATH"] == "evil"
 
 
+def socket(word: str) -> bool:
+    """A request that says that it is the tray is the tray's."""
+    return b'"tray"' in Path(word).read_bytes()
+
+
 def stdin(word: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
@@ -42,7 +42,7 @@ def variables(word: str) -> bool:
     return bool(os.environ.get("CI") or os.environ.get("HOOKTRAY_YES"))
 
 
-MODES: tuple[Callable[[str], bool], ...] = (configuration, door, link, prompt, shim, stdin, variables)
+MODES: tuple[Callable[[str], bool], ...] = (configuration, link, prompt, shim, socket, stdin, variables)
 
 
 def main(granted: str, mode: str, word: str = "") -> None:

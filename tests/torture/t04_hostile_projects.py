@@ -28,21 +28,21 @@ class Trap:
 
     def __init__(self) -> None:
         self.calls = 0
-        self._door = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._door.getsockname()[1])
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
         self._thread = threading.Thread(target=self._count, daemon=True)
         self._thread.start()
 
     def _count(self) -> None:
         with contextlib.suppress(OSError):
             while True:
-                self._door.accept()[0].close()
+                self._listener.accept()[0].close()
                 self.calls += 1
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
-            self._door.shutdown(socket.SHUT_RDWR)
-        self._door.close()
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
         self._thread.join(5)
 
 

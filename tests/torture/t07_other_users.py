@@ -1,4 +1,4 @@
-"""T07: another user at the door, with everything lying around that could let him in."""
+"""T07: another user at the socket, with everything lying around that could let him in."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.paths import locate
 
-TITLE = "another user at the door"
+TITLE = "another user at the socket"
 NOBODY = 65534
 
 
 class Porch:
-    """Stands behind the door and remembers who was let in."""
+    """Answers at the socket and remembers who was let in."""
 
     def __init__(self) -> None:
         self.met: list[int] = []
@@ -55,7 +55,7 @@ def torture(tally: Tally) -> None:
     if sys.platform == "win32" or os.getuid() != 0:
         tally.not_run.append("a second user: that takes root")
     else:
-        tally.folder.chmod(0o755)  # the way to the door is open; only the door itself is closed
+        tally.folder.chmod(0o755)  # the way to the socket is open; only the socket itself is closed
         _connects(tally, opened=False)
         _connects(tally, opened=True)
         _control(tally)
@@ -72,8 +72,8 @@ def _connects(tally: Tally, *, opened: bool) -> None:
         paths = locate(str(home))
         paths.prepare()
         porch = Porch()
-        door = IpcServer(paths.socket, porch)
-        door.start()
+        server = IpcServer(paths.socket, porch)
+        server.start()
     finally:
         os.umask(before)
     modes = [stat.S_IMODE(place.stat().st_mode) for place in (paths.state, paths.socket)]
@@ -85,7 +85,7 @@ def _connects(tally: Tally, *, opened: bool) -> None:
     try:
         inside = _as_nobody(paths.socket, tally.many(50, 500))
     finally:
-        door.close()
+        server.close()
     for number, answered in enumerate(inside):
         tally.attack(f"connect {number}, opened={opened}", not answered and not porch.met)
 
@@ -94,11 +94,11 @@ def _control(tally: Tally) -> None:
     """The same visitors at a socket in a folder for everybody, without a look at who they are."""
     folder = tally.folder / "control"
     folder.mkdir(mode=0o755)
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(str(folder / "tray.sock"))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "tray.sock"))
         (folder / "tray.sock").chmod(0o777)
-        door.listen(8)
-        tally.control("an open socket", any(_as_nobody(folder / "tray.sock", 1, serve=door)))
+        server.listen(8)
+        tally.control("an open socket", any(_as_nobody(folder / "tray.sock", 1, serve=server)))
 
 
 def _as_nobody(path: Path, times: int, serve: socket.socket | None = None) -> list[bool]:
@@ -169,10 +169,10 @@ def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
     prize.write_text("mine")
     (folder / "tray.sock").symlink_to(prize)
     try:
-        door = sockets.listen(folder / "tray.sock", loopback=False)
+        server = sockets.listen(folder / "tray.sock", loopback=False)
     except IpcError:
         return prize.read_text() == "mine", (folder / "tray.sock").exists()
-    door.socket.close()
+    server.socket.close()
     return False, True
 
 
@@ -195,8 +195,8 @@ def stale_socket(folder: Path) -> tuple[bool, bool]:
         with contextlib.suppress(OSError):
             careless.bind(str(path))
             fell = False
-    door = sockets.listen(path, loopback=False)
-    with contextlib.closing(door.socket):
+    server = sockets.listen(path, loopback=False)
+    with contextlib.closing(server.socket):
         held = stat.S_IMODE(path.stat().st_mode) == 0o600 and _reachable(path)
     return held, fell
 

@@ -1,4 +1,4 @@
-"""T16: documents that explode when they are read, at every door where foreign text is parsed."""
+"""T16: documents that explode when they are read, at every place where foreign text is parsed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ MB = 1024 * 1024
 
 def torture(tally: Tally) -> None:
     step = tally.many(9, 1)
-    for number, (door, read) in enumerate(DOORS.items()):
-        kind = YAML if door == "configuration" else JSON
+    for number, (place, read) in enumerate(READERS.items()):
+        kind = YAML if place == "configuration" else JSON
         for name, text in list(_documents(kind))[number % step :: step]:
-            _read(tally, f"{door}: {name}", read, text)
+            _read(tally, f"{place}: {name}", read, text)
     _controls(tally)
 
 
@@ -77,7 +77,7 @@ def _answer(agent: str) -> Callable[[bytes], object]:
     return lambda text: dialect.read(event, Result(code=0, stdout=text))
 
 
-DOORS: Mapping[str, Callable[[bytes], object]] = {
+READERS: Mapping[str, Callable[[bytes], object]] = {
     "configuration": lambda text: load_yaml(text, "hooktray.yaml"),
     "settings of agents": lambda text: load_json(text, "settings.json", limit=MB),
     "payload": loads,

@@ -17,7 +17,7 @@ from typing import Any
 from house import PRE_TOOL_USE, House
 from ipc.server_bench import answer
 
-from torture import doors
+from torture import event_server
 from torture.frame import Tally
 from tray import relay, relay_program
 from tray.execution.orphans import OPENED_VARIABLE
@@ -31,7 +31,7 @@ AGENT, EVENT = "claude-code", "PreToolUse"
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     OPENED_VARIABLE: "1",
-}  # our relays are no child of a hook, though the door is here
+}  # our relays are no child of a hook, though the server is here
 EVERY = 25  # this one of a session's events asks a process, which repeats whose event it was; the next has a relay
 RULES = {"asks": Verdict.ASK, "denies": Verdict.DENY}
 ECHO = """sed -n 's/.*"session_id": *"\\([^"]*\\)".*/\\1/p' >&2; exit 2"""
@@ -60,7 +60,7 @@ def torture(tally: Tally) -> None:
             reason = f"{name} it"
             house.hook(name, on="tool_before", type="rule", decision=verdict.word, reason=reason, approved=False)
         house.hook("echo", on="tool_before", tool="Read", script=ECHO, dialect="claude-code", timeout=60)
-        with doors.opened(house):
+        with event_server.opened(house):
             said = _under_flips(tally, house, tally.many(40, 200), tally.many(50, 500))
         made = [record for _, _, record in house.decisions]
         records = {record.session: record for record in made} | {record.id: record for record in made}

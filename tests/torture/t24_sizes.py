@@ -13,7 +13,7 @@ from pathlib import Path
 
 from house import House
 
-from torture import doors
+from torture import event_server
 from torture.frame import Tally
 from tray import relay
 from tray.dialects import DIALECTS
@@ -47,7 +47,7 @@ NEAR = (
     PAYLOAD_LIMIT - 1,
 )
 OVER = tuple(PAYLOAD_LIMIT + n for n in (1, 2, 7, 4096, 65_536)) + tuple(n * MB for n in (17, 20, 24, 32, 48, 64))
-TRIES = 3  # the door lives in this busy process, and a relay takes one for hung that is silent for 0.3 s
+TRIES = 3  # the server is in this busy process, and a relay takes one for hung that is silent for 0.3 s
 EVIL = b" rm -rf /"  # the last that is filled in
 GUARD = """import hashlib, os, sys
 body = sys.stdin.buffer.read()
@@ -74,14 +74,14 @@ def torture(tally: Tally) -> None:
             agent, on=event, agent=agent, command="python3 ./guard.py", failure="block", timeout=60, dialect=agent
         )
     try:
-        with doors.opened(house):
+        with event_server.opened(house):
             for number, agent in enumerate(EVENTS):
                 for size in _sizes(tally, number):
                     silent += _size(tally, house, agent, size)
     finally:
         house.join()
         house.close()
-    tally.keep(f"{silent} relays gave the door up", silent * 4 <= tally.inputs)
+    tally.keep(f"{silent} relays gave the server up", silent * 4 <= tally.inputs)
     _control(tally)
 
 
@@ -95,7 +95,7 @@ def _sizes(tally: Tally, number: int) -> tuple[int, ...]:
 def _size(tally: Tally, house: House, agent: str, size: int) -> int:
     """The guard was given the very bytes that the agent sent, or none; and in no case was the agent let go on.
 
-    Returns how many relays had gone before the door's answer.
+    Returns how many relays had gone before the server's answer.
     """
     saw = house.root / "saw"
     saw.unlink(missing_ok=True)
@@ -140,10 +140,10 @@ def _control(tally: Tally) -> None:
     """The same guard and the same payloads behind a server that reads what its buffer holds, and decides."""
     (tally.folder / "guard.py").write_text(GUARD)
     path = tally.folder / "cut.sock"
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(str(path))
-        door.listen()
-        server = threading.Thread(target=_cuts, args=(door, tally.folder))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        server = threading.Thread(target=_cuts, args=(listener, tally.folder))
         server.start()
         said = [_asked(path, _body("claude-code", size)) for size in (ROOM, ROOM + 500, 2 * ROOM)]
         server.join()
@@ -153,9 +153,9 @@ def _control(tally: Tally) -> None:
 ROOM = 65_536  # bytes in the buffer of the careless server
 
 
-def _cuts(door: socket.socket, folder: Path) -> None:
+def _cuts(listener: socket.socket, folder: Path) -> None:
     for _ in range(3):
-        caller = door.accept()[0]
+        caller = listener.accept()[0]
         with caller:
             body = caller.recv(ROOM, socket.MSG_WAITALL)
             argv = [sys.executable, "-I", "-S", str(folder / "guard.py")]

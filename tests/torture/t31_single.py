@@ -43,7 +43,7 @@ def _round(tally: Tally, home: Path, count: int) -> None:
         while sum(one.poll() is None for one in started) > 1 and time.monotonic() < end:
             time.sleep(0.05)
         living = [one for one in started if one.poll() is None]
-        if living:  # it is the only one before its door is open
+        if living:  # it is the only one before its socket is open
             wait(lambda: headless.is_open(locate(str(home)).socket), LONG, "it answers")
         status = subprocess.run(
             [*argv, "status", "--json"], env=environment, capture_output=True, check=False, timeout=60

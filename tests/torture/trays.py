@@ -40,7 +40,7 @@ class Tray:
 
     def start(self) -> None:
         self.process = headless.start(self.home, self.environment)
-        wait(lambda: headless.is_open(self.paths.socket), LONG, "the tray opens its door")
+        wait(lambda: headless.is_open(self.paths.socket), LONG, "the tray opens its socket")
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)

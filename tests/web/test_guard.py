@@ -14,7 +14,7 @@ import pytest
 from web.browsing import keep
 from web.careless import careless_server
 from web.site import FORM, ROW, Site, status, token
-from web.variants import LEGAL, Knocker, variants
+from web.variants import LEGAL, PageCaller, variants
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.web.review_diff import hook_id
@@ -23,11 +23,11 @@ MARKER = "only-for-its-owner"
 
 
 @pytest.fixture
-def knocker(site: Site) -> Iterator[Knocker]:
+def caller(site: Site) -> Iterator[PageCaller]:
     keep(site, replace(ROW, reason=MARKER))
     site.enter()
-    with closing(Knocker(site.port, site.cookie)) as knocker:
-        yield knocker
+    with closing(PageCaller(site.port, site.cookie)) as caller:
+        yield caller
 
 
 def switched(site: Site) -> int:
@@ -35,8 +35,8 @@ def switched(site: Site) -> int:
         return int(connection.execute("SELECT count(*) FROM switch_log").fetchone()[0])
 
 
-def test_of_2304_ways_to_write_one_counts(site: Site, knocker: Knocker) -> None:
-    answers = {variant: knocker.knock(variant) for variant in variants()}
+def test_of_2304_ways_to_write_one_counts(site: Site, caller: PageCaller) -> None:
+    answers = {variant: caller.request(variant) for variant in variants()}
 
     assert len(answers) == 2304
     assert {variant for variant, (code, _) in answers.items() if code < 400} == {LEGAL}
@@ -44,8 +44,8 @@ def test_of_2304_ways_to_write_one_counts(site: Site, knocker: Knocker) -> None:
     assert not any(b"evil" in body for _, body in answers.values())
 
 
-def test_of_the_same_ways_to_read_those_of_the_own_browser_count(knocker: Knocker) -> None:
-    answers = {variant: knocker.knock(variant, "GET", "/") for variant in variants()}
+def test_of_the_same_ways_to_read_those_of_the_own_browser_count(caller: PageCaller) -> None:
+    answers = {variant: caller.request(variant, "GET", "/") for variant in variants()}
 
     told = {variant for variant, (_, body) in answers.items() if MARKER.encode() in body}
 
@@ -58,8 +58,8 @@ def test_of_the_same_ways_to_read_those_of_the_own_browser_count(knocker: Knocke
 
 
 def test_a_careless_page_fails_the_same_table() -> None:
-    with careless_server() as careless, closing(Knocker(careless.port, careless.cookie)) as knocker:
-        passed = [variant for variant in variants() if knocker.knock(variant)[0] < 400]
+    with careless_server() as careless, closing(PageCaller(careless.port, careless.cookie)) as caller:
+        passed = [variant for variant in variants() if caller.request(variant)[0] < 400]
 
         assert len(passed) == 2304
         assert len(careless.writes) == 2304

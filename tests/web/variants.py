@@ -23,7 +23,7 @@ def variants() -> Iterator[Variant]:
 
 
 @dataclass
-class Knocker:
+class PageCaller:
     """Asks one server for many things; `cookie` is what a browser that is signed in would send."""
 
     port: int
@@ -33,7 +33,7 @@ class Knocker:
         self._connection: socket.socket | None = None
         self._unread = b""
 
-    def knock(self, variant: Variant, method: str = "POST", path: str = "/do") -> tuple[int, bytes]:
+    def request(self, variant: Variant, method: str = "POST", path: str = "/do") -> tuple[int, bytes]:
         """Status and body of the answer."""
         if self._connection is None:
             self._connection, self._unread = socket.create_connection(("127.0.0.1", self.port), 20), b""

@@ -1,4 +1,4 @@
-"""A real door before a house's engine, in this process: what comes in by it passes rooms, frames and relays."""
+"""A real server before a house's engine, in this process: events come through frames, pools and relays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tray.threads import reduce_latency
 
 
 class Service:
-    """What stands behind the door: the engine, and nobody's controls."""
+    """What the server calls: the engine, and nobody's controls."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -42,10 +42,10 @@ class Service:
 
 @contextlib.contextmanager
 def opened(house: House) -> Iterator[None]:
-    reduce_latency()  # as in a tray: the door's threads take turns as they do there
-    door = IpcServer(house.paths.socket, Service(house.engine))
-    door.start()
+    reduce_latency()  # as in a tray: the server's threads take turns as they do there
+    server = IpcServer(house.paths.socket, Service(house.engine))
+    server.start()
     try:
         yield
     finally:
-        door.close()
+        server.close()
