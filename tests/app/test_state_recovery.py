@@ -43,7 +43,7 @@ class Tray:
             on_conflict=self._give_way,
             retry=self.gaps.append,
             watch=lambda: None,
-            quit=self.quit,
+            shutdown_state=self.quit,
         )
         self.recovery.snapshot()
         self.recovery.start()

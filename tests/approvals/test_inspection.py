@@ -43,10 +43,16 @@ def script(path: Path, text: str = "#!/bin/sh\necho original\n") -> Path:
     return path
 
 
+def saved(copies: Copies, declared: Hook) -> Bundle:
+    """The bundle of a hook, kept as an approval keeps it."""
+    bundle = read_bundle(declared)
+    copies.save(bundle)
+    return bundle
+
+
 def test_what_runs_is_the_copy_and_not_the_file(folder: Path, copies: Copies) -> None:
     guard = script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh one"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh one"))
     guard.write_text("#!/bin/sh\necho edited\n")
 
     argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
@@ -87,8 +93,7 @@ def test_a_touched_file_with_the_same_bytes_is_the_same_bundle(folder: Path) -> 
 def test_listed_files_are_covered_and_keep_their_layout(folder: Path, copies: Copies) -> None:
     script(folder / "bin" / "guard.sh", '#!/bin/sh\n. "$(dirname "$0")/../lib/words.sh"\necho "$WORD"\n')
     script(folder / "lib" / "words.sh", "WORD=together\n")
-    bundle = read_bundle(hook(folder, "bin/guard.sh", files=("lib/*.sh",)))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "bin/guard.sh", files=("lib/*.sh",)))
     script(folder / "lib" / "words.sh", "WORD=changed\n")
 
     done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
@@ -99,8 +104,7 @@ def test_listed_files_are_covered_and_keep_their_layout(folder: Path, copies: Co
 
 def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(folder: Path, copies: Copies) -> None:
     script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "sh guard.sh", interpreter="/bin/sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "sh guard.sh", interpreter="/bin/sh"))
 
     argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
 
@@ -113,8 +117,7 @@ def test_what_lies_in_the_originals_place_is_not_looked_at_when_it_runs(
     folder: Path, copies: Copies, swap: str
 ) -> None:
     guard = script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh"))
     guard.unlink()
     if swap == "folder":
         guard.mkdir()
@@ -155,8 +158,7 @@ def test_a_copy_that_cannot_be_restored_is_refused_and_nothing_else_runs_in_its_
     folder: Path, copies: Copies, damage: str
 ) -> None:
     guard = script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh"))
     ruin(copies, bundle, folder, damage)
     ruin_spare(copies, bundle)
     guard.write_text("#!/bin/sh\necho edited\n")
@@ -170,8 +172,7 @@ def test_what_was_altered_in_a_copy_is_restored_before_the_next_start(
     folder: Path, copies: Copies, damage: str
 ) -> None:
     guard = script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh"))
     ruin(copies, bundle, folder, damage)
     guard.write_text("#!/bin/sh\necho edited\n")
 
@@ -187,8 +188,7 @@ def test_data_that_a_hook_writes_beside_itself_stays_and_what_a_language_would_l
         '#!/bin/sh\ncd "$(dirname "$0")" || exit 1\n'
         "echo line >> seen.log\necho {} > state.json\necho {} > package.json\necho > json.py\nwc -l < seen.log\n",
     )
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh"))
 
     lines = [printed(copies, bundle, folder) for _ in range(3)]
     CommandResolver(copies).argv(bundle.hook, bundle.digest)
@@ -217,8 +217,7 @@ def test_a_damaged_copy_is_made_anew_while_the_files_hold_what_was_approved(
     folder: Path, copies: Copies, damage: str
 ) -> None:
     guard = script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh"))
     ruin(copies, bundle, folder, damage)
     ruin_spare(copies, bundle)
 
@@ -250,8 +249,7 @@ def test_saving_the_same_bundle_twice_leaves_one_copy_and_no_draft(folder: Path,
 
 def test_a_damaged_copy_is_mended_when_the_same_bundle_is_saved_again(folder: Path, copies: Copies) -> None:
     guard = script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh"))
     copy = copies.path(bundle.digest, str(guard))
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\necho evil\n")
@@ -276,8 +274,7 @@ def test_what_is_not_there_cannot_be_approved_and_supplied_later(folder: Path, l
 
 def test_a_tool_of_the_users_own_is_copied_like_a_script(folder: Path, copies: Copies) -> None:
     tool = script(folder / "bin" / "guardtool")
-    bundle = read_bundle(hook(folder, "guardtool --check", interpreter=str(tool)))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "guardtool --check", interpreter=str(tool)))
     tool.write_text("#!/bin/sh\necho edited\n")
 
     done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
@@ -288,8 +285,7 @@ def test_a_tool_of_the_users_own_is_copied_like_a_script(folder: Path, copies: C
 def test_an_interpreter_of_the_users_own_is_bound_to_its_bytes(folder: Path, copies: Copies) -> None:
     python = script(folder / "bin" / "python3", '#!/bin/sh\nexec cat "$1"\n')
     script(folder / "guard.py", "print()\n")
-    bundle = read_bundle(hook(folder, "python3 guard.py", interpreter=str(python)))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "python3 guard.py", interpreter=str(python)))
     assert CommandResolver(copies).argv(bundle.hook, bundle.digest)[0] == str(python)
 
     python.write_text("#!/bin/sh\nexit 0\n")
@@ -332,8 +328,7 @@ def test_a_word_that_names_data_keeps_the_users_own_path(
     for place in (folder / "rules.json", folder / "audit.log", tmp_path / "audit.log", own_home / "audit.log"):
         place.write_text("[]")
     places = {"folder": folder, "above": tmp_path, "home": own_home}
-    bundle = read_bundle(hook(folder, f"./guard.sh {words.format(**places)}"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, f"./guard.sh {words.format(**places)}"))
 
     assert printed(copies, bundle, tmp_path) == [given.format(**places)]
     assert [Path(path).name for path in bundle.covered] == ["guard.sh"]
@@ -345,8 +340,7 @@ def test_a_log_named_as_an_argument_grows_where_the_user_keeps_it(
     script(folder / "audit.sh", '#!/bin/sh\necho line >> "$1"\n')
     log = folder / "audit.log"
     log.write_text("first\n")
-    bundle = read_bundle(hook(folder, "./audit.sh ./audit.log"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./audit.sh ./audit.log"))
 
     for _ in range(2):
         subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), cwd=tmp_path, check=True)
@@ -358,8 +352,7 @@ def test_a_log_named_as_an_argument_grows_where_the_user_keeps_it(
 def test_a_file_that_the_user_lists_is_covered_also_where_a_word_names_it(folder: Path, copies: Copies) -> None:
     script(folder / "guard.sh", '#!/bin/sh\ncat "${1#--rules=}"\n')
     script(folder / "rules.json", "[1]")
-    bundle = read_bundle(hook(folder, "./guard.sh --rules=./rules.json", files=("rules.json",)))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.sh --rules=./rules.json", files=("rules.json",)))
     script(folder / "rules.json", "[]")
 
     done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
@@ -386,8 +379,7 @@ def test_a_binary_is_bound_to_its_bytes_and_not_copied(folder: Path, copies: Cop
     tool.parent.mkdir()
     tool.write_bytes(Path("/bin/sh").read_bytes())
     tool.chmod(0o755)
-    bundle = read_bundle(hook(folder, "guardtool -c :", interpreter=str(tool)))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "guardtool -c :", interpreter=str(tool)))
 
     assert bundle.covered == ()
     assert CommandResolver(copies).argv(bundle.hook, bundle.digest)[0] == str(tool)
@@ -399,8 +391,7 @@ def test_a_binary_is_bound_to_its_bytes_and_not_copied(folder: Path, copies: Cop
 def test_a_module_beside_the_script_runs_as_approved_whatever_becomes_of_it(folder: Path, copies: Copies) -> None:
     script(folder / "guard.py", "#!/usr/bin/env python3\nfrom words import WORD\nprint(WORD)\n")
     words = script(folder / "words.py", "WORD = 'approved'\n")
-    bundle = read_bundle(hook(folder, "./guard.py"))
-    copies.save(bundle)
+    bundle = saved(copies, hook(folder, "./guard.py"))
     seen = []
     for change in ("edit", "delete"):
         words.write_text("WORD = 'edited'\n") if change == "edit" else words.unlink()

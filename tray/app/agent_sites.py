@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tray.connect import CONNECTORS, relay_command
-from tray.connect.agent_status import AgentStatus, agent_statuses
+from tray.connect.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect.plan import Site
 from tray.dialects.recognition import FOREIGN_AGENTS
 from tray.errors import HooktrayError
@@ -64,6 +64,11 @@ def last_events(journal: Journal) -> Callable[[str], float | None]:
         return next((row.at for row in rows if not row.test and not row.session.startswith(PROBE_PREFIX)), None)
 
     return last
+
+
+def recorded_sessions(journal: Journal) -> IsRecorded:
+    """Whether the journal has an event of a session."""
+    return lambda session: bool(journal.recent(1, session=session))
 
 
 def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:

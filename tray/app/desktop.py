@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tray.app import Stores
-from tray.app.agent_sites import last_events
+from tray.app.agent_sites import last_events, recorded_sessions
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
 from tray.app.connecting import ConnectService
@@ -43,12 +43,7 @@ def build_desktop(
 ) -> tuple[Presenter, MenuController]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
-        ConnectService(
-            paths,
-            last_events(stores.journal),
-            open_file,
-            lambda session: bool(stores.journal.recent(1, session=session)),
-        ),
+        ConnectService(paths, last_events(stores.journal), open_file, recorded_sessions(stores.journal)),
         spawn=spawn,
         changed=lambda: post(presenter.show),
         inform=lambda title, text: post(lambda: alerts.alerts.inform(title, text)),

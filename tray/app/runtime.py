@@ -129,9 +129,16 @@ class App:
         self._events = EventBus(self._work.post, self._stores.journal, self._turn_end)
         self._make_alerts()
         self._make_engine()
+        self._make_page()
+        self._make_desktop(headless=headless)
+        self._make_server(grace)
+        if self._icon.reason:
+            echo(self._icon.reason)
+
+    def _make_page(self) -> None:
         threads = (self._loop, self._work)
         self._page = build_page(
-            paths,
+            self._paths,
             self._stores,
             self._catalog,
             self._controls,
@@ -142,11 +149,11 @@ class App:
             self._stop_signal,
             lambda: (self._presenter, self._menu_controller),
         )
-        self._make_desktop(headless=headless)
+
+    def _make_server(self, grace: float) -> None:
         self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor)
-        reviews = partial(
-            write_review, copies=self._stores.copies, environment=os.environ, folder=paths.state / "reviews"
-        )
+        folder = self._paths.state / "reviews"
+        reviews = partial(write_review, copies=self._stores.copies, environment=os.environ, folder=folder)
         requests = UserRequests(
             self._controls,
             self._icon_name,
@@ -155,10 +162,10 @@ class App:
             self._page.open,
             self._health,
             self._click_trust.may_open_page,
-            lambda batch: write_batch(batch, (), self._stores.copies, os.environ, paths.state / "reviews"),
+            lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._agents.record))
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -167,8 +174,6 @@ class App:
             on_wait=self._on_waiting,
             on_end=self._icon.stop,
         )
-        if self._icon.reason:
-            echo(self._icon.reason)
 
     def _make_state_recovery(self, folder: StateFolder) -> None:
         paths = self._paths
@@ -185,7 +190,7 @@ class App:
             on_conflict=self._yield_to_other,
             retry=self._folder_watch.schedule,
             watch=self._folder_watch.rearm,
-            quit=self._shutdown_state,
+            shutdown_state=self._shutdown_state,
         )
         self._state_recovery.snapshot()
 

@@ -133,9 +133,9 @@ class StateRecovery:
         on_conflict: Callable[[], None],
         retry: Callable[[float], None],
         watch: Callable[[], None],
-        quit: ShutdownState | None = None,
+        shutdown_state: ShutdownState | None = None,
     ) -> None:
-        self._quit = quit or ShutdownState()
+        self._shutdown_state = shutdown_state or ShutdownState()
         self._paths = paths
         self._stores = stores
         self._catalog = catalog
@@ -179,7 +179,7 @@ class StateRecovery:
     def check(self) -> None:
         """Make anew what was taken away; if nothing was, keep a snapshot of what is approved now."""
         parts = self._folder.changed()
-        if self._quit.begun:
+        if self._shutdown_state.begun:
             parts -= {StatePart.SOCKET}  # the tray itself takes it away then, in this order
         if self._is_over:
             return

@@ -20,12 +20,12 @@ from tray.model.hook import Command, Hook
 from tray.shell import split
 from tray.shell.placeholders import declared_values
 from tray.shell.split import substitutions
+from tray.text.words import word_set
 
-BUILTIN_NAMES = """
+BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
-"""
-BUILTINS = frozenset(BUILTIN_NAMES.split())
+""")
 
 
 def paths(hook: Hook, command: Command) -> Iterator[str]:

@@ -126,13 +126,13 @@ def list_agents(
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.app import open_stores
-    from tray.app.agent_sites import last_events, unsupported_agents
+    from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
     from tray.connect.agent_status import agent_statuses
 
     site = agent_site(context, workspace=workspace)
     journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
-    seen = (lambda session: bool(journal.recent(1, session=session))) if trial else None
-    found, foreign = agent_statuses(site, last_events(journal), seen), unsupported_agents(journal)
+    is_recorded = recorded_sessions(journal) if trial else None
+    found, foreign = agent_statuses(site, last_events(journal), is_recorded), unsupported_agents(journal)
     journal.close()
     if as_json:
         for one in found:

@@ -137,8 +137,9 @@ def _advice(site: Site, status: AgentStatus, stale: StaleReason | None) -> list[
 def _reconnect_command(site: Site, status: AgentStatus) -> str:
     """The command that writes these entries again, and no others."""
     command = f"hooktray connect {status.agent}"
-    user_settings = str(settings_path(replace(site, scope="user")))
-    if status.agent != "claude-code" or not status.files or user_settings in status.files:
+    if status.agent != "claude-code" or not status.files:
+        return command
+    if str(settings_path(replace(site, scope="user"))) in status.files:
         return command
     path = Path(status.files[0])
     scope = "local" if path.name == SCOPES["local"] else "project"

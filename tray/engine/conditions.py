@@ -16,13 +16,12 @@ from tray.model.event import Event
 from tray.model.hook import Match
 from tray.paths import real_path
 from tray.shell.split import ShellWord, commands, substitutions, words
+from tray.text.words import word_set
 
 AGENT = "claude-code"
 PATHS = ("file_path", "notebook_path", "path")
 # These run what their other words name.
-WRAPPERS = frozenset(
-    "builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()  # noqa: SIM905
-)
+WRAPPERS = word_set("builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs")
 MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
 

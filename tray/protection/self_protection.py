@@ -21,6 +21,7 @@ from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import ProtectionFinding, patched_files
 from tray.protection.protected_paths import ProtectedPaths, path_words
 from tray.protection.shell_calls import check_shell_line, controls_hooktray
+from tray.text.words import word_set
 
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
@@ -28,7 +29,7 @@ HINTS = ("tray", "hook", "setting", ".claude", "agent.yaml", "autostart", ".x-co
 QUOTES = "'\"\\\n+"
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-READ_TOOLS = frozenset("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch".split())  # noqa: SIM905
+READ_TOOLS = word_set("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch")
 PATH_KEYS = ("file_path", "notebook_path", "path")
 CODE_KEYS = frozenset({"cmd", "code", "command", "python", "script", "source"})  # arguments of tools that run code
 PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from tray.app.agent_sites import last_events, unsupported_agents
+from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, attention, broken, ok
 from tray.connect.agent_status import AgentStatus, agent_statuses
@@ -16,7 +16,7 @@ REMEDY = "switch other agents' hooks off in its settings, or do without guards t
 def check(context: CheckContext) -> Iterator[CheckResult]:
     """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
     journal = context.stores.journal
-    is_recorded = None if context.static else lambda session: bool(journal.recent(1, session=session))
+    is_recorded = None if context.static else recorded_sessions(journal)
     states = agent_statuses(context.site(), last_events(journal), is_recorded)
     yield from (_result(one) for one in states if one.installed or one.problem)
     for foreign in unsupported_agents(journal):
