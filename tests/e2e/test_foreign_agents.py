@@ -126,7 +126,11 @@ def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
         runs_our_line(live, before_tool("cursor"))
     runs_our_line(live, before_tool("codex"))
     assert sorted(unguarded(live)) == ["Codex", "Cursor"]
-    assert any("preToolUse: not supported yet" in row.label for row in live.menu("Recent decisions"))
+    desk.wait(
+        lambda: any("preToolUse: not supported yet" in row.label for row in live.menu("Recent decisions")),
+        20,
+        "the menu has the decision",
+    )
 
     live.quit()
     live.start()

@@ -81,7 +81,11 @@ def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None
     row = desk.wait(lambda: _newest(live, case.event), what="the journal's row")
     assert (row["agent"], row["verdict"]) == (case.agent, "abstain")
     assert [(hook["name"], hook["status"]) for hook in row["hooks"]] == [("witness", "ok")]
-    assert any(case.agent in one.label and case.event in one.label for one in live.menu("Recent decisions"))
+    desk.wait(
+        lambda: any(case.agent in one.label and case.event in one.label for one in live.menu("Recent decisions")),
+        20,
+        "the menu has the decision",
+    )
     desk.wait(lambda: _newest(live, case.event)["alerted"] == "sent", what="the row knows of its alert")
 
 
