@@ -46,7 +46,7 @@ def reconnecting(look: Callable[Concatenate[Screen, P], T]) -> Callable[Concaten
             return look(screen, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - whatever it is, the connection waits for a reply for ever
             print(f"the connection to the X server is made anew: {error!r}")
-            screen.connect()
+            screen.reconnect()
             return look(screen, *args, **kwargs)
 
     return again
@@ -61,9 +61,13 @@ class Screen:
         self.connect()
 
     def connect(self) -> None:
-        """Connect, again if need be."""
         self._display = Display(self.name)
         self._root = self._display.screen().root
+
+    def reconnect(self) -> None:
+        """Connect anew. The old connection may wait for a reply for ever, so only its socket is closed."""
+        self._display.display.socket.close()
+        self.connect()
 
     def close(self) -> None:
         self._display.close()
