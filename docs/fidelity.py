@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tray.dialects import DIALECTS
-from tray.dialects.fidelity import FidelityPair, FidelityRow, pairs, rows
+from tray.agents.fidelity import FidelityPair, FidelityRow, pairs, rows
+from tray.agents.registry import AGENTS
 
 HEAD = """\
 # What each event can carry
@@ -30,7 +30,7 @@ def page() -> str:
     parts = [HEAD]
     for agent, events in groupby(rows(), key=lambda row: row.agent):
         parts += [f"\n## {agent}\n\n", *_table(events)]
-        for dialect in DIALECTS:
+        for dialect in AGENTS:
             found = [pair for pair in pairs() if (pair.agent, pair.dialect) == (agent, dialect)]
             parts += [f"\n### Hooks of {dialect} on {agent}\n\n", *_pairs(found)]
     return "".join(parts)

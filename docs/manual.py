@@ -10,9 +10,9 @@ from typing import Any
 import typer.main
 
 from tray import __version__
+from tray.agents.registry import AGENTS
 from tray.cli import commands
 from tray.cli.completion import Shell, script
-from tray.dialects import DIALECTS
 
 ROOT = Path(__file__).parent.parent
 COMPLETIONS = {
@@ -90,7 +90,7 @@ def page() -> str:
     group: Any = typer.main.get_group(commands())
     parts = [HEAD, ".SH OPTIONS\n", *map(_option, _options(group)), ".SH COMMANDS\n"]
     parts += _commands(group)
-    agents = ", ".join(f"\\fB{_plain(name)}\\fR" for name in sorted(DIALECTS))
+    agents = ", ".join(f"\\fB{_plain(name)}\\fR" for name in sorted(AGENTS))
     return "".join([*parts, RELAY.replace("{agents}", agents), TAIL])
 
 

@@ -21,7 +21,7 @@ from chromium import Chromium, Page  # noqa: E402
 from house import PRE_TOOL_USE, House  # noqa: E402
 from web.site import Site  # noqa: E402
 
-from tray.dialects import DIALECTS  # noqa: E402
+from tray.agents.registry import AGENTS  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
 from tray.web.review_diff import hook_id  # noqa: E402
 from tray.web.services import AgentConnection  # noqa: E402
@@ -65,7 +65,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
-            site.connections = dict.fromkeys(DIALECTS, AgentConnection(installed=True, connected=True))
+            site.connections = dict.fromkeys(AGENTS, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()

@@ -19,8 +19,8 @@ from scripts import loaded
 from torture import table
 
 from tray import settings
+from tray.agents.registry import AGENTS
 from tray.cli import commands
-from tray.dialects import DIALECTS
 from tray.engine import trial
 from tray.notify import policy
 from tray.notify.sound import SOUNDS
@@ -77,7 +77,7 @@ def test_every_command_is_named_and_every_named_command_exists() -> None:
 
 
 def test_every_agent_and_event_is_in_the_table() -> None:
-    for agent in DIALECTS:
+    for agent in AGENTS:
         assert f"| `{agent}` |" in README
 
 
@@ -197,7 +197,7 @@ def test_the_guides_events_exist_in_the_words_that_it_uses() -> None:
 
     assert set(named) <= set(hooktray.KINDS)
     assert len(tried) > 6
-    assert [pair for pair in tried if pair[0] not in DIALECTS[pair[1] or "claude-code"].EVENTS] == []
+    assert [pair for pair in tried if pair[0] not in AGENTS[pair[1] or "claude-code"].events] == []
 
 
 def test_the_guides_keys_dialects_and_links_exist() -> None:
@@ -207,7 +207,7 @@ def test_the_guides_keys_dialects_and_links_exist() -> None:
 
     assert keys <= set(hooktray.KEYS)
     assert {"event", "failure", "timeout", "files", "env", "background_seconds", "tool", "matcher", "dialect"} <= keys
-    assert sorted(dialects) == sorted(DIALECTS)
+    assert sorted(dialects) == sorted(AGENTS)
     assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
 
 

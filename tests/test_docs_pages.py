@@ -15,8 +15,8 @@ import typer.main
 from house import House
 
 from tray import settings
+from tray.agents.registry import AGENTS
 from tray.cli import commands
-from tray.dialects import DIALECTS
 from tray.sources import hooktray
 from tray.sources.configuration import parse
 
@@ -95,9 +95,9 @@ def test_every_piece_of_settings_that_a_page_shows_can_be_read(page: Path) -> No
 def test_every_event_of_an_agent_that_the_readme_names_is_that_agents() -> None:
     rows = re.findall(r"^\| [\w -]+ \| `([\w-]+)` \| ([^|]*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
 
-    assert [agent for agent, _ in rows] == sorted(DIALECTS)
+    assert [agent for agent, _ in rows] == sorted(AGENTS)
     for agent, events in rows:
-        known = {name.split("/")[0] for name in DIALECTS[agent].EVENTS}
+        known = {name.split("/")[0] for name in AGENTS[agent].events}
         assert [name for name in re.findall(r"`([^`]+)`", events) if name.split("/")[0] not in known] == []
 
 
@@ -110,7 +110,7 @@ def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
     }
 
     assert len(shown) >= 2
-    assert shown <= {*hooktray.KINDS, *(name for dialect in DIALECTS.values() for name in dialect.EVENTS)}
+    assert shown <= {*hooktray.KINDS, *(name for known in AGENTS.values() for name in known.events)}
 
 
 def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> None:

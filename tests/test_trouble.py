@@ -13,9 +13,9 @@ from desk import wait
 from live import Live, recorded
 from plain import Plain, read_only
 
+from tray.agents.registry import AGENTS
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
-from tray.dialects import DIALECTS
 from tray.paths import locate
 
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
@@ -300,16 +300,16 @@ def test_without_a_tray_asking_says_how_to_start_it(plain: Plain, tmp_path: Path
 
 def test_a_synthetic_event_goes_the_whole_way(plain: Plain, tmp_path: Path) -> None:
     live = Live.fresh(plain, tmp_path)
-    events = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+    events = [(agent, name) for agent, known in AGENTS.items() for name in known.events]
 
     for agent, name in events:
-        done = live.relay(agent, name, DIALECTS[agent].sample(name))
+        done = live.relay(agent, name, AGENTS[agent].protocol.sample(name))
         assert (done.returncode, done.stderr) == (0, b"")
-    for agent in DIALECTS:  # and each agent once as a user would
+    for agent in AGENTS:  # and each agent once as a user would
         done = live.cli("test", "turn_end" if agent != "x-code" else "round_end", "--agent", agent)
         assert done.returncode == 0, done.stderr.decode()
 
-    rows = live.wait_log(len(events) + len(DIALECTS))
+    rows = live.wait_log(len(events) + len(AGENTS))
     assert {(row["agent"], row["event"]) for row in rows} == set(events)
     assert not any(row["problem"] for row in rows)
 

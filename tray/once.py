@@ -125,7 +125,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
     `environment` is the agent's, which hooks get; our own process has little of it.
     """
-    from tray.dialects.recognition import neutral
+    from tray.agents.recognition import neutral
 
     call, body, listener = parse(argv), b"", OneShotListener()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too

@@ -59,7 +59,7 @@ class QuietHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
 class AskOnDesktop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whose questions are put to the user on the desktop, and how long they wait there."""
 
-    agents: list[Literal["claude-code", "shelley", "starchild", "x-code"]] = []
+    agents: list[str] = []
     seconds: Annotated[float, msgspec.Meta(ge=5, le=590)] = 60.0
 
 

@@ -22,6 +22,7 @@ def hook(folder: Path, line: str, *, interpreter: str = "") -> Hook:
         source=Source(kind="hooktray", path=str(folder / "hooktray.yaml")),
         match=Match(event="tool_before"),
         action=Command(line=line, folder=str(folder), interpreter=interpreter),
+        dialect="starchild",
     )
 
 

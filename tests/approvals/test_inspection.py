@@ -21,6 +21,7 @@ def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: s
         match=Match(event="tool_before"),
         action=Command(line=line, folder=str(folder), interpreter=interpreter),
         files=files,
+        dialect="starchild",
     )
 
 
@@ -448,6 +449,7 @@ def test_a_rule_has_a_digest_and_no_files(folder: Path) -> None:
         source=Source(kind="hooktray", path="x"),
         match=Match(event="tool_before"),
         action=Rule(verdict=Verdict.DENY),
+        dialect="starchild",
     )
 
     assert read_bundle(rule).covered == ()

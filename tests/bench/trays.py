@@ -14,7 +14,7 @@ from headless import ENVIRONMENT
 from house import PRE_TOOL_USE, House
 
 from tray import relay_program
-from tray.connect import relay_command
+from tray.agents import relay_command
 from tray.model.decision import Record, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Hook, Match, Rule, Source
@@ -119,7 +119,9 @@ def a_rule(number: int) -> Hook:
         event=events[number % len(events)], agents=(("shelley",), (AGENT,), ())[number % 3], pattern="never"
     )
     source = Source(kind="hooktray", path="/bench/hooktray.yaml")
-    return Hook(name=f"rule{number}", source=source, match=match, action=Rule(verdict=Verdict.DENY))
+    return Hook(
+        name=f"rule{number}", source=source, match=match, action=Rule(verdict=Verdict.DENY), dialect="starchild"
+    )
 
 
 def fill_journal(house: House, count: int) -> None:

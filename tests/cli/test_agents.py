@@ -18,9 +18,10 @@ from dialects.hosts import taken
 from live import PYTHON, Live
 from plain import Plain, read_only
 
-from tray.connect import CONNECTORS
-from tray.connect.plan import Site
-from tray.dialects import DIALECTS, parse
+from tray.agents.connection import Site
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
+from tray.connect import connectors
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
 from tray.paths import locate
@@ -170,18 +171,18 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     switch = tmp_path / "workspace" / "config" / "agent.yaml"
     switch.parent.mkdir(parents=True)
     switch.write_text("shell_hooks: {enabled: true}\n")
-    done = running.cli("connect", *CONNECTORS, "--yes")
+    done = running.cli("connect", *connectors(), "--yes")
     assert done.returncode == 0, done.stderr.decode()
 
     rows = by_agent(running, "--try")
 
     stand = {agent: (row["connected"], row["firing"], row["last_event"]) for agent, row in rows.items()}
-    assert stand == dict.fromkeys(CONNECTORS, (True, True, None))
+    assert stand == dict.fromkeys(connectors(), (True, True, None))
     assert [row["missing"] for row in rows.values()] == [[]] * 4
     assert all("never heard of" in row["advice"][-1] for row in rows.values())
     assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
     results = doctor(running)
-    assert {name: one["health"] for name, one in results.items()} == dict.fromkeys(CONNECTORS, "attention")
+    assert {name: one["health"] for name, one in results.items()} == dict.fromkeys(connectors(), "attention")
     assert all(", firing, last heard of: never" in one["message"] for one in results.values())
 
 
@@ -197,7 +198,7 @@ SWITCHES = {
 
 
 def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(running: Live, tmp_path: Path) -> None:
-    running.cli("connect", *CONNECTORS, "--yes")
+    running.cli("connect", *connectors(), "--yes")
     for name, text, _ in SWITCHES.values():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -244,16 +245,18 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
     assert "lead to another Hooktray; hooktray connect claude-code leads them here" in elsewhere["remedy"]
 
 
-@pytest.mark.parametrize("agent", [agent for agent in CONNECTORS if agent != "claude-code"])
+@pytest.mark.parametrize("agent", [agent for agent in connectors() if agent != "claude-code"])
 def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
     running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
     paths = locate(str(running.home))
     site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))
 
     came = {}
-    for wire in CONNECTORS[agent].relay_entries(site):
+    for wire in connectors()[agent].relay_entries(site):
         event = parse(
-            RelayRequest(agent=agent, event=wire.event, id="i", body=DIALECTS[agent].sample(wire.event), cwd="/")
+            RelayRequest(
+                agent=agent, event=wire.event, id="i", body=AGENTS[agent].protocol.sample(wire.event), cwd="/"
+            )
         )
         done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=30, check=False)
         answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
@@ -263,7 +266,7 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, t
         "prompt",
         "tool_before",
     } & came.keys()
-    assert len(came) == len([name for name in DIALECTS[agent].EVENTS if "<" not in name])
+    assert len(came) == len([name for name in AGENTS[agent].events if "<" not in name])
 
 
 def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live, tmp_path: Path) -> None:

@@ -19,15 +19,15 @@ from plain import Plain
 from relays import Recorder
 
 from tray import relay_program
+from tray.agents.registry import AGENTS
 from tray.cli import app, testing  # noqa: F401 - it adds its command
-from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
 from tray.ipc.server import DisconnectSignal, IpcServer
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, RelayRequest
 from tray.paths import locate
 
-EVENTS = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+EVENTS = [(agent, name) for agent, known in AGENTS.items() for name in known.events]
 GUARD = """case $(cat) in
 *boom*) exit 7 ;;
 *secret*) echo '{"decision": "block", "reason": "no secrets"}' ;;
@@ -75,7 +75,7 @@ def test_the_payload_of_every_event_can_be_printed(
 ) -> None:
     assert hooktray(tmp_path / "h", event, "--agent", agent, "--print") == 0
 
-    out, kept, here = capfdbinary.readouterr().out, DIALECTS[agent].sample(event), str(Path.cwd()).encode()
+    out, kept, here = capfdbinary.readouterr().out, AGENTS[agent].protocol.sample(event), str(Path.cwd()).encode()
     assert out in (kept, kept.replace(b"/home/dev/project", here).replace(b"/data/workspace", here))
     assert not (tmp_path / "h" / "state").exists()
 

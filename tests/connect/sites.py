@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tray.agents.connection import RelayEntry, Site
 from tray.approvals.checks import blocking_problem_of
-from tray.connect import CONNECTORS, apply_connect, apply_disconnect, hook_import
-from tray.connect.plan import RelayEntry, Site
+from tray.connect import apply_connect, apply_disconnect, connectors, hook_import
 from tray.paths import locate
 
 RELAY = ("/opt/hooktray/bin/hooktray-relay", "--home", "/home/you/h")
@@ -33,12 +33,12 @@ class Person:
     def connect(self, relay: tuple[str, ...] = RELAY) -> int:
         """How many files were written."""
         self.site = replace(self.site, relay=relay)
-        plan = CONNECTORS[self.agent].connect(self.site)
+        plan = connectors()[self.agent].connect(self.site)
         apply_connect(self.site, self.agent, plan)
         return len(plan.changes)
 
     def disconnect(self) -> int:
-        plan = CONNECTORS[self.agent].disconnect(self.site)
+        plan = connectors()[self.agent].disconnect(self.site)
         apply_disconnect(self.site, self.agent, plan)
         return len(plan.changes)
 
@@ -53,7 +53,7 @@ class Person:
         apply_disconnect(self.site, self.agent, plan, hook_import.import_backups(self.site))
 
     def relay_entries(self) -> tuple[RelayEntry, ...]:
-        return CONNECTORS[self.agent].relay_entries(self.site)
+        return connectors()[self.agent].relay_entries(self.site)
 
 
 def tree(root: Path) -> dict[str, tuple[str, int, bytes]]:

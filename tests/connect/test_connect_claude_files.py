@@ -15,16 +15,17 @@ from connect.sites import RELAY, Person, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.connect import apply_connect, claude_code
-from tray.connect.claude_edit import add_groups, handlers, remove_handlers
-from tray.dialects import DIALECTS
+from tray.agents.claude_code import connector as claude_code
+from tray.agents.claude_code.settings_edit import add_groups, handlers, remove_handlers
+from tray.agents.registry import AGENTS
+from tray.connect import apply_connect
 from tray.edit.diff import diff
 from tray.edit.json_edit import BOM, JsonText
 from tray.errors import ConfigError, HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
-EVENTS = set(DIALECTS["claude-code"].EVENTS) - {"WorktreeCreate"}
+EVENTS = set(AGENTS["claude-code"].events) - {"WorktreeCreate"}
 FOREIGN = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "peon.sh Stop", "timeout": 5}]}'
 PLAIN = '{\n  "model": "opus",\n  "permissions": {\n    "allow": ["Bash(ls:*)"]\n  }\n}\n'
 WITH_HOOKS = '{\n  "hooks": {\n    "Stop": [\n      %s\n    ]\n  },\n  "model": "opus"\n}\n'

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from connect.sites import RELAY, Person, tree
 
-from tray.connect import CONNECTORS, apply_connect
-from tray.dialects import DIALECTS
+from tray.agents.claude_code import settings_hooks as claude_source
+from tray.agents.registry import AGENTS
+from tray.agents.shelley import source as shelley_source
+from tray.agents.starchild import source as starchild_source
+from tray.agents.x_code import source as x_code_source
+from tray.connect import apply_connect, connectors
 from tray.edit.yaml_edit import append, remove
 from tray.errors import HooktrayError
-from tray.sources import claude_code as claude_source
-from tray.sources import shelley as shelley_source
-from tray.sources import starchild as starchild_source
-from tray.sources import x_code as x_code_source
 from tray.sources.configuration import load
 from tray.strict import load_yaml
 
@@ -139,7 +139,7 @@ def test_what_shelley_does_not_run_is_left_alone(shelley: Person, hooks: Path) -
 def test_in_a_source_our_executables_are_no_hooks(shelley: Person, hooks: Path) -> None:
     shelley.connect()
 
-    found = shelley_source.read(hooks, ())
+    found = shelley_source.read(hooks, (), {})
 
     assert {hook.inactive for hook in found.hooks} == {"it is Hooktray's own relay"}
 
@@ -154,10 +154,10 @@ def x_code(tmp_path: Path) -> Person:
 
 def test_x_code_gets_one_plugin_with_ten_events_and_loses_it_again(x_code: Person) -> None:
     assert x_code.connect() == 2
-    assert {entry.event for entry in x_code.relay_entries()} == set(DIALECTS["x-code"].EVENTS)
+    assert {entry.event for entry in x_code.relay_entries()} == set(AGENTS["x-code"].events)
     assert x_code.connect() == 0
     plugin = x_code.home / ".x-code" / "plugins" / "cache" / "local" / "hooktray" / "1.0.0"
-    found = x_code_source.read(plugin, ())
+    found = x_code_source.read(plugin, (), {})
     assert len(found.hooks) == 10
     assert {hook.timeout for hook in found.hooks} == {30.0}
     assert found.warnings == ()
@@ -273,7 +273,7 @@ def test_starchilds_hooks_come_and_go(starchild: Person, name: str, forgotten: b
     before = tree(starchild.home)
 
     assert starchild.connect() == 1
-    assert {entry.event for entry in starchild.relay_entries()} == set(DIALECTS["starchild"].EVENTS)
+    assert {entry.event for entry in starchild.relay_entries()} == set(AGENTS["starchild"].events)
     assert starchild.connect() == 0
     if forgotten:
         for page in (starchild.site.paths.state / "connections").iterdir():
@@ -330,7 +330,7 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
 
 
 def test_the_lines_to_paste_are_those_in_the_file(starchild: Person) -> None:
-    plan = CONNECTORS["starchild"].connect(starchild.site)
+    plan = connectors()["starchild"].connect(starchild.site)
 
     starchild.connect()
     pasted = [note.split(" ", 3)[3] for note in plan.notes if note.startswith("/hooks approve")]
@@ -369,7 +369,7 @@ def test_when_one_file_cannot_be_written_none_is(x_code: Person) -> None:
     file = x_code.home / ".x-code" / "plugins" / "installed_plugins.json"
     file.parent.mkdir(parents=True)
     file.write_text('{"plugins": []}')
-    plan = CONNECTORS["x-code"].connect(x_code.site)
+    plan = connectors()["x-code"].connect(x_code.site)
     file.write_text('{"plugins": [ ]}')
     before = tree(x_code.home)
 
@@ -383,7 +383,7 @@ def test_when_one_file_cannot_be_written_none_is(x_code: Person) -> None:
 def test_a_failed_upgrade_keeps_what_disconnect_needs(x_code: Person) -> None:
     x_code.connect(("/old/hooktray-relay",))
     file = x_code.home / ".x-code" / "plugins" / "installed_plugins.json"
-    plan = CONNECTORS["x-code"].connect(replace(x_code.site, relay=RELAY))
+    plan = connectors()["x-code"].connect(replace(x_code.site, relay=RELAY))
     file.parent.joinpath("cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json").write_text("{}")
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from connect.sites import Person, tree
 
+from tray.agents.connection import Plan, Site
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
 from tray.cli import agents
+from tray.agents.claude_code.hook_import import IMPORTER
 from tray.connect import hook_import
-from tray.connect.plan import Plan, Site
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
@@ -54,7 +55,7 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
     notes = person.import_hooks()
 
     assert json.loads(file.read_text()) == {"model": "opus", "hooks": {"PreToolUse": [json.loads(ASKED)]}}
-    assert hook_import.import_path(person.site, "claude-code").read_text().count(GUARD) == 1
+    assert IMPORTER.path(person.site).read_text().count(GUARD) == 1
     found = load(person.site.paths)
     assert [(hook.match.native, hook.match.tool, hook.match.agents, hook.inactive) for hook in found.hooks] == [
         ("PreToolUse", "Bash", ("claude-code",), ""),

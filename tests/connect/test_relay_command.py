@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tray import relay_program
-from tray.connect import relay_command
-from tray.connect.relay_command import RelayCommand
-from tray.dialects import DIALECTS
+from tray.agents import relay_command
+from tray.agents.registry import AGENTS
+from tray.agents.relay_command import RelayCommand
 from tray.errors import HooktrayError
 from tray.paths import locate
 
@@ -183,7 +183,7 @@ def test_a_line_says_which_files_it_needs() -> None:
 
 
 def test_every_event_has_a_line_that_is_recognised() -> None:
-    for agent, dialect in DIALECTS.items():
-        for event in dialect.EVENTS:
+    for agent, known in AGENTS.items():
+        for event in known.events:
             words = ("/x/hooktray-relay", agent, event)
             assert relay_command.parse(relay_command.shell_line(words)) == RelayCommand(agent=agent, event=event)

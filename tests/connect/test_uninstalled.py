@@ -11,13 +11,13 @@ from connect.sites import Person
 from hosts import claude_code, shelley, starchild, x_code
 from hosts.process import Report
 
-from tray.connect import shelley as shelley_connector
-from tray.connect import starchild as starchild_connector
-from tray.connect import x_code as x_code_connector
-from tray.connect.claude_code import EXCLUDED_EVENTS
-from tray.connect.claude_code import settings_path as claude_settings
-from tray.connect.plan import Site
-from tray.dialects import DIALECTS
+from tray.agents.claude_code.connector import settings_path as claude_settings
+from tray.agents.claude_code.events import UNCONNECTED_EVENTS
+from tray.agents.connection import Site
+from tray.agents.registry import AGENTS
+from tray.agents.shelley import connector as shelley_connector
+from tray.agents.starchild import connector as starchild_connector
+from tray.agents.x_code import connector as x_code_connector
 from tray.strict import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -45,12 +45,12 @@ def where(agent: str, site: Site) -> Path:
 def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, agent: str, gone: str) -> None:
     person = Person(tmp_path, agent)
     person.connect(tuple(word.format(tmp_path / "gone") for word in GONE[gone]))
-    events = [name for name in DIALECTS[agent].EVENTS if name not in EXCLUDED_EVENTS and "<" not in name]
+    events = [name for name in AGENTS[agent].events if name not in UNCONNECTED_EVENTS and "<" not in name]
     assert {entry.event for entry in person.relay_entries()} == set(events)
 
     found = {}
     for event in events:
-        body = DIALECTS[agent].sample(event)
+        body = AGENTS[agent].protocol.sample(event)
         found[event] = HOSTS[agent](str(where(agent, person.site)), event, body, None)
 
     assert found == dict.fromkeys(events, Report())
@@ -74,11 +74,11 @@ def test_the_time_limits_that_are_written_are_those_our_deadlines_are_made_from(
 
     written = limits(agent, where(agent, person.site))
 
-    assert written == {event: DIALECTS[agent].EVENTS[event].timeout for event in written}
+    assert written == {event: AGENTS[agent].events[event].timeout for event in written}
     assert agent != "claude-code" or {event: written[event] for event in claude_code.TIMEOUTS} == claude_code.TIMEOUTS
 
 
 @pytest.mark.parametrize("agent", HOSTS)
 def test_every_answer_leaves_before_the_agents_patience_ends(agent: str) -> None:
-    for event, spec in DIALECTS[agent].EVENTS.items():
+    for event, spec in AGENTS[agent].events.items():
         assert spec.timeout - spec.deadline == pytest.approx(min(0.4 * spec.timeout, 5.0)), event

@@ -13,11 +13,11 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from tray.agents.protocol import spec
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, Approval, MenuRequest, MenuState, QuitTray, ToggleSwitch, menu
 from tray.desktop.pystray_icon import PystrayIcon
-from tray.dialects import spec
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 

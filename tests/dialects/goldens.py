@@ -14,8 +14,10 @@ from typing import Any
 
 from dialects import recordings as recorder
 
-from tray.dialects import DIALECTS, fidelity, render
-from tray.dialects.fidelity import FidelityRow
+from tray.agents import fidelity
+from tray.agents.fidelity import FidelityRow
+from tray.agents.protocol import render
+from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, HookOutput, Result
 from tray.model.event import Event
 
@@ -50,7 +52,7 @@ def event(agent: str, name: str) -> Event:
 
 
 def stdin(agent: str, name: str, dialect: str) -> str:
-    return DIALECTS[dialect].stdin(event(agent, name)).decode()
+    return AGENTS[dialect].protocol.stdin(event(agent, name)).decode()
 
 
 def words(agent: str, name: str) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def answered(agent: str, name: str, dialect: str, output: dict[str, Any]) -> dic
     result = Result(
         code=output.get("code", 0), stdout=output.get("out", "").encode(), stderr=output.get("err", "").encode()
     )
-    hook_output = DIALECTS[dialect].read(agent_event, result)
+    hook_output = AGENTS[dialect].protocol.read(agent_event, result)
     shared = {field.name for field in dataclasses.fields(Decision)}
     shared &= {field.name for field in dataclasses.fields(HookOutput)}
     answer = render(agent_event, Decision(**{field: getattr(hook_output, field) for field in shared}))
@@ -99,15 +101,15 @@ def kept(kind: str, agent: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    for agent in DIALECTS:
+    for agent in AGENTS:
         names = [name for one, name in cases() if one == agent]
         _write("events", agent, {name: words(agent, name) for name in names})
-        others = [dialect for dialect in DIALECTS if dialect != agent]
+        others = [dialect for dialect in AGENTS if dialect != agent]
         _write("stdin", agent, {f"{other} {name}": stdin(agent, name, other) for name in names for other in others})
         answers = {
             f"{dialect} {name}: {title}": answered(agent, name, dialect, output)
             for name in names
-            for dialect in DIALECTS
+            for dialect in AGENTS
             for title, output in outputs(agent, name, dialect).items()
         }
         _write("answers", agent, answers)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialects.recordings import recorded, request_for
 
-from tray.dialects import parse
+from tray.agents.protocol import parse
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tray.dialects import DIALECTS, parse
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
 from tray.model.event import Event, RelayRequest
 
 FOLDER = Path(__file__).parent / "payloads"
@@ -39,4 +40,4 @@ def address(agent: str, name: str) -> str:
 
 
 def sampled(agent: str, name: str) -> Event:
-    return parse(request_for(agent, name, DIALECTS[agent].sample(name)))
+    return parse(request_for(agent, name, AGENTS[agent].protocol.sample(name)))

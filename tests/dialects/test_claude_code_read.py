@@ -8,7 +8,8 @@ import pytest
 from dialects.hook_outputs import NOTHING, allow, ask, deny, failed, ran
 from dialects.recordings import recorded, request_for, sampled
 
-from tray.dialects import DIALECTS, parse
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result, Rewrite, Target
 from tray.model.event import Event
 
@@ -56,7 +57,7 @@ TELLS: tuple[str, ...] = (
 )
 TELLS += ("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit")
 HEARS_TEXT = ("SessionStart", "UserPromptExpansion", "UserPromptSubmit")
-DEAF = tuple(name for name in DIALECTS["claude-code"].EVENTS if name not in (*HEARS_TEXT, "WorktreeCreate"))
+DEAF = tuple(name for name in AGENTS["claude-code"].events if name not in (*HEARS_TEXT, "WorktreeCreate"))
 ACTIONS = "accept, cancel, decline"
 FORMS = ("Elicitation", "ElicitationResult")
 CASES: list[tuple[str, Result, HookOutput]] = [
@@ -79,7 +80,7 @@ CASES: list[tuple[str, Result, HookOutput]] = [
             ran(0, inner("NoSuch", '"additionalContext":"c"')),
             failed(f"output has a hookSpecificOutput whose hookEventName is not {name}"),
         )
-        for name in DIALECTS["claude-code"].EVENTS
+        for name in AGENTS["claude-code"].events
     ],
     # Permissions.
     ("PermissionRequest", ran(0, decided('"behavior":"allow"')), allow()),
@@ -273,7 +274,7 @@ CASES: list[tuple[str, Result, HookOutput]] = [
 
 @pytest.mark.parametrize(("name", "result", "hook_output"), CASES)
 def test_what_a_hook_said_is_read_as_the_agent_would(name: str, result: Result, hook_output: HookOutput) -> None:
-    assert DIALECTS["claude-code"].read(sampled("claude-code", name), result) == hook_output
+    assert AGENTS["claude-code"].protocol.read(sampled("claude-code", name), result) == hook_output
 
 
 def mcp(output: str) -> Event:
@@ -283,13 +284,13 @@ def mcp(output: str) -> Event:
 
 @pytest.mark.parametrize("said", ['{"updatedMCPToolOutput":"x"}', inner("PostToolUse", '"updatedMCPToolOutput":"x"')])
 def test_the_output_of_an_mcp_tool_may_be_replaced_under_its_older_name(said: str) -> None:
-    hook_output = DIALECTS["claude-code"].read(mcp('"secret"'), ran(0, said))
+    hook_output = AGENTS["claude-code"].protocol.read(mcp('"secret"'), ran(0, said))
 
     assert hook_output == HookOutput(rewrite=new(Target.OUTPUT, "x"))
 
 
 def test_a_hook_finds_a_tools_output_under_its_older_names_too() -> None:
-    written = DIALECTS["claude-code"].stdin(recorded("claude-code", "PostToolUse-Read"))
+    written = AGENTS["claude-code"].protocol.stdin(recorded("claude-code", "PostToolUse-Read"))
 
     body = recorded("claude-code", "PostToolUse-Read").body.rstrip(b"}\n")
     assert written.startswith(body)
@@ -299,4 +300,6 @@ def test_a_hook_finds_a_tools_output_under_its_older_names_too() -> None:
 def test_an_older_name_that_the_agent_sent_itself_is_left_alone() -> None:
     body = b'{"hook_event_name":"PostToolUse","tool_name":"T","tool_response":"a","tool_output":"b","tool_result":7}'
 
-    assert DIALECTS["claude-code"].stdin(parse(request_for("claude-code", "PostToolUse", body))) == body + b"\n"
+    assert (
+        AGENTS["claude-code"].protocol.stdin(parse(request_for("claude-code", "PostToolUse", body))) == body + b"\n"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dialects.recordings import request_for, sampled
 
-from tray.dialects import parse, render
+from tray.agents.protocol import parse, render
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 
 DENY, ASK, ALLOW = Verdict.DENY, Verdict.ASK, Verdict.ALLOW

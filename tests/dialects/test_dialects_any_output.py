@@ -10,10 +10,11 @@ from dialects.test_dialects_pairs import answered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, neutral
+from tray.agents.protocol import neutral
+from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result, Target, Verdict
 
-EVENTS = [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+EVENTS = [sampled(agent, name) for agent, known in AGENTS.items() for name in known.events]
 HEARD = sorted({event.name for event in EVENTS if event.agent == "claude-code"})
 VALUES: list[Any] = [
     None,
@@ -73,7 +74,7 @@ def own_name(output: bytes, name: str) -> bytes:
 
 @settings(deadline=None, max_examples=1500)
 @given(
-    st.sampled_from(sorted(DIALECTS)),
+    st.sampled_from(sorted(AGENTS)),
     st.sampled_from(EVENTS),
     OUTPUTS,
     st.binary(max_size=8),
@@ -83,7 +84,7 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
     dialect: str, event: Any, stdout: bytes, stderr: bytes, code: int | None
 ) -> None:
     said = own_name(stdout, event.name)
-    hook_output = DIALECTS[dialect].read(event, Result(code=code, stdout=said, stderr=stderr))
+    hook_output = AGENTS[dialect].protocol.read(event, Result(code=code, stdout=said, stderr=stderr))
 
     answer = answered(event, hook_output)
 

@@ -13,7 +13,8 @@ from dialects.test_dialects_hosts import JUDGES, heard
 from hosts import x_code
 from hosts.process import Exit, Report
 
-from tray.dialects import DIALECTS, fit, parse, render
+from tray.agents.protocol import fit, parse, render
+from tray.agents.registry import AGENTS
 from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Result
 from tray.model.event import Event
@@ -25,7 +26,7 @@ IDS = [f"{agent}-{row['events'][0]}-{json.dumps(row['says'])[:60]}" for agent, r
 
 
 def asked(agent: str, name: str, row: dict[str, Any]) -> Event:
-    body = DIALECTS[agent].sample(name)
+    body = AGENTS[agent].protocol.sample(name)
     if "payload" in row:
         body = json.dumps({**json.loads(body), **row["payload"]}).encode()
     return parse(request_for(agent, name, body))
@@ -54,9 +55,11 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
     """The hook as one of a source of this format: read, settled by its failure policy, merged, fitted, rendered."""
     action = Command(line="./hook.sh", folder="/")
     source = Source(kind=event.agent, path="/s")
-    hook = Hook(name="hook", source=source, match=Match(event="any"), action=action, failure=failure)
+    hook = Hook(
+        name="hook", source=source, match=Match(event="any"), action=action, failure=failure, dialect="starchild"
+    )
     result = Result(code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
-    outcome = make_outcome(hook, DIALECTS[event.agent].read(event, result), timed_out=False, ms=1.0)
+    outcome = make_outcome(hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
     return heard(event, render(event, fit(event, merge([outcome]))))
 
 
@@ -82,5 +85,5 @@ def test_every_event_has_its_rows_and_every_exception_its_reason() -> None:
         (agent, name.replace("slash/files", "slash/<command>")) for agent, row in ROWS for name in row["events"]
     }
 
-    assert covered == {(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS}
+    assert covered == {(agent, name) for agent, known in AGENTS.items() for name in known.events}
     assert all(("ours" in row) == ("why" in row) for _, row in ROWS)

@@ -6,7 +6,8 @@ import pytest
 from dialects.recordings import sampled
 from dialects.test_dialects_hosts import heard
 
-from tray.dialects import DIALECTS, fit, render, spec
+from tray.agents.protocol import fit, render, spec
+from tray.agents.registry import AGENTS
 from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Outcome, Result, Status, Verdict
 from tray.model.event import Capability, Event
@@ -91,7 +92,7 @@ def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
     match = Match(event=event.kind.value)
     hook = Hook(name="guard", source=source, match=match, action=action, dialect=dialect, failure=failure)
     result = WAYS[way]
-    return make_outcome(hook, DIALECTS[dialect].read(event, result), timed_out=result.timed_out, ms=1.0)
+    return make_outcome(hook, AGENTS[dialect].protocol.read(event, result), timed_out=result.timed_out, ms=1.0)
 
 
 def sign_of(found: Outcome) -> str:
@@ -139,4 +140,4 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
 
 def test_the_table_is_long_enough() -> None:
     assert len(TOLD) * len(WAYS) >= 200
-    assert {dialect for dialect, _, _ in TOLD} == {agent for _, agent, _ in TOLD} == set(DIALECTS)
+    assert {dialect for dialect, _, _ in TOLD} == {agent for _, agent, _ in TOLD} == set(AGENTS)

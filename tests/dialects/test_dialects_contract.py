@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from dialects.recordings import request_for, sampled
 
-import tray.dialects
-from tray.dialects import DIALECTS, parse, spec
+import tray.agents.protocol
+from tray.agents.protocol import parse, spec
+from tray.agents.registry import AGENTS
 from tray.model.event import Capability, EventKind
 
 TIMEOUTS = {
@@ -32,7 +33,7 @@ TIMEOUTS = {
     ("foo", "Stop"): 30,
 }
 COUNTS = {"claude-code": 33, "shelley": 5, "starchild": 12, "x-code": 10}
-EVENTS = [(agent, name) for agent, each in DIALECTS.items() for name in each.EVENTS]
+EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
     "claude-code": {
         "DirectoryAdded",
@@ -58,8 +59,8 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(DIALECTS) == ["claude-code", "shelley", "starchild", "x-code"]
-    assert all(list(dialect.EVENTS) == sorted(dialect.EVENTS) for dialect in DIALECTS.values())
+    assert list(AGENTS) == ["claude-code", "shelley", "starchild", "x-code"]
+    assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
 @pytest.mark.parametrize(("agent", "name"), TIMEOUTS)
@@ -67,16 +68,16 @@ def test_an_event_has_its_agents_own_time_limit(agent: str, name: str) -> None:
     assert spec(agent, name).timeout == TIMEOUTS[agent, name]
 
 
-@pytest.mark.parametrize("agent", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_these_events_are_observed_only(agent: str) -> None:
-    assert {name for name, each in DIALECTS[agent].EVENTS.items() if each.observe_only} == OBSERVED[agent]
+    assert {name for name, each in AGENTS[agent].events.items() if each.observe_only} == OBSERVED[agent]
 
 
 def test_only_claude_code_can_be_told_allow() -> None:
     able = {
         (agent, name)
-        for agent, each in DIALECTS.items()
-        for name in each.EVENTS
+        for agent, each in AGENTS.items()
+        for name in each.events
         if Capability.ALLOW in spec(agent, name).can
     }
 
@@ -85,12 +86,12 @@ def test_only_claude_code_can_be_told_allow() -> None:
 
 @pytest.mark.parametrize(("agent", "count"), COUNTS.items())
 def test_an_agent_has_so_many_events(agent: str, count: int) -> None:
-    assert len(DIALECTS[agent].EVENTS) == count
+    assert len(AGENTS[agent].events) == count
 
 
 def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
-    for agent, dialect in DIALECTS.items():
-        kinds = [each.kind for each in dialect.EVENTS.values()]
+    for agent, known in AGENTS.items():
+        kinds = [each.kind for each in known.events.values()]
         assert (len(set(kinds)), EventKind.OTHER in kinds) == (len(kinds), False), agent
 
 
@@ -104,8 +105,8 @@ def test_session_and_tool_of_a_payload_are_those_of_its_event(agent: str, name: 
     for one in ({}, *odd):
         body = json.dumps(payload | one).encode()
         event = parse(request_for(agent, name, body))
-        assert DIALECTS[agent].tool(event.name, event.payload) == event.tool
-        session = DIALECTS[agent].session(request_for(agent, name, body), event.payload)
+        assert AGENTS[agent].protocol.tool(event.name, event.payload) == event.tool
+        session = AGENTS[agent].protocol.session(request_for(agent, name, body), event.payload)
         assert event.problem or session == event.session
 
 
@@ -116,7 +117,9 @@ def test_an_unknown_event_can_carry_nothing() -> None:
 PURE = {"__future__", "collections", "dataclasses", "enum", "functools", "json", "math", "re", "typing", "tray"}
 
 
-@pytest.mark.parametrize("path", sorted(Path(tray.dialects.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(Path(tray.agents.protocol.__file__).parent.glob("*.py")), ids=lambda path: path.stem
+)
 def test_a_dialect_touches_no_file_clock_or_process(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]

@@ -9,8 +9,9 @@ import pytest
 from dialects.hook_outputs import ran
 from dialects.recordings import sampled
 
-from tray.dialects import DIALECTS, fit, neutral, render
-from tray.dialects.fidelity import FidelityRow, expressible, pairs, rows
+from tray.agents.fidelity import FidelityRow, expressible, pairs, rows
+from tray.agents.protocol import fit, neutral, render
+from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Event
 
@@ -74,7 +75,7 @@ def test_every_event_has_a_row_whose_words_are_the_same_everywhere() -> None:
     words = {frozenset((*row.carried, *row.stricter, *row.dropped)) for row in ROWS}
 
     assert [(row.agent, row.event) for row in ROWS] == [
-        (agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS
+        (agent, name) for agent, known in AGENTS.items() for name in known.events
     ]
     assert len(words) == 1
 
@@ -86,7 +87,7 @@ def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: FidelityRow) -> Non
     assert row.hook_event_names[row.agent] == row.event
     for dialect, key in (("claude-code", "hook_event_name"), ("starchild", "event"), ("x-code", "event")):
         if dialect != row.agent:
-            assert json.loads(DIALECTS[dialect].stdin(event))[key] == row.hook_event_names[dialect]
+            assert json.loads(AGENTS[dialect].protocol.stdin(event))[key] == row.hook_event_names[dialect]
 
 
 def test_all_sixteen_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> None:
@@ -119,10 +120,10 @@ SAYING = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", AGENTS)
 def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: str) -> None:
     event = sampled("claude-code" if dialect != "claude-code" else "starchild", UNHEARD[dialect])
-    read = {word: DIALECTS[dialect].read(event, said) for word, said in SAYING[dialect].items()}
+    read = {word: AGENTS[dialect].protocol.read(event, said) for word, said in SAYING[dialect].items()}
 
     understood = {
         "deny": read["deny"].verdict is Verdict.DENY,
@@ -130,7 +131,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
         "stop": read["stop"].stop is not None,
     }
     (heard,) = {pair.hook_event_name for pair in pairs() if (pair.event, pair.dialect) == (event.name, dialect)}
-    assert heard not in DIALECTS[dialect].EVENTS
+    assert heard not in AGENTS[dialect].events
     assert {word for word, found in understood.items() if found} == set(expressible(dialect, heard))
 
 

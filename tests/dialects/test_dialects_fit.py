@@ -10,8 +10,9 @@ from dialects.recordings import request_for, sampled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
-from tray.dialects.fitting import TARGETS, VERDICTS
+from tray.agents.fitting import TARGETS, VERDICTS
+from tray.agents.protocol import fit, neutral, parse, render, spec
+from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
 
@@ -129,8 +130,8 @@ DECISIONS = st.builds(
     extra=st.lists(st.tuples(EXTRAS, WORDS), max_size=2).map(tuple),
 )
 EVENTS = st.sampled_from(
-    [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
-    + [parse(request_for(agent, "no-such-event", b"{}")) for agent in DIALECTS]
+    [sampled(agent, name) for agent, known in AGENTS.items() for name in known.events]
+    + [parse(request_for(agent, "no-such-event", b"{}")) for agent in AGENTS]
     + [parse(request_for("claude-code", "PreToolUse", b"[]")), parse(request_for("foo", "PreToolUse", b"{}"))]
 )
 

@@ -6,24 +6,24 @@ import pytest
 from dialects import goldens
 from dialects.recordings import wire
 
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 
 CASES = goldens.cases()
 IDS = ["-".join(one) for one in CASES]
-HEARD = [(agent, name, dialect) for agent, name in CASES for dialect in DIALECTS if dialect != agent]
+HEARD = [(agent, name, dialect) for agent, name in CASES for dialect in AGENTS if dialect != agent]
 SAID = [
     (agent, name, dialect, title)
     for agent, name in CASES
-    for dialect in DIALECTS
+    for dialect in AGENTS
     for title in goldens.outputs(agent, name, dialect)
 ]
-KEPT = {kind: {agent: goldens.kept(kind, agent) for agent in DIALECTS} for kind in ("answers", "events", "stdin")}
+KEPT = {kind: {agent: goldens.kept(kind, agent) for agent in AGENTS} for kind in ("answers", "events", "stdin")}
 ALL = 300  # in each direction at least
 
 
 @pytest.mark.parametrize(("agent", "name"), CASES, ids=IDS)
 def test_hooks_of_the_other_dialects_read_these_bytes(agent: str, name: str) -> None:
-    read = {f"{dialect} {name}": goldens.stdin(agent, name, dialect) for dialect in DIALECTS if dialect != agent}
+    read = {f"{dialect} {name}": goldens.stdin(agent, name, dialect) for dialect in AGENTS if dialect != agent}
 
     assert read == {key: KEPT["stdin"][agent][key] for key in read}
 
@@ -32,7 +32,7 @@ def test_hooks_of_the_other_dialects_read_these_bytes(agent: str, name: str) -> 
 def test_a_hook_of_the_agents_own_dialect_reads_what_the_agent_sent(agent: str, name: str) -> None:
     event = goldens.event(agent, name)
     sent = event.body if name.startswith(goldens.SAMPLE) else wire(agent, name)
-    read = DIALECTS[agent].stdin(event)
+    read = AGENTS[agent].protocol.stdin(event)
 
     if "tool_response" in event.payload:  # two older names of it stand behind all that was said
         assert read.startswith(sent.rstrip(b"}\n"))
@@ -49,7 +49,7 @@ def test_what_the_agent_sent_is_read_as_these_words(agent: str, name: str) -> No
 def test_what_hooks_say_is_read_so_and_told_to_the_agent_in_these_bytes(agent: str, name: str) -> None:
     told = {
         f"{dialect} {name}: {title}": goldens.answered(agent, name, dialect, said)
-        for dialect in DIALECTS
+        for dialect in AGENTS
         for title, said in goldens.outputs(agent, name, dialect).items()
     }
 
@@ -64,15 +64,15 @@ def test_there_are_goldens_enough_in_both_directions_and_recordings_come_first()
     assert towards_hooks >= ALL
     assert towards_agents >= ALL
     assert len(real) >= 67
-    assert {agent for agent, _ in CASES} == set(DIALECTS)
+    assert {agent for agent, _ in CASES} == set(AGENTS)
 
 
 def test_no_golden_is_left_of_a_recording_that_is_gone() -> None:
-    for agent in DIALECTS:
+    for agent in AGENTS:
         names = {name for one, name in CASES if one == agent}
         assert set(KEPT["events"][agent]) == names
         assert set(KEPT["stdin"][agent]) == {f"{dialect} {name}" for one, name, dialect in HEARD if one == agent}
         assert set(KEPT["answers"][agent]) == {
             f"{dialect} {name}: {title}" for one, name, dialect, title in SAID if one == agent
         }
-    assert {path.stem for path in goldens.FOLDER.glob("*/*.json")} == set(DIALECTS)
+    assert {path.stem for path in goldens.FOLDER.glob("*/*.json")} == set(AGENTS)

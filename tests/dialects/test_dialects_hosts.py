@@ -14,7 +14,9 @@ from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, fit, neutral, outputs, render, spec, wire
+from tray.agents import outputs, wire
+from tray.agents.protocol import fit, neutral, render, spec
+from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
 
@@ -24,7 +26,7 @@ JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "starchild": starchild.judge,
     "x-code": x_code.judge,
 }
-EVENTS = [sampled(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+EVENTS = [sampled(agent, name) for agent, known in AGENTS.items() for name in known.events]
 IDS = [f"{event.agent}-{event.name}" for event in EVENTS]
 ASKS_ANYWAY = ("Elicitation", "PermissionRequest")  # silence lets the user be asked
 TARGETS = {

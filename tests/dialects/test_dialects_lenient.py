@@ -9,7 +9,8 @@ from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, deny, failed, inner,
 from dialects.recordings import sampled
 from dialects.test_dialects_pairs import answered
 
-from tray.dialects import DIALECTS, lenient
+from tray.agents import lenient
+from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput
 
 DEEP = "[" * 300 + "]" * 300
@@ -38,7 +39,7 @@ def said(dialect: str, refusal: bytes) -> bytes:
 def test_a_refusal_is_heard_however_it_is_written(dialect: str, way: str) -> None:
     event = EVENTS[HEARD[dialect][0]]
 
-    hook_output = DIALECTS[dialect].read(event, ran(0, said(dialect, REFUSALS[way])))
+    hook_output = AGENTS[dialect].protocol.read(event, ran(0, said(dialect, REFUSALS[way])))
 
     assert hook_output == deny("no")
 
@@ -52,20 +53,22 @@ def test_claudes_own_form_of_a_refusal_is_heard_too(way: str) -> None:
         b"{", b'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"},', 1
     )
 
-    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == deny("no")
+    assert AGENTS["claude-code"].protocol.read(EVENTS["bash"], ran(0, output)) == deny("no")
 
 
 def test_a_deep_value_beside_a_refusal_inside_of_the_answer_does_not_matter() -> None:
     output = inner(f'"permissionDecision":"deny","n":{DEEP}')
 
-    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == deny()
+    assert AGENTS["claude-code"].protocol.read(EVENTS["bash"], ran(0, output)) == deny()
 
 
 @pytest.mark.parametrize("dialect", HEARD)
 def test_an_object_that_is_too_deep_for_us_is_a_failure_and_no_silence(dialect: str) -> None:
     event = EVENTS[HEARD[dialect][0]]
 
-    assert DIALECTS[dialect].read(event, ran(0, TOO_DEEP)) == failed("output is JSON nested more than 200 deep")
+    assert AGENTS[dialect].protocol.read(event, ran(0, TOO_DEEP)) == failed(
+        "output is JSON nested more than 200 deep"
+    )
 
 
 TOO_DEEP_ANSWERS = [
@@ -77,17 +80,19 @@ TOO_DEEP_ANSWERS = [
 
 @pytest.mark.parametrize(("dialect", "output"), TOO_DEEP_ANSWERS)
 def test_an_answer_that_is_too_deep_to_be_written_again_is_a_failure(dialect: str, output: str) -> None:
-    hook_output = DIALECTS[dialect].read(EVENTS[HEARD[dialect][0]], ran(0, output))
+    hook_output = AGENTS[dialect].protocol.read(EVENTS[HEARD[dialect][0]], ran(0, output))
 
     assert hook_output == failed("output is JSON nested more than 200 deep")
 
 
 def test_with_exit_2_even_what_is_too_deep_is_a_refusal_of_claudes() -> None:
-    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(2, TOO_DEEP, "no")) == deny("no")
+    assert AGENTS["claude-code"].protocol.read(EVENTS["bash"], ran(2, TOO_DEEP, "no")) == deny("no")
 
 
 def test_an_infinite_number_is_never_written_again_as_one() -> None:
-    hook_output = DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, inner('"updatedInput":{"timeout":-1e999}')))
+    hook_output = AGENTS["claude-code"].protocol.read(
+        EVENTS["bash"], ran(0, inner('"updatedInput":{"timeout":-1e999}'))
+    )
 
     answer = answered(EVENTS["bash"], hook_output)
 
@@ -99,29 +104,31 @@ def test_an_infinite_number_is_never_written_again_as_one() -> None:
 def test_pythons_words_for_numbers_are_read_where_the_agent_is_written_in_it(word: str) -> None:
     output = f'{{"decision":"block","reason":"no","n":{word}}}'
 
-    assert DIALECTS["starchild"].read(EVENTS["child"], ran(0, output)) == deny("no")
-    claude, x_code = (DIALECTS[name].read(EVENTS["bash"], ran(0, output)) for name in ("claude-code", "x-code"))
+    assert AGENTS["starchild"].protocol.read(EVENTS["child"], ran(0, output)) == deny("no")
+    claude, x_code = (
+        AGENTS[name].protocol.read(EVENTS["bash"], ran(0, output)) for name in ("claude-code", "x-code")
+    )
     assert claude.warning == f"The hook's output is not JSON: {word} is no number; taken as plain text."
     assert x_code.warning == IGNORED.format(f"not JSON: {word} is no number")
 
 
 @pytest.mark.parametrize("output", ["\x85{}", "\x1c{}", "\u200b{}"])
 def test_what_is_no_blank_to_the_agent_makes_it_plain_text(output: str) -> None:
-    assert DIALECTS["claude-code"].read(EVENTS["start"], ran(0, output)).context
+    assert AGENTS["claude-code"].protocol.read(EVENTS["start"], ran(0, output)).context
 
 
 @pytest.mark.parametrize("blank", ["\x1c", "\x85", "\u3000"])
 def test_what_python_takes_for_a_blank_is_one_where_the_agent_is_written_in_it(blank: str) -> None:
     output = f'{blank}{{"decision":"block","reason":"no"}}{blank}'
 
-    assert DIALECTS["starchild"].read(EVENTS["child"], ran(0, output)) == deny("no")
+    assert AGENTS["starchild"].protocol.read(EVENTS["child"], ran(0, output)) == deny("no")
 
 
 def test_a_byte_order_mark_is_no_blank_to_go_and_what_it_cannot_read_is_a_veto() -> None:
     event = sampled("shelley", "new-conversation")
 
-    assert DIALECTS["shelley"].read(event, ran(0, '\x85{"model":"m"}')).problem == ""
-    assert DIALECTS["shelley"].read(event, ran(0, '\ufeff{"model":"m"}')).problem == (
+    assert AGENTS["shelley"].protocol.read(event, ran(0, '\x85{"model":"m"}')).problem == ""
+    assert AGENTS["shelley"].protocol.read(event, ran(0, '\ufeff{"model":"m"}')).problem == (
         "output is not JSON: Expecting value at line 1, column 1"
     )
 
@@ -129,18 +136,21 @@ def test_a_byte_order_mark_is_no_blank_to_go_and_what_it_cannot_read_is_a_veto()
 def test_a_deep_stranger_beside_a_refused_permission_does_not_matter() -> None:
     request = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","n":%s}}}'
 
-    assert DIALECTS["claude-code"].read(sampled("claude-code", "PermissionRequest"), ran(0, request % DEEP)) == deny()
+    assert (
+        AGENTS["claude-code"].protocol.read(sampled("claude-code", "PermissionRequest"), ran(0, request % DEEP))
+        == deny()
+    )
 
 
 def test_blanks_alone_say_nothing() -> None:
     for dialect, (event, _) in HEARD.items():
-        assert DIALECTS[dialect].read(EVENTS[event], ran(0, "\u00a0\ufeff\n")) == NOTHING
+        assert AGENTS[dialect].protocol.read(EVENTS[event], ran(0, "\u00a0\ufeff\n")) == NOTHING
 
 
 def test_a_list_that_is_too_deep_is_no_object_and_says_nothing() -> None:
     output = "[" * 200_000 + "]" * 200_000
 
-    assert DIALECTS["claude-code"].read(EVENTS["bash"], ran(0, output)) == NOTHING
-    assert DIALECTS["x-code"].read(EVENTS["write"], ran(0, output)) == HookOutput(
+    assert AGENTS["claude-code"].protocol.read(EVENTS["bash"], ran(0, output)) == NOTHING
+    assert AGENTS["x-code"].protocol.read(EVENTS["write"], ran(0, output)) == HookOutput(
         warning=IGNORED.format("JSON nested more than 200 deep")
     )

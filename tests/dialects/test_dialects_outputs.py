@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.dialects.outputs import as_text, from_text, same_shape, with_text
+from tray.agents.outputs import as_text, from_text, same_shape, with_text
 
 READ = {"type": "text", "file": {"filePath": "/a", "content": "old", "numLines": 1}}
 BLOCKS = [{"type": "text", "text": "old"}, {"type": "text", "text": "older"}]

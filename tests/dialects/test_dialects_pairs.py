@@ -7,13 +7,14 @@ from dialects.hook_outputs import ran
 from dialects.hosts import taken
 from dialects.recordings import sampled
 
-from tray.dialects import DIALECTS, neutral, render, spec
-from tray.dialects.fidelity import FidelityRow, rows
+from tray.agents.fidelity import FidelityRow, rows
+from tray.agents.protocol import neutral, render, spec
+from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event
 
 ROWS = list(rows())
-PAIRS = [(dialect, row) for row in ROWS for dialect in DIALECTS]
+PAIRS = [(dialect, row) for row in ROWS for dialect in AGENTS]
 IDS = [f"{dialect}-hears-{row.agent}-{row.event}" for dialect, row in PAIRS]
 ASKED = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}'
 HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
@@ -49,7 +50,7 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Fi
     event, said = sampled(row.agent, row.event), refusal(dialect, row)
     if said is None:
         return
-    answer = answered(event, DIALECTS[dialect].read(event, said))
+    answer = answered(event, AGENTS[dialect].protocol.read(event, said))
 
     if Capability.DENY in spec(row.agent, row.event).can:
         assert taken(event, answer) == (Verdict.DENY, False)
@@ -62,7 +63,7 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Fi
 @pytest.mark.parametrize("code", [None, -9, 1, 3, 126, 127])
 def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: FidelityRow, code: int | None) -> None:
     event = sampled(row.agent, row.event)
-    hook_output = DIALECTS[dialect].read(event, Result(code=code, stderr=b"Traceback"))
+    hook_output = AGENTS[dialect].protocol.read(event, Result(code=code, stderr=b"Traceback"))
 
     if row.event == "WorktreeCreate" and dialect == "claude-code" and code in (1, 3):
         assert hook_output.verdict is Verdict.DENY  # any failure means that there is no worktree
@@ -75,7 +76,7 @@ def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: Fidelity
 def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
     same = event.body if row.hook_event_names[dialect] == "system-prompt" and dialect == "shelley" else b""
-    hook_output = DIALECTS[dialect].read(event, Result(code=0, stdout=same))
+    hook_output = AGENTS[dialect].protocol.read(event, Result(code=0, stdout=same))
 
     assert hook_output == HookOutput() or hook_output.problem == "printed no path"
     assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
@@ -93,7 +94,7 @@ def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow
         "x-code": '{"decision":"modify","args":{"command":"true"}}',
     }[dialect]
 
-    hook_output = DIALECTS[dialect].read(event, ran(0, said))
+    hook_output = AGENTS[dialect].protocol.read(event, ran(0, said))
 
     assert hook_output.rewrite is not None
     assert hook_output.rewrite.target is Target.INPUT

@@ -13,8 +13,9 @@ from dialects.recordings import FOLDER, recorded, request_for, sampled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, parse, spec
-from tray.dialects.wire import LARGE_PAYLOAD, dumps
+from tray.agents.protocol import parse, spec
+from tray.agents.registry import AGENTS
+from tray.agents.wire import LARGE_PAYLOAD, dumps
 from tray.model.event import Capability, EventKind
 
 
@@ -35,17 +36,19 @@ def test_every_recording_is_an_event_of_a_known_session(path: Path) -> None:
     assert (event.problem, bool(event.session), bool(event.payload)) == ("", True, True)
 
 
-@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS])
+@pytest.mark.parametrize(
+    ("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events]
+)
 def test_every_event_has_a_sample_that_parses_to_its_kind(agent: str, name: str) -> None:
     event = sampled(agent, name)
 
     assert (event.problem, event.name, event.kind) == ("", name, spec(agent, name).kind)
 
 
-@pytest.mark.parametrize("agent", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_an_event_without_a_sample_raises_a_key_error(agent: str) -> None:
     with pytest.raises(KeyError):
-        DIALECTS[agent].sample("no-such-event")
+        AGENTS[agent].protocol.sample("no-such-event")
 
 
 BAD = {
@@ -71,10 +74,10 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("agent", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize(("body", "problem"), BAD.items(), ids=[f"bad{n}" for n in range(len(BAD))])
 def test_a_payload_that_cannot_be_read_is_an_event_with_a_problem(agent: str, body: bytes, problem: str) -> None:
-    name = next(name for name, each in DIALECTS[agent].EVENTS.items() if not each.plain)
+    name = next(name for name, each in AGENTS[agent].events.items() if not each.plain)
 
     event = parse(request_for(agent, name, body))
 
@@ -181,9 +184,9 @@ KEYS = sorted(
 
 
 @settings(deadline=None)
-@given(st.sampled_from(sorted(DIALECTS)), st.dictionaries(st.sampled_from(KEYS), st.sampled_from(JUNK), max_size=12))
+@given(st.sampled_from(sorted(AGENTS)), st.dictionaries(st.sampled_from(KEYS), st.sampled_from(JUNK), max_size=12))
 def test_fields_of_a_wrong_type_are_as_good_as_absent(agent: str, payload: dict[str, Any]) -> None:
-    event = parse(request_for(agent, next(iter(DIALECTS[agent].EVENTS)), dumps(payload)))
+    event = parse(request_for(agent, next(iter(AGENTS[agent].events)), dumps(payload)))
 
     assert event.problem == ""
     for field in ("name", "session", "cwd", "model", "topic", "title", "prompt", "message", "url", "subagent"):
@@ -192,6 +195,6 @@ def test_fields_of_a_wrong_type_are_as_good_as_absent(agent: str, payload: dict[
 
 
 @settings(deadline=None)
-@given(st.sampled_from([*DIALECTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=80))
+@given(st.sampled_from([*AGENTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=80))
 def test_parse_never_raises(agent: str, name: str, body: bytes) -> None:
     assert parse(request_for(agent, name, body)).body == body

@@ -10,7 +10,8 @@ from dialects.test_dialects_read_starchild import STARCHILD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, parse
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 
 EVERYWHERE: list[Case] = [
@@ -107,7 +108,7 @@ CASES = [*EVERYWHERE, *SHELLEY, *X_CODE]
 def test_what_a_hook_left_behind_is_read_so(
     dialect: str, event: str, result: Result, hook_output: HookOutput
 ) -> None:
-    assert DIALECTS[dialect].read(EVENTS[event], result) == hook_output
+    assert AGENTS[dialect].protocol.read(EVENTS[event], result) == hook_output
 
 
 ANSWERS = st.one_of(
@@ -124,7 +125,7 @@ ANSWERS = st.one_of(
 
 @settings(deadline=None, max_examples=600)
 @given(
-    st.sampled_from(sorted(DIALECTS)),
+    st.sampled_from(sorted(AGENTS)),
     st.sampled_from(sorted(EVENTS)),
     ANSWERS,
     st.binary(max_size=8),
@@ -133,7 +134,7 @@ ANSWERS = st.one_of(
 def test_reading_never_raises_and_a_broken_hook_says_nothing(
     dialect: str, event: str, stdout: bytes, stderr: bytes, code: int | None
 ) -> None:
-    hook_output = DIALECTS[dialect].read(EVENTS[event], Result(code=code, stdout=stdout, stderr=stderr))
+    hook_output = AGENTS[dialect].protocol.read(EVENTS[event], Result(code=code, stdout=stdout, stderr=stderr))
 
     if hook_output.problem:
         assert hook_output == HookOutput(problem=hook_output.problem)
@@ -154,14 +155,14 @@ def test_an_event_without_a_tool_cannot_have_its_input_rewritten() -> None:
         ("starchild", '{"tool_input":{"a":1}}'),
         ("x-code", '{"decision":"modify","args":{"a":1}}'),
     ):
-        assert DIALECTS[name].read(event, ran(0, answer)).rewrite is None
+        assert AGENTS[name].protocol.read(event, ran(0, answer)).rewrite is None
 
 
 def test_a_byte_order_mark_before_an_answer_is_no_obstacle() -> None:
     said = b"\xef\xbb\xbf" + b'{"decision":"block","reason":"no"}'
 
-    assert DIALECTS["starchild"].read(EVENTS["child"], ran(0, said)) == deny("no")
-    assert DIALECTS["claude-code"].read(EVENTS["stop"], ran(0, said)) == deny("no")
+    assert AGENTS["starchild"].protocol.read(EVENTS["child"], ran(0, said)) == deny("no")
+    assert AGENTS["claude-code"].protocol.read(EVENTS["stop"], ran(0, said)) == deny("no")
 
 
 def test_a_sampled_tool_call_can_be_refused_in_every_dialect_that_can_refuse() -> None:
@@ -176,4 +177,6 @@ def test_a_sampled_tool_call_can_be_refused_in_every_dialect_that_can_refuse() -
         sampled("x-code", "PreToolUse"),
     ]
 
-    assert {DIALECTS[name].read(call, ran(0, out)) for call in calls for name, out in answers.items()} == {deny()}
+    assert {AGENTS[name].protocol.read(call, ran(0, out)) for call in calls for name, out in answers.items()} == {
+        deny()
+    }

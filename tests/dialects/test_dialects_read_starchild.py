@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
 
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result
 
 STARCHILD: list[Case] = [
@@ -95,4 +95,4 @@ STARCHILD: list[Case] = [
 def test_what_a_starchild_hook_left_behind_is_read_so(
     dialect: str, event: str, result: Result, hook_output: HookOutput
 ) -> None:
-    assert DIALECTS[dialect].read(EVENTS[event], result) == hook_output
+    assert AGENTS[dialect].protocol.read(EVENTS[event], result) == hook_output

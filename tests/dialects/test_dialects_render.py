@@ -9,7 +9,8 @@ from dialects.recordings import recorded, request_for, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, neutral, parse, render
+from tray.agents.protocol import neutral, parse, render
+from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 
 DENY, ASK, ALLOW = Verdict.DENY, Verdict.ASK, Verdict.ALLOW
@@ -205,7 +206,7 @@ def test_text_that_utf_8_cannot_hold_still_leaves_as_json() -> None:
     assert answer.stdout.decode() == specific('"updatedInput":{"command":"\\ud800\\u00e9"}')
 
 
-@given(st.sampled_from([*DIALECTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=50))
+@given(st.sampled_from([*AGENTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=50))
 def test_the_neutral_answer_is_safe_for_any_junk(agent: str, name: str, body: bytes) -> None:
     answer = neutral(agent, name, body)
 
@@ -213,7 +214,9 @@ def test_the_neutral_answer_is_safe_for_any_junk(agent: str, name: str, body: by
     assert answer.stdout in (b"", body, b"\n")
 
 
-@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS])
+@pytest.mark.parametrize(
+    ("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events]
+)
 def test_no_opinion_is_the_neutral_answer(agent: str, name: str) -> None:
     event = sampled(agent, name)
 

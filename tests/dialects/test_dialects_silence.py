@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 from dialects.recordings import request_for
 
-from tray.dialects import DIALECTS, fit, neutral, parse, spec
+from tray.agents.protocol import fit, neutral, parse, spec
+from tray.agents.registry import AGENTS
 from tray.model.decision import NO_OUTPUT, Decision, Outcome, Status
 
 SILENCE = Decision(outcomes=(Outcome(hook="h", status=Status.SKIPPED, output=NO_OUTPUT),))
-EVENTS = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+EVENTS = [(agent, name) for agent, known in AGENTS.items() for name in known.events]
 
 
 @pytest.mark.parametrize(("agent", "name"), EVENTS)
 def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> None:
     try:
-        body = DIALECTS[agent].sample(name)
+        body = AGENTS[agent].protocol.sample(name)
     except KeyError:
         body = b"{}"
     event = parse(request_for(agent, name, body))
@@ -23,4 +24,4 @@ def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> 
     assert SILENCE.silent
     assert fit(event, SILENCE) is SILENCE
     if not spec(agent, event.name).observe_only:
-        assert DIALECTS[agent].render(event, SILENCE) == neutral(agent, event.name, event.body)
+        assert AGENTS[agent].protocol.render(event, SILENCE) == neutral(agent, event.name, event.body)

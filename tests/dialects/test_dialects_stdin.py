@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from dialects.recordings import recorded, request_for, sampled, wire
 
-from tray.dialects import DIALECTS, parse
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
 from tray.model.event import Event, EventKind
 
 RECORDINGS = [
@@ -22,7 +23,7 @@ RECORDINGS = [
 
 @pytest.mark.parametrize(("agent", "name"), RECORDINGS)
 def test_a_hook_of_the_agents_own_dialect_reads_the_agents_own_bytes(agent: str, name: str) -> None:
-    assert DIALECTS[agent].stdin(recorded(agent, name)) == wire(agent, name)
+    assert AGENTS[agent].protocol.stdin(recorded(agent, name)) == wire(agent, name)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_a_hook_of_the_agents_own_dialect_reads_the_agents_own_bytes(agent: str,
 def test_the_newline_that_an_agent_sends_is_there_even_when_the_relay_lost_it(agent: str, end: bytes) -> None:
     body = b'{"cwd":  "/p", "odd": "\xc3\xa9"}'
 
-    assert DIALECTS[agent].stdin(parse(request_for(agent, "some-event", body))) == body + end
+    assert AGENTS[agent].protocol.stdin(parse(request_for(agent, "some-event", body))) == body + end
 
 
 def turn_end() -> Event:
@@ -225,7 +226,7 @@ GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
 def test_a_hook_of_another_dialect_reads_the_event_as_it_knows_it(
     dialect: str, event: Event, fields: dict[str, Any]
 ) -> None:
-    written = DIALECTS[dialect].stdin(event)
+    written = AGENTS[dialect].protocol.stdin(event)
 
     assert json.loads(written) == fields
     assert written.endswith(b"\n") == (dialect in ("claude-code", "x-code"))
@@ -234,17 +235,17 @@ def test_a_hook_of_another_dialect_reads_the_event_as_it_knows_it(
 def test_a_shelley_hook_reads_a_foreign_system_prompt_as_bare_text() -> None:
     event = replace(recorded("claude-code", "Stop"), kind=EventKind.SYSTEM_PROMPT, prompt="You are … x")
 
-    assert DIALECTS["shelley"].stdin(event) == "You are … x".encode()
+    assert AGENTS["shelley"].protocol.stdin(event) == "You are … x".encode()
 
 
-@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, d in DIALECTS.items() for name in d.EVENTS])
+@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, one in AGENTS.items() for name in one.events])
 def test_every_dialect_can_hear_every_event(agent: str, name: str) -> None:
-    for dialect in DIALECTS.values():
-        assert dialect.stdin(sampled(agent, name))
+    for known in AGENTS.values():
+        assert known.protocol.stdin(sampled(agent, name))
 
 
 def test_a_claude_hook_finds_the_project_in_its_environment() -> None:
-    environment = DIALECTS["claude-code"].environment
+    environment = AGENTS["claude-code"].protocol.environment
 
     assert environment(recorded("claude-code", "Stop"))["CLAUDE_PROJECT_DIR"] == "/home/dev/project"
     assert environment(recorded("starchild", "on_stop")) == {
@@ -257,4 +258,4 @@ def test_a_claude_hook_finds_the_project_in_its_environment() -> None:
 def test_no_variable_is_promised_that_a_process_could_not_be_given() -> None:
     event = replace(recorded("starchild", "on_stop"), cwd="/a\0b", session="\ud800")
 
-    assert DIALECTS["claude-code"].environment(event) == {}
+    assert AGENTS["claude-code"].protocol.environment(event) == {}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, tools
-from tray.dialects.tools import TOOLS, canonical, native, spellings, translate_back, translate_input
+from tray.agents.registry import AGENTS
+from tray.agents.tools import canonical, native, spellings, translate_back, translate_input
 
 NAMES = [
     ("claude-code", "Bash", "Bash"),
@@ -46,9 +46,11 @@ def test_an_agents_tool_has_this_canonical_name(agent: str, name: str, title: st
     assert canonical(agent, name) == title
 
 
-@pytest.mark.parametrize(("title", "agent"), [(title, agent) for title, row in TOOLS.items() for agent in row])
+@pytest.mark.parametrize(
+    ("title", "agent"), [(title, agent) for agent, known in AGENTS.items() for title in known.tools]
+)
 def test_a_canonical_name_leads_to_the_agents_own_and_back(title: str, agent: str) -> None:
-    assert agent in DIALECTS
+    assert agent in AGENTS
     assert canonical(agent, native(agent, title)) == title
 
 
@@ -116,13 +118,15 @@ def test_an_argument_that_a_hook_adds_comes_back_in_the_agents_first_spelling() 
     assert translate_back("x-code", "claude-code", "writeFile", {}, {"file_path": "c"}) == {"filePath": "c"}
 
 
-CALLS = [(agent, row[agent].name) for row in TOOLS.values() for agent in row] + [("x-code", "mcp__a__b")]
+CALLS = [(agent, tool.name) for agent, known in AGENTS.items() for tool in known.tools.values()] + [
+    ("x-code", "mcp__a__b")
+]
 KEYS = st.sampled_from(
     ["path", "filePath", "file_path", "filename", "oldString", "old_string", "cwd", "command", "x"]
 )
 
 
-@given(st.sampled_from(CALLS), st.sampled_from(sorted(DIALECTS)), st.dictionaries(KEYS, st.integers()))
+@given(st.sampled_from(CALLS), st.sampled_from(sorted(AGENTS)), st.dictionaries(KEYS, st.integers()))
 def test_no_argument_is_lost_on_the_way_there_and_back(
     call: tuple[str, str], hook: str, input: dict[str, int]
 ) -> None:
@@ -135,4 +139,5 @@ def test_no_argument_is_lost_on_the_way_there_and_back(
 
 
 def test_no_two_tools_of_an_agent_share_a_name() -> None:
-    assert len(tools.CANONICAL) == sum(len(row) for row in TOOLS.values())
+    for known in AGENTS.values():
+        assert len({tool.name for tool in known.tools.values()}) == len(known.tools)

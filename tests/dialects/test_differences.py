@@ -12,13 +12,13 @@ from dialects.recordings import recorded, request_for, sampled
 from dialects.test_dialects_hosts import heard
 from hosts import claude_code, shelley
 
-from tray.dialects import DIALECTS, fit, neutral, parse, render, spec
+from tray.agents.protocol import fit, neutral, parse, render, spec
+from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Failure
 from tray.reading.entries import SourceHooks
-from tray.sources.external import READERS
 
 TESTS = Path(__file__).parents[1]
 PERMITS = {
@@ -42,7 +42,13 @@ def source(folder: Path, agent: str, hook: dict[str, object]) -> SourceHooks:
     else:
         path = folder / "hooks.json"
         path.write_text(json.dumps({event: [hook]}))
-    return READERS[agent](path, (), {})
+    return hooks_of(agent, path)
+
+
+def hooks_of(agent: str, path: Path) -> SourceHooks:
+    reader = AGENTS[agent].reader
+    assert reader
+    return reader().read(path, (), {})
 
 
 def asked(found: SourceHooks, tool: str, agent: str) -> bool:
@@ -56,8 +62,8 @@ def asked(found: SourceHooks, tool: str, agent: str) -> bool:
 
 
 def test_a_failure_aborts_on_shelley_alone_and_its_neutral_answer_never_fails() -> None:
-    for agent, dialect in DIALECTS.items():
-        for name in dialect.EVENTS:
+    for agent, known in AGENTS.items():
+        for name in known.events:
             event = sampled(agent, name)
             answer = neutral(agent, name, event.body)
             assert (answer.code, answer.stderr, heard(event, answer).verdict) == (0, b"", "none"), name
@@ -70,8 +76,8 @@ def test_silence_changes_nothing_except_a_system_prompt_which_is_said_again() ->
     assert heard(event, Answer()).verdict == "deny"
     assert all(
         neutral(agent, name, b"x") == Answer()
-        for agent, dialect in DIALECTS.items()
-        for name in dialect.EVENTS
+        for agent, known in AGENTS.items()
+        for name in known.events
         if name != "system-prompt"
     )
 
@@ -92,7 +98,7 @@ def test_exit_2_and_json_beside_a_failure_mean_what_the_agent_says(
 ) -> None:
     refusal = '{"decision":"block","reason":"no"}'
     results = (ran(2), ran(2, err="no"), ran(2, "hello", "no"), ran(1, refusal))
-    outputs = [DIALECTS[agent].read(sampled(agent, name), result) for result in results]
+    outputs = [AGENTS[agent].protocol.read(sampled(agent, name), result) for result in results]
 
     assert tuple("failed" if output.problem else output.verdict.word for output in outputs) == tuple(means)
 
@@ -145,7 +151,7 @@ def test_a_new_input_replaces_the_whole_or_is_merged_into_it(agent: str, name: s
     event = recorded(agent, name)
     assert event.tool is not None
 
-    rewrite = DIALECTS[agent].read(event, ran(0, said)).rewrite
+    rewrite = AGENTS[agent].protocol.read(event, ran(0, said)).rewrite
 
     assert rewrite is not None
     assert (rewrite.value.keys() >= event.tool.input.keys()) is kept
@@ -180,7 +186,7 @@ PLAIN = [
 
 @pytest.mark.parametrize(("agent", "name", "becomes"), PLAIN)
 def test_plain_text_becomes_what_the_agent_makes_of_it(agent: str, name: str, becomes: str) -> None:
-    hook_output = DIALECTS[agent].read(sampled(agent, name), ran(0, "hello"))
+    hook_output = AGENTS[agent].protocol.read(sampled(agent, name), ran(0, "hello"))
 
     said = [field for field in ("context", "rewrite", "problem", "warning") if getattr(hook_output, field)]
     assert said == ([becomes] if becomes else [])
@@ -217,8 +223,8 @@ def test_every_agents_session_has_a_name(agent: str, name: str, session: str | N
 
 def test_a_guard_on_bash_sees_x_codes_shell_and_its_rewrite_comes_back_as_such() -> None:
     event = sampled("x-code", "PreToolUse")
-    read = json.loads(DIALECTS["claude-code"].stdin(event))
-    rewrite = DIALECTS["claude-code"].read(event, ran(0, inner('"updatedInput":{"command":"true"}'))).rewrite
+    read = json.loads(AGENTS["claude-code"].protocol.stdin(event))
+    rewrite = AGENTS["claude-code"].protocol.read(event, ran(0, inner('"updatedInput":{"command":"true"}'))).rewrite
 
     assert (read["tool_name"], read["tool_input"]) == ("Bash", {"command": "ls -la"})
     assert json.loads(render(event, Decision(rewrite=rewrite)).stdout)["args"] == {"command": "true"}
@@ -226,7 +232,7 @@ def test_a_guard_on_bash_sees_x_codes_shell_and_its_rewrite_comes_back_as_such()
 
 @pytest.mark.parametrize("sign", ["CURSOR_VERSION", "COPILOT_CLI", "GEMINI_SESSION_ID"])
 def test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect(sign: str) -> None:
-    body = DIALECTS["claude-code"].sample("PreToolUse")
+    body = AGENTS["claude-code"].protocol.sample("PreToolUse")
     plain = request_for("claude-code", "PreToolUse", body)
 
     event = parse(type(plain)(agent=plain.agent, event=plain.event, id="1", body=body, environment={sign: "1"}))
@@ -238,7 +244,7 @@ def test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect(sign
 
 
 def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
-    ends = {agent: [n for n, s in d.EVENTS.items() if s.kind is EventKind.TURN_END] for agent, d in DIALECTS.items()}
+    ends = {agent: [n for n, s in d.events.items() if s.kind is EventKind.TURN_END] for agent, d in AGENTS.items()}
 
     assert ends == {"claude-code": ["Stop"], "shelley": ["end-of-turn"], "starchild": ["on_stop"], "x-code": []}
     assert spec("x-code", "TurnComplete").kind is EventKind.ROUND_END
@@ -251,16 +257,16 @@ def test_a_malformed_handler_takes_its_group_with_it_in_the_agent_and_alone_with
     path.write_text(json.dumps({"hooks": {"PreToolUse": groups}}))
 
     assert len(list(claude_code.configured(path, "PreToolUse", {"tool_name": "Bash"}))) == 1
-    assert len(READERS["claude-code"](path, (), {}).hooks) == 2
+    assert len(hooks_of("claude-code", path).hooks) == 2
 
 
 def test_a_script_without_its_first_line_aborts_on_shelley(tmp_path: Path) -> None:
     (tmp_path / "chat-message").write_text("echo hi\n")
     (tmp_path / "chat-message").chmod(0o755)
-    body = DIALECTS["shelley"].sample("chat-message")
+    body = AGENTS["shelley"].protocol.sample("chat-message")
 
     assert shelley.run(str(tmp_path), "chat-message", body, None).verdict == "deny"
-    assert READERS["shelley"](tmp_path, (), {}).hooks[0].failure is Failure.BLOCK
+    assert hooks_of("shelley", tmp_path).hooks[0].failure is Failure.BLOCK
 
 
 DEADLINES = [

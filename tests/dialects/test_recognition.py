@@ -11,14 +11,16 @@ from dialects.recordings import FOLDER, address
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.dialects import DIALECTS, spec
-from tray.dialects.recognition import DISPLAY_NAMES, FOREIGN_AGENTS, SHAPES, UNKNOWN, neutral, recognise
+from tray.agents.agent import never
+from tray.agents.protocol import spec
+from tray.agents.recognition import neutral, recognise
+from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.model.decision import Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
 
-LINES = tuple(DIALECTS)
+LINES = tuple(AGENTS)
 RECORDED = [(file.parent.name, file.stem) for file in sorted(FOLDER.glob("*/*.json"))]
-SAMPLED = [(agent, name) for agent, one in DIALECTS.items() for name in one.EVENTS if not spec(agent, name).plain]
+SAMPLED = [(agent, name) for agent, one in AGENTS.items() for name in one.events if not spec(agent, name).plain]
 INHERITED = {"CURSOR_VERSION": "3", "COPILOT_CLI": "1", "GEMINI_SESSION_ID": "other", "CLAUDE_PROJECT_DIR": "/p"}
 SESSION = "8599f3e0-cb9f-4fa4-8e7e-c6bbde88efdc"
 CLAUDE = {
@@ -98,7 +100,7 @@ def test_a_recorded_payload_of_the_lines_own_agent_is_its_own(
 
 @pytest.mark.parametrize(("agent", "name"), SAMPLED)
 def test_a_sample_of_the_lines_own_agent_is_its_own(agent: str, name: str) -> None:
-    sample = json.loads(DIALECTS[agent].sample(name))
+    sample = json.loads(AGENTS[agent].protocol.sample(name))
 
     assert recognise(agent, name, sample, {}) is None
     assert recognise(agent, name, sample, {"CURSOR_VERSION": "3"}) is None
@@ -122,7 +124,7 @@ alike = st.sampled_from(["timestamp", "turn_id", "model", "prompt_id", "extra", 
 
 @given(
     more=st.dictionaries(unheard | alike, values, max_size=4),
-    event=st.sampled_from(list(DIALECTS["claude-code"].EVENTS)),
+    event=st.sampled_from(list(AGENTS["claude-code"].events)),
 )
 def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: dict[str, Any], event: str) -> None:
     payload = {**more, **CLAUDE, "hook_event_name": event}
@@ -158,7 +160,7 @@ def test_claude_code_without_a_transcript_stays_claude_code_below_another_agent(
 
 
 @pytest.mark.parametrize(
-    ("agent", "variable"), [(name, word) for name, one in FOREIGN_AGENTS.items() for word in one.variables]
+    ("agent", "variable"), [(name, word) for name, one in UNSUPPORTED.items() for word in one.marks.variables]
 )
 def test_an_environment_mark_counts_where_the_payload_has_no_known_shape(agent: str, variable: str) -> None:
     caller = recognise("claude-code", "PreToolUse", PLAIN, {variable: "x"})
@@ -214,8 +216,8 @@ def test_after_a_failure_of_ours_each_agent_gets_its_own_neutral_answer() -> Non
 
 
 def test_the_table_names_no_agent_that_is_supported() -> None:
-    assert FOREIGN_AGENTS.keys().isdisjoint(DIALECTS)
-    assert list(FOREIGN_AGENTS) == sorted(FOREIGN_AGENTS)
-    assert set(SHAPES) == set(DISPLAY_NAMES) == set(DIALECTS)
-    by_payload = {name for name in FOREIGN_AGENTS if name != "devin"}  # that one is known by a variable only
+    assert UNSUPPORTED.keys().isdisjoint(AGENTS)
+    assert list(UNSUPPORTED) == sorted(UNSUPPORTED)
+    assert all(agent.marks.is_alike is not never for agent in AGENTS.values())
+    by_payload = {name for name in UNSUPPORTED if name != "devin"}  # that one is known by a variable only
     assert {one.agent for one in sent()} == by_payload

@@ -10,11 +10,12 @@ import pytest
 from dialects.hook_outputs import NOTHING, failed, ran
 from dialects.recordings import recorded, request_for, wire
 
-from tray.dialects import DIALECTS, is_known_event, parse, render, spec
+from tray.agents.protocol import is_known_event, parse, render, spec
+from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
 
-SHELLEY = DIALECTS["shelley"]
+SHELLEY = AGENTS["shelley"].protocol
 DENY = Verdict.DENY
 NEW, CHAT, SLASH = "new-conversation", "chat-message", "slash-command"
 TALKS = (NEW, CHAT, SLASH)

@@ -9,7 +9,8 @@ import pytest
 from dialects.hook_outputs import NOTHING, allow, deny, failed, inner, ran
 from dialects.recordings import recorded, sampled
 
-from tray.dialects import DIALECTS, render
+from tray.agents.protocol import render
+from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 
@@ -92,7 +93,7 @@ def test_a_decision_is_answered_with_these_bytes(name: str, decision: Decision, 
     assert render(sampled("starchild", name), decision) == Answer(stdout=stdout.encode())
 
 
-EVENTS: dict[str, Event] = {name: recorded("starchild", name) for name in DIALECTS["starchild"].EVENTS}
+EVENTS: dict[str, Event] = {name: recorded("starchild", name) for name in AGENTS["starchild"].events}
 EVENTS |= {
     "claude prompt": sampled("claude-code", "UserPromptSubmit"),
     "shown": sampled("claude-code", "MessageDisplay"),
@@ -141,7 +142,7 @@ HOOK_OUTPUTS: list[tuple[str, Result, HookOutput]] = [
 
 @pytest.mark.parametrize(("name", "result", "hook_output"), HOOK_OUTPUTS)
 def test_what_a_hook_said_is_read_so(name: str, result: Result, hook_output: HookOutput) -> None:
-    assert DIALECTS["starchild"].read(EVENTS[name], result) == hook_output
+    assert AGENTS["starchild"].protocol.read(EVENTS[name], result) == hook_output
 
 
 HEARD: list[tuple[Event, dict[str, Any]]] = [
@@ -168,6 +169,6 @@ HEARD: list[tuple[Event, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("event", "fields"), HEARD)
 def test_a_hook_hears_another_agents_event_under_the_name_it_knows(event: Event, fields: dict[str, Any]) -> None:
-    written = json.loads(DIALECTS["starchild"].stdin(event))
+    written = json.loads(AGENTS["starchild"].protocol.stdin(event))
 
     assert {key: written.get(key) for key in fields} == fields

@@ -9,7 +9,8 @@ import pytest
 from dialects.hook_outputs import NOTHING, deny, failed, ran
 from dialects.recordings import recorded, sampled
 
-from tray.dialects import DIALECTS, render
+from tray.agents.protocol import render
+from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 
@@ -118,12 +119,12 @@ HOOK_OUTPUTS: list[tuple[Event, Result, HookOutput]] = [
 
 @pytest.mark.parametrize(("event", "result", "hook_output"), HOOK_OUTPUTS)
 def test_what_a_hook_said_is_read_so(event: Event, result: Result, hook_output: HookOutput) -> None:
-    assert DIALECTS["x-code"].read(event, result) == hook_output
+    assert AGENTS["x-code"].protocol.read(event, result) == hook_output
 
 
 def test_an_output_without_a_place_for_a_text_is_never_left_as_it_was_in_silence() -> None:
     event = recorded("claude-code", "PostToolUse-Edit")
-    hook_output = DIALECTS["x-code"].read(event, ran(0, '{"decision":"modify","output":"[redacted]"}'))
+    hook_output = AGENTS["x-code"].protocol.read(event, ran(0, '{"decision":"modify","output":"[redacted]"}'))
 
     said = json.loads(render(event, Decision(rewrite=hook_output.rewrite)).stdout)
 
@@ -185,13 +186,13 @@ HEARD: list[tuple[Event, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("event", "fields"), HEARD)
 def test_a_hook_hears_another_agents_event_under_the_name_it_knows(event: Event, fields: dict[str, Any]) -> None:
-    written = json.loads(DIALECTS["x-code"].stdin(event))
+    written = json.loads(AGENTS["x-code"].protocol.stdin(event))
 
     assert {key: written.get(key) for key in fields} == fields
 
 
 def test_a_claude_hook_finds_an_x_code_shells_output_where_it_looks_for_it() -> None:
-    written = json.loads(DIALECTS["claude-code"].stdin(sampled("x-code", "PostToolUse")))
+    written = json.loads(AGENTS["claude-code"].protocol.stdin(sampled("x-code", "PostToolUse")))
 
     assert (written["tool_name"], written["tool_response"]["stdout"]) == ("Bash", "README.md")
     assert (written["tool_output"], written["tool_result"]) == ("README.md", "README.md")
@@ -204,6 +205,6 @@ def test_a_claude_hooks_new_output_comes_back_to_x_code_as_text() -> None:
     )
     event = sampled("x-code", "PostToolUse")
 
-    hook_output = DIALECTS["claude-code"].read(event, ran(0, said))
+    hook_output = AGENTS["claude-code"].protocol.read(event, ran(0, said))
 
     assert render(event, Decision(rewrite=hook_output.rewrite)).stdout == b'{"decision":"modify","output":"***"}\n'

@@ -14,12 +14,12 @@ from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
 
-from tray.dialects.recognition import FOREIGN_AGENTS
+from tray.agents.registry import UNSUPPORTED
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 NEEDS_YOU = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "The last one"}
 NEUTRAL = {"antigravity": b'{"decision":"ask"}', "cursor": b'{"permission":"allow"}'}
-FOREIGN = [before_tool(name) for name in FOREIGN_AGENTS if name != "devin"]
+FOREIGN = [before_tool(name) for name in UNSUPPORTED if name != "devin"]
 
 
 @pytest.fixture

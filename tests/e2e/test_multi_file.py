@@ -16,11 +16,11 @@ from desk import wait
 from house import PRE_TOOL_USE
 from live import Live
 
+from tray.agents.connection import Site
 from tray.app import build_catalog, open_stores
 from tray.approvals.checks import blocking_problem_of
 from tray.approvals.review import review
 from tray.connect import apply_connect, hook_import
-from tray.connect.plan import Site
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")

@@ -10,8 +10,8 @@ from itertools import product
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.agents.protocol import parse
 from tray.app import build_engine
-from tray.dialects import parse
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.scopes import no_skills
 from tray.model.decision import Answer, Verdict

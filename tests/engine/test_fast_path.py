@@ -16,8 +16,10 @@ from house import PRE_TOOL_USE, House
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tray.agents.agent import Payload
+from tray.agents.protocol import parse, parse_payload
+from tray.agents.registry import AGENTS
 from tray.app import build_engine
-from tray.dialects import DIALECTS, Payload, parse, parse_payload
 from tray.engine.async_output import AsyncOutput
 from tray.engine.fast_path import FastPath
 from tray.engine.user_questions import PendingQuestion, UserQuestions
@@ -29,7 +31,7 @@ from tray.store.ledger import LedgerState
 from tray.store.sessions import SessionNote
 
 RECORDED = [(file.parent.name, file.stem) for file in sorted(FOLDER.glob("*/*.json"))]
-SAMPLED = [(agent, name) for agent, dialect in DIALECTS.items() for name in dialect.EVENTS]
+SAMPLED = [(agent, name) for agent, known in AGENTS.items() for name in known.events]
 AFTER = {**PRE_TOOL_USE, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "x"}}
 SKILL = {**PRE_TOOL_USE, "tool_name": "Skill", "tool_input": {"skill": "lint"}}
 
@@ -97,7 +99,7 @@ def test_every_recorded_event_comes_out_the_same(house: House, agent: str, name:
 def test_every_event_comes_out_the_same_with_and_without_hooks(
     house: House, agent: str, name: str, switch: bool
 ) -> None:
-    body = DIALECTS[agent].sample(name)
+    body = AGENTS[agent].protocol.sample(name)
     house.hook("elsewhere", on="teammate_idle", type="rule", decision="deny", agent=["claude-code"])
     house.stores.switch.set_enabled(switch, "test")
 
@@ -123,7 +125,7 @@ def fast_ones(house: House) -> set[tuple[str, str]]:
     return {
         (agent, name)
         for agent, name in SAMPLED
-        if is_fast(house, house.relay_request(agent, DIALECTS[agent].sample(name), event=name))
+        if is_fast(house, house.relay_request(agent, AGENTS[agent].protocol.sample(name), event=name))
     }
 
 
@@ -234,7 +236,7 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
 
 
 def test_while_a_rounds_end_waits_whatever_goes_on_is_heard_at_once(house: House) -> None:
-    request = house.relay_request("x-code", DIALECTS["x-code"].sample("PreToolUse"), event="PreToolUse")
+    request = house.relay_request("x-code", AGENTS["x-code"].protocol.sample("PreToolUse"), event="PreToolUse")
 
     assert agree(house, request)
     assert [event.name for event, _ in house.arrivals] == ["PreToolUse"], "the whole way alone tells of its arrival"

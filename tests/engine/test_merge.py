@@ -14,6 +14,7 @@ def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
         match=Match(event="tool_before"),
         action=Rule(verdict=Verdict.DENY),
         failure=failure,
+        dialect="starchild",
     )
 
 

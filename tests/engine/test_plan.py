@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tray.dialects import DIALECTS, parse
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
 from tray.engine.plan import PATTERN_LIMIT, EventSearch
 from tray.engine.plan import matches as _matches
 from tray.model.event import Event, EventKind, RelayRequest, Tool
@@ -106,12 +107,12 @@ def test_a_matcher_searches_every_text_of_what_happened(
     assert matches(Match(event=event.kind.value, pattern=pattern), event)
 
 
-@pytest.mark.parametrize("agent", list(DIALECTS))
+@pytest.mark.parametrize("agent", list(AGENTS))
 def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> None:
-    for name in DIALECTS[agent].EVENTS:
+    for name in AGENTS[agent].events:
         if agent == "x-code" and name in ("SessionEnd", "SessionStart", "TurnComplete"):
             continue  # which say nothing else
-        event = parse(RelayRequest(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
+        event = parse(RelayRequest(agent=agent, event=name, id="1", body=AGENTS[agent].protocol.sample(name)))
         frame = r"sess-1|agent-1|/\.claude/projects|default|cMT7MTV|curl/8|anthropic:|hooktray@local|end.of.turn"
         own = "|".join(map(re.escape, {name, event.session} - {""}))
 
@@ -126,10 +127,10 @@ def test_of_a_tool_that_is_given_no_text_all_of_the_event_is_searched(given: dic
     assert matches(Match(event="tool_before", pattern=pattern), event)
 
 
-@pytest.mark.parametrize("agent", list(DIALECTS))
+@pytest.mark.parametrize("agent", list(AGENTS))
 def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
-    for name in DIALECTS[agent].EVENTS:
-        event = parse(RelayRequest(agent=agent, event=name, id="1", body=DIALECTS[agent].sample(name)))
+    for name in AGENTS[agent].events:
+        event = parse(RelayRequest(agent=agent, event=name, id="1", body=AGENTS[agent].protocol.sample(name)))
 
         assert matches(Match(event=event.kind.value, pattern="."), event), name
 
@@ -163,7 +164,7 @@ def test_of_a_tool_event_its_input_and_output_are_searched() -> None:
 
 
 def parsed(agent: str, name: str, more: dict[str, Any]) -> Event:
-    sample = json.loads(DIALECTS[agent].sample(name))
+    sample = json.loads(AGENTS[agent].protocol.sample(name))
     kept = {key: sample[key] for key in ("session_id", "cwd", "event", "hook_event_name", "type") if key in sample}
     return parse(RelayRequest(agent=agent, event=name, id="1", body=json.dumps(kept | more).encode()))
 

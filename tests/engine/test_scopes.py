@@ -10,7 +10,7 @@ import pytest
 from dialects.recordings import recorded, request_for
 from house import PRE_TOOL_USE, House
 
-from tray.dialects import parse
+from tray.agents.protocol import parse
 from tray.engine.scopes import in_subagent, invoked_skill, is_active
 from tray.engine.trial import synthetic_event
 from tray.model.hook import Match, restore

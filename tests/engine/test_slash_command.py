@@ -11,7 +11,7 @@ from hosts import claude_judge, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from house import House
 
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 from tray.engine.slash_command import parse_command
 from tray.model.event import Event, EventKind
 
@@ -88,7 +88,7 @@ def test_the_agents_own_loop_takes_the_answer_for_a_refusal(
     house: House, agent: str, event: str, said: dict[str, Any]
 ) -> None:
     """What the model would get: nothing, in each agent whose prompt can be refused."""
-    body = json.dumps(json.loads(DIALECTS[agent].sample(event)) | said).encode()
+    body = json.dumps(json.loads(AGENTS[agent].protocol.sample(event)) | said).encode()
 
     answer = house.relay(agent, event, body)
     told = JUDGES[agent](event, body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr))

@@ -15,7 +15,7 @@ import yaml
 from dialects import recordings as recorder
 from house import House
 
-from tray.dialects import parse
+from tray.agents.protocol import parse
 from tray.engine import trial
 from tray.engine.trial import Trial
 from tray.model.event import RelayRequest

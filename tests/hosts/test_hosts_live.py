@@ -23,7 +23,8 @@ from house import House
 from plain import Plain
 
 from tray import relay
-from tray.dialects import DIALECTS, spec
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS
 from tray.model.event import Capability
 
 TESTS = Path(__file__).parents[1]
@@ -62,7 +63,7 @@ class Agent:
 
     def asked(self, event: str) -> Report:
         hook = Hook(command=shlex.split(self.line(event)))
-        return RUNS[self.name]("", event, DIALECTS[self.name].sample(event), hook)
+        return RUNS[self.name]("", event, AGENTS[self.name].protocol.sample(event), hook)
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def served(name: str, plain: Plain, tmp_path: Path) -> Agent:
     house = House(tmp_path)
     house.script("hook.sh", HOOK)
     entry = {"command": "./hook.sh", "dialect": name, "failure": "block", "agent": name}
-    kinds = sorted({each.kind.value for each in DIALECTS[name].EVENTS.values()})
+    kinds = sorted({each.kind.value for each in AGENTS[name].events.values()})
     house.configure({"hooks": [entry | {"name": kind, "event": kind} for kind in kinds]})
     for one in house.catalog.states:
         house.consent.approve(one.key, one.digest, "test")
@@ -124,7 +125,7 @@ CHANGES: dict[tuple[str, str], tuple[object, dict[str, Any]]] = {
 
 def silent(agent: Agent, event: str) -> None:
     """No opinion: nothing is said, and the system's prompt stays what it was."""
-    agent.says(DIALECTS[agent.name].sample(event).decode() if event == "system-prompt" else "")
+    agent.says(AGENTS[agent.name].protocol.sample(event).decode() if event == "system-prompt" else "")
 
 
 def check(agent: Agent, event: str) -> None:
@@ -171,11 +172,11 @@ def configuration(agent: Agent, event: str, folder: Path) -> tuple[str, Path]:
 COMMON = {"shelley": "slash/files", "starchild": "pre_tool_call"}
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_the_agent_takes_every_answer_without_a_complaint(name: str, plain: Plain, tmp_path: Path) -> None:
     agent = served(name, plain, tmp_path)
 
-    for event in DIALECTS[name].EVENTS:
+    for event in AGENTS[name].events:
         check(agent, "slash/files" if event == "slash/<command>" else event)
 
     event = COMMON.get(name, "PreToolUse")
@@ -190,7 +191,7 @@ def through_its_configuration(agent: Agent, event: str, folder: Path) -> dict[st
     module, path = configuration(agent, event, folder)
     done = subprocess.run(
         [sys.executable, "-m", module, "--config", str(path), event],
-        input=DIALECTS[agent.name].sample(event),
+        input=AGENTS[agent.name].protocol.sample(event),
         env={**os.environ, "PYTHONPATH": str(TESTS)},
         stdout=subprocess.PIPE,
         timeout=60,

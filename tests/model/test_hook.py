@@ -93,7 +93,7 @@ def canonical(fields: dict[str, Any]) -> str:
 @pytest.mark.parametrize("kind", STORED)
 def test_a_definition_has_the_names_that_ledgers_hold(kind: str) -> None:
     action, stored = STORED[kind]
-    hook = Hook(name="guard", source=SOURCE, match=EVERYWHERE, action=action)
+    hook = Hook(name="guard", source=SOURCE, match=EVERYWHERE, action=action, dialect="starchild")
 
     assert hook.definition == canonical(PLAIN | stored)
     assert restore(hook.definition).definition == hook.definition
@@ -127,6 +127,7 @@ def test_the_digest_of_an_approval_stays() -> None:
         action=Command(line="./x.sh", folder="/f"),
         async_mode=AsyncMode.REWAKE,
         background_seconds=30.0,
+        dialect="starchild",
     )
 
     approved = digest(hook.definition, {"/f/x.sh": "00"}, {})

@@ -17,7 +17,10 @@ from tray.protection.self_protection import Protection
 SHORTEST = 20  # seconds: Starchild's limit for a tool call, the shortest of all agents
 
 PLACES = ProtectedPaths(
-    own=("/home/u/.config/hooktray", "/home/u/.local/state/hooktray"), home="/home/u", x_code="/srv/x", port=8123
+    own=("/home/u/.config/hooktray", "/home/u/.local/state/hooktray"),
+    home="/home/u",
+    agent_homes={"x-code": "/srv/x"},
+    port=8123,
 )
 CLAUDE = "~/.claude/settings.json"
 DENIED = [

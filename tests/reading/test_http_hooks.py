@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tray.agents.claude_code.settings_hooks import read
 from tray.errors import ConfigError
 from tray.model.hook import Hook, Http, Prompt, restore
-from tray.sources.claude_code import read
 from tray.sources.configuration import parse
 
 

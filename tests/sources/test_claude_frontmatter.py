@@ -8,9 +8,9 @@ from textwrap import dedent
 
 import pytest
 
+from tray.agents.claude_code.source import read
 from tray.errors import ConfigError
 from tray.model.hook import Command
-from tray.sources.claude_files import read
 
 SKILL = """\
     ---
@@ -40,7 +40,7 @@ def written(path: Path, text: str = SKILL) -> Path:
 def test_a_skills_hooks_are_read_with_their_own_lines_and_only_for_that_skill(tmp_path: Path) -> None:
     path = written(tmp_path / ".claude" / "skills" / "ship-it" / "SKILL.md")
 
-    before, stop = read(path, ()).hooks
+    before, stop = read(path, (), {}).hooks
 
     assert (before.match.native, before.match.tool, before.timeout) == ("PreToolUse", "Bash", 5)
     assert before.match.skill == ("deploy", "ship-it")
@@ -53,7 +53,7 @@ def test_a_skills_hooks_are_read_with_their_own_lines_and_only_for_that_skill(tm
 def test_an_agents_stop_is_the_end_of_a_subagent(tmp_path: Path) -> None:
     path = written(tmp_path / "agents" / "reviewer.md", SKILL.replace("name: deploy", "name: code-reviewer"))
 
-    before, stop = read(path, ()).hooks
+    before, stop = read(path, (), {}).hooks
 
     assert (before.match.subagent, before.match.skill) == ("code-reviewer", ())
     assert (stop.match.native, stop.match.event) == ("SubagentStop", "subagent_end")
@@ -62,12 +62,12 @@ def test_an_agents_stop_is_the_end_of_a_subagent(tmp_path: Path) -> None:
 def test_an_agent_without_a_name_goes_by_its_file(tmp_path: Path) -> None:
     path = written(tmp_path / "agents" / "reviewer.md", SKILL.replace("name: deploy", "color: red"))
 
-    assert read(path, ()).hooks[0].match.subagent == "reviewer"
+    assert read(path, (), {}).hooks[0].match.subagent == "reviewer"
 
 
 @pytest.mark.parametrize("text", ["no fence\nhooks: {}\n", "---\nname: x\n---\nhooks: {}\n", "---\nhooks:\n", ""])
 def test_a_file_without_hooks_in_its_frontmatter_yields_none(tmp_path: Path, text: str) -> None:
-    found = read(written(tmp_path / "skills" / "x" / "SKILL.md", text), ())
+    found = read(written(tmp_path / "skills" / "x" / "SKILL.md", text), (), {})
 
     assert (found.hooks, found.warnings) == ((), ())
 
@@ -75,7 +75,7 @@ def test_a_file_without_hooks_in_its_frontmatter_yields_none(tmp_path: Path, tex
 def test_a_malformed_hook_is_told_with_its_line_in_the_file(tmp_path: Path) -> None:
     path = written(tmp_path / "skills" / "x" / "SKILL.md", SKILL.replace("Stop:", "Stopp:"))
 
-    found = read(path, ())
+    found = read(path, (), {})
 
     assert len(found.hooks) == 1
     assert found.warnings == (f"{path}:11:3: hooks.Stopp: unknown event `Stopp`\n  did you mean `Stop`?",)
@@ -85,7 +85,7 @@ def test_hooks_that_are_no_yaml_are_told_with_their_line(tmp_path: Path) -> None
     path = written(tmp_path / "skills" / "x" / "SKILL.md", "---\nname: x\nhooks: [a\n---\n")
 
     with pytest.raises(ConfigError, match=rf"{path}:\d"):
-        read(path, ())
+        read(path, (), {})
 
 
 def test_a_settings_file_brings_the_skills_commands_and_agents_beside_it(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_settings_file_brings_the_skills_commands_and_agents_beside_it(tmp_pat
     written(folder / "agents" / "reviewer.md")
     broken = written(folder / "agents" / "broken.md", "---\nhooks: [a\n---\n")
 
-    found = read(folder / "settings.json", ())
+    found = read(folder / "settings.json", (), {})
 
     scopes = [(hook.match.skill, hook.match.subagent) for hook in found.hooks]
     assert scopes == [
@@ -117,7 +117,7 @@ def test_what_switches_a_settings_file_off_switches_its_skills_off(tmp_path: Pat
     written(folder / "settings.json", '{"disableAllHooks": true}')
     written(folder / "skills" / "deploy" / "SKILL.md")
 
-    assert all("disableAllHooks" in hook.inactive for hook in read(folder / "settings.json", ()).hooks)
+    assert all("disableAllHooks" in hook.inactive for hook in read(folder / "settings.json", (), {}).hooks)
 
 
 HANDLER = {"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/run.sh"}]}
@@ -143,7 +143,7 @@ def test_a_manifest_has_hooks_inline_or_names_their_files(tmp_path: Path, hooks:
     root = plugin(tmp_path / "lint", hooks)
     written(root / "config" / "more.json", json.dumps({"hooks": {"Stop": [HANDLER]}}))
 
-    (hook,) = read(root, ()).hooks
+    (hook,) = read(root, (), {}).hooks
 
     assert isinstance(hook.action, Command)
     assert (hook.match.native, hook.action.plugin) == ("Stop", str(root))
@@ -153,13 +153,13 @@ def test_a_plugins_usual_file_and_its_manifest_both_count_once(tmp_path: Path) -
     root = plugin(tmp_path / "lint", ["./hooks/hooks.json", {"Stop": [HANDLER]}])
     written(root / "hooks" / "hooks.json", json.dumps({"hooks": {"PreToolUse": [HANDLER]}}))
 
-    assert [hook.match.native for hook in read(root, ()).hooks] == ["PreToolUse", "Stop"]
+    assert [hook.match.native for hook in read(root, (), {}).hooks] == ["PreToolUse", "Stop"]
 
 
 def test_a_manifest_names_no_file_outside_of_the_plugin(tmp_path: Path) -> None:
     root = plugin(tmp_path / "lint", ["../other.json", {"Stop": [HANDLER]}])
 
-    found = read(root / ".claude-plugin" / "plugin.json", ())
+    found = read(root / ".claude-plugin" / "plugin.json", (), {})
 
     assert len(found.hooks) == 1
     assert "hooks[0]: `../other.json` is outside of the plugin" in found.warnings[0]
@@ -170,10 +170,10 @@ def test_a_plugins_skills_and_agents_carry_its_name(tmp_path: Path) -> None:
     written(root / "skills" / "ship" / "SKILL.md", SKILL.replace("./check.sh", "${CLAUDE_PLUGIN_ROOT}/check.sh"))
     agent = written(root / "agents" / "reviewer.md")
 
-    found = read(root, ())
+    found = read(root, (), {})
 
     assert found.hooks[0].match.skill == ("lint:deploy", "lint:ship")
     assert isinstance(found.hooks[0].action, Command)
     assert found.hooks[0].action.plugin == str(root)
     assert found.hooks[2].match.subagent == "lint:deploy"
-    assert read(agent, ()).hooks[0].match.subagent == "lint:deploy"
+    assert read(agent, (), {}).hooks[0].match.subagent == "lint:deploy"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tray.agents.claude_code.settings_hooks import read
 from tray.model.hook import OMITTED_WHEN_EMPTY, AsyncMode, Command, Failure, Hook, restore
 from tray.reading.entries import SourceHooks
-from tray.sources.claude_code import read
 
 
 def settings(folder: Path, hooks: Any, name: str = "settings.json", **more: Any) -> SourceHooks:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tray.agents.starchild.source import read
 from tray.model.hook import Command, Failure, Http
 from tray.reading.entries import SourceHooks
-from tray.sources.starchild import read
 
 
 def workspace(folder: Path, text: str, agent: str = "", **environment: str) -> SourceHooks:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tray.agents.x_code.source import read
 from tray.errors import ConfigError
 from tray.model.hook import Command, Failure, Hook
 from tray.reading.entries import SourceHooks
-from tray.sources.x_code import read
 
 
 def hooks_json(folder: Path, hooks: Any, name: str = "hooks/hooks.json") -> Path:
@@ -21,7 +21,7 @@ def hooks_json(folder: Path, hooks: Any, name: str = "hooks/hooks.json") -> Path
 
 
 def plugin(folder: Path, **entry: Any) -> SourceHooks:
-    return read(hooks_json(folder, {"PreToolUse": [{"command": "node ${pluginDir}/lint.mjs", **entry}]}), ())
+    return read(hooks_json(folder, {"PreToolUse": [{"command": "node ${pluginDir}/lint.mjs", **entry}]}), (), {})
 
 
 def one(folder: Path, **entry: Any) -> Hook:
@@ -60,7 +60,7 @@ def test_a_plugin_may_say_it_inline_by_path_or_in_the_usual_place(
         manifest |= {"hooks": "./my/h.json"} if how == "path" else {}
     path = hooks_json(tmp_path, manifest, place)
 
-    found = read(tmp_path if named == "folder" else path, ())
+    found = read(tmp_path if named == "folder" else path, (), {})
 
     assert [hook.match.native for hook in found.hooks] == ["SessionStart"]
     assert "unknown event `Nope`" in found.warnings[0]
@@ -70,7 +70,7 @@ def test_a_path_out_of_the_plugin_is_refused(tmp_path: Path) -> None:
     hooks_json(tmp_path, {}, "h.json")
 
     with pytest.raises(ConfigError, match="outside"):
-        read(hooks_json(tmp_path / "p", {"hooks": "../h.json"}, "plugin.json"), ())
+        read(hooks_json(tmp_path / "p", {"hooks": "../h.json"}, "plugin.json"), (), {})
 
 
 def test_an_invalid_pattern_matches_every_tool_and_is_told(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_too_long_a_time_is_cut_and_takes_nobody_down(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_entry_takes_no_sibling_down(tmp_path: Path, events: dict[str, Any], told: str) -> None:
-    found = read(hooks_json(tmp_path, {**events, "SessionEnd": [{"command": "./bye.sh"}]}), ())
+    found = read(hooks_json(tmp_path, {**events, "SessionEnd": [{"command": "./bye.sh"}]}), (), {})
 
     assert [hook.name for hook in found.hooks] == ["bye"]
     assert told in found.warnings[0]

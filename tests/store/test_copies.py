@@ -43,6 +43,7 @@ def bundle() -> Bundle:
         match=Match(event="tool_before"),
         action=Command(line="python3 guard.py", folder="/work"),
         files=("lib/*.py",),
+        dialect="starchild",
     )
     return Bundle(hook=hook, contents=CONTENTS)
 

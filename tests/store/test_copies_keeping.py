@@ -34,6 +34,7 @@ def bundle(text: str) -> Bundle:
         source=Source(kind="hooktray", path="/work/hooktray.yaml"),
         match=Match(event="tool_before"),
         action=Command(line="python3 guard.py", folder="/work"),
+        dialect="starchild",
     )
     contents = {f"/work/{number}/guard.py": text.encode() for number in range(5)}
     return Bundle(hook=hook, contents=contents, executable=frozenset(contents))

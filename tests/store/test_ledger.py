@@ -24,6 +24,7 @@ def command(name: str) -> Hook:
         match=Match(event="tool_before", agents=("claude-code",), tool="Bash"),
         action=Command(line=f"./{name}.sh", folder="/c"),
         env=("MY_TOKEN",),
+        dialect="starchild",
     )
 
 
@@ -33,6 +34,7 @@ def rule(name: str) -> Hook:
         source=Source(kind="hooktray", path="/c/hooktray.yaml"),
         match=Match(event="tool_before"),
         action=Rule(verdict=Verdict.ASK, reason="sure?"),
+        dialect="starchild",
     )
 
 

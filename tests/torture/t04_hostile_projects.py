@@ -17,7 +17,7 @@ from typing import Any
 from house import House
 
 from torture.frame import Tally
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 
 TITLE = "projects that bring hooks along"
 Files = Mapping[str, str]  # below the project: what stands in it
@@ -125,7 +125,7 @@ def _live_through(house: House, folder: Path, day: Sequence[tuple[str, str]]) ->
     link = folder / "link.json"
     brought = json.loads(link.read_text()) if link.exists() else {}
     for agent, event in day:
-        payload = json.loads(DIALECTS[agent].sample(event)) | {"cwd": str(folder), **brought}
+        payload = json.loads(AGENTS[agent].protocol.sample(event)) | {"cwd": str(folder), **brought}
         house.relay(agent, event, payload, environment=environment)
 
 

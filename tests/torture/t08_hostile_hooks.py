@@ -14,7 +14,8 @@ import psutil
 from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
-from tray.dialects import DIALECTS, fit, parse, render
+from tray.agents.protocol import fit, parse, render
+from tray.agents.registry import AGENTS
 from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Outcome, Result, Status, Verdict
 from tray.model.event import RelayRequest
@@ -50,12 +51,12 @@ def _garbage(tally: Tally, house: House) -> None:
         agent = list(EVENTS)[number % 4]
         event = parse(
             RelayRequest(
-                agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/"
+                agent=agent, event=EVENTS[agent], id="1", body=AGENTS[agent].protocol.sample(EVENTS[agent]), cwd="/"
             )
         )
         stdout = _bytes(dice)
         try:
-            reading = DIALECTS[agent].read(event, Result(code=dice.choice((0, 0, 0, 1, 2, 3)), stdout=stdout))
+            reading = AGENTS[agent].protocol.read(event, Result(code=dice.choice((0, 0, 0, 1, 2, 3)), stdout=stdout))
             outcome = make_outcome(hook, reading, timed_out=False, ms=1.0)
             answer = render(event, fit(event, merge([outcome])))
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not be
@@ -125,13 +126,13 @@ def _refusals(tally: Tally) -> None:
         agent = list(REFUSE)[number % 3]
         event = parse(
             RelayRequest(
-                agent=agent, event=EVENTS[agent], id="1", body=DIALECTS[agent].sample(EVENTS[agent]), cwd="/"
+                agent=agent, event=EVENTS[agent], id="1", body=AGENTS[agent].protocol.sample(EVENTS[agent]), cwd="/"
             )
         )
         fields = [REFUSE[agent], *dice.sample(ODD, dice.randrange(1, 5))]
         dice.shuffle(fields)
         stdout = dice.choice(BLANK) + b"{" + b",".join(fields) + b"}" + dice.choice(BLANK)
-        reading = DIALECTS[agent].read(event, Result(code=0, stdout=stdout))
+        reading = AGENTS[agent].protocol.read(event, Result(code=0, stdout=stdout))
         answer = render(event, fit(event, merge([Outcome(hook="h", status=Status.OK, output=reading)])))
         held = reading.verdict is Verdict.DENY and _whole(answer.stdout, agent) and b"nfinity" not in answer.stdout
         tally.attack(f"{agent}, {stdout[:80]!r}", held)

@@ -14,7 +14,7 @@ from pathlib import Path
 from house import House
 
 from torture.frame import Tally
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 from tray.model.event import EventSpec
 
 TITLE = "hooks slower than their agents"
@@ -46,8 +46,8 @@ CARELESS = 1.5  # seconds that the agent of the control waits: Claude Code at th
 
 
 def torture(tally: Tally) -> None:
-    for agent, dialect in DIALECTS.items():
-        for name, found in dialect.EVENTS.items():
+    for agent, known in AGENTS.items():
+        for name, found in known.events.items():
             tally.attack(f"{agent} {name}: {found.deadline} of {found.timeout} s", 0 < found.deadline < found.timeout)
     chosen = dict(EVENTS) if tally.full else {"claude-code": EVENTS["claude-code"]}
     control = threading.Thread(target=_control, args=(tally,))  # at the same time: all of it is waiting
@@ -88,10 +88,10 @@ LOCK = threading.Lock()
 
 
 def _ask(tally: Tally, house: House, agent: str, event: str, number: int) -> None:
-    spec: EventSpec = DIALECTS[agent].EVENTS[event]
+    spec: EventSpec = AGENTS[agent].events[event]
     met = PAIRS[number % len(PAIRS)]
     words = " ".join(f"meets-{name}" for name in met).encode()
-    payload = DIALECTS[agent].sample(event).replace(SAID[agent], words)
+    payload = AGENTS[agent].protocol.sample(event).replace(SAID[agent], words)
     id = f"{agent}-{number}-{time.monotonic_ns()}"
     started = time.monotonic()
     try:

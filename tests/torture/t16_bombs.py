@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 import yaml
 
 from torture.frame import Tally
-from tray.dialects import DIALECTS, parse
-from tray.dialects.wire import loads, mapping
+from tray.agents.protocol import parse
+from tray.agents.registry import AGENTS
+from tray.agents.wire import loads, mapping
 from tray.errors import HooktrayError
 from tray.ipc.frames import decode_header, decode_request
 from tray.model.decision import Result
@@ -72,9 +73,9 @@ def _parse(agent: str) -> Callable[[bytes], object]:
 
 
 def _answer(agent: str) -> Callable[[bytes], object]:
-    dialect = DIALECTS[agent]
+    protocol = AGENTS[agent].protocol
     event = parse(RelayRequest(agent=agent, event="PreToolUse", id="1", body=b"{}", cwd="/"))
-    return lambda text: dialect.read(event, Result(code=0, stdout=text))
+    return lambda text: protocol.read(event, Result(code=0, stdout=text))
 
 
 READERS: Mapping[str, Callable[[bytes], object]] = {
@@ -83,8 +84,8 @@ READERS: Mapping[str, Callable[[bytes], object]] = {
     "payload": loads,
     "payload object": mapping,
     "request": decode_request,
-    **{f"payload of {agent}": _parse(agent) for agent in DIALECTS},
-    **{f"hook of {agent}": _answer(agent) for agent in DIALECTS},
+    **{f"payload of {agent}": _parse(agent) for agent in AGENTS},
+    **{f"hook of {agent}": _answer(agent) for agent in AGENTS},
     "head": decode_header,
 }
 

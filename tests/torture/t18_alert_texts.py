@@ -13,7 +13,7 @@ from typing import Any
 from house import PRE_TOOL_USE
 
 from torture.frame import Tally
-from tray.dialects import parse
+from tray.agents.protocol import parse
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.notify.plyer_backend import WIDTH_LIMITS, _cut, render

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from house import House
 
 from torture.frame import Tally
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 from tray.store.copies import SPARE
 
 TITLE = "broken, deny and allow"
@@ -44,7 +44,7 @@ def torture(tally: Tally) -> None:
     house = House(tally.folder / "house")
     try:
         names = list(BROKEN)[:: tally.many(8, 1)]
-        for dialect in DIALECTS:
+        for dialect in AGENTS:
             for policy in ("allow", "block"):
                 for number, name in enumerate(names):
                     _broken(tally, house, dialect, policy, name, f"{dialect}-{policy}-{number}")
@@ -106,7 +106,7 @@ def _said(house: House, title: str) -> str:
 def _gone(tally: Tally, house: House) -> None:
     """What was there when it was approved, and is damaged when it shall run: CPython would exit with 2."""
     folder = house.paths.config.parent
-    for dialect in DIALECTS:
+    for dialect in AGENTS:
         for policy in ("allow", "block"):
             title = f"gone-{dialect}-{policy}"
             (folder / f"{title}.py").write_text("print()\n")

@@ -16,7 +16,7 @@ from house import House
 from torture import event_server
 from torture.frame import Tally
 from tray import relay
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.model.decision import Verdict
 from tray.model.event import PAYLOAD_LIMIT
@@ -117,7 +117,7 @@ def _size(tally: Tally, house: House, agent: str, size: int) -> int:
 
 def _body(agent: str, size: int) -> bytes:
     """The agent's sample with so many bytes; below the smallest, the beginning of it."""
-    sample = DIALECTS[agent].sample(EVENTS[agent])
+    sample = AGENTS[agent].protocol.sample(EVENTS[agent])
     before, found, after = sample.partition(FILLED.get(agent, b"ls -la"))
     assert found
     room = size - len(before) - len(after) - len(EVIL)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from store.writing import write
 from web.site import ROW
 
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS
 from tray.model.decision import Record, Verdict
 from tray.store import rows
 from tray.store.db import open_db
@@ -91,7 +91,7 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
     assert [(one.status, one.failed) for one in statistics.hook_runs(0.0)] == [("ok", False), ("failed", True)]
     assert statistics.hook_runs(0.0, hook="other") == []
     assert [(one.session, one.count, one.denied) for one in statistics.sessions(9)] == [("s-2", 1, 0), ("s-1", 2, 1)]
-    assert [(one.agent, one.count) for one in statistics.agent_activity(tuple(DIALECTS), HOUR)] == [
+    assert [(one.agent, one.count) for one in statistics.agent_activity(tuple(AGENTS), HOUR)] == [
         ("shelley", 1), ("claude-code", 2),
     ]  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_an_agent_that_only_our_own_events_spoke_for_was_never_heard_of(house: H
     ours = replace(ROW, id="a", at=HOUR, agent="x-code", session="hooktray-probe-1")
     write(house.stores.database, [ours])
 
-    assert Statistics(house.stores.database).agent_activity(tuple(DIALECTS), 0.0) == []
+    assert Statistics(house.stores.database).agent_activity(tuple(AGENTS), 0.0) == []
 
 
 def test_what_came_in_since_is_what_came_after(house: House) -> None:

@@ -19,7 +19,7 @@ from tray.engine.slash_command import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.paths import Paths
-from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.protected_paths import ProtectedPaths, agent_homes
 from tray.protection.self_protection import Protection
 from tray.store.copies import Copies
 from tray.store.db import Database, open_db
@@ -120,7 +120,7 @@ def find_protected_paths(paths: Paths, environment: Mapping[str, str]) -> Protec
     return ProtectedPaths(
         own=tuple(dict.fromkeys((*own, *map(os.path.realpath, own)))),
         home=environment.get("HOME") or str(Path.home()),
-        x_code=environment.get("X_CODE_HOME", ""),
+        agent_homes=agent_homes(environment),
     )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tray.connect import CONNECTORS, relay_command
+from tray.agents import relay_command
+from tray.agents.connection import Site
+from tray.agents.registry import UNSUPPORTED
+from tray.connect import connectors
 from tray.connect.agent_status import AgentStatus, IsRecorded, agent_statuses
-from tray.connect.plan import Site
-from tray.dialects.recognition import FOREIGN_AGENTS
 from tray.errors import HooktrayError
 from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX
@@ -39,7 +40,7 @@ class UnsupportedAgent:
 
 
 def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
-    """Everything that connectors look at, every scope of Claude Code's unless one is named.
+    """Everything that connectors look at, every scope of their settings unless one is named.
 
     With `writes`, which relay agents are to run, too. That costs a process: the native one is asked whether it runs.
     """
@@ -74,7 +75,7 @@ def recorded_sessions(journal: Journal) -> IsRecorded:
 def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
     """The agents without support that ran a line of ours in the last days."""
     found, since = [], time.time() - RECENT_SECONDS
-    for agent in FOREIGN_AGENTS:
+    for agent in UNSUPPORTED:
         rows = journal.recent(ROW_LIMIT, agent=agent, since=since)
         row = next((row for row in rows if row.skip_reason is SkipReason.NOT_SUPPORTED and not row.test), None)
         if row is not None:
@@ -90,12 +91,12 @@ def agent_states(paths: Paths, journal: Journal) -> list[AgentStatus]:
 def connectable_agents(paths: Paths) -> list[str]:
     """Agents that are installed and not connected."""
     place = site(paths)
-    return [name for name, one in CONNECTORS.items() if one.is_installed(place) and not _is_connected(name, place)]
+    return [name for name, one in connectors().items() if one.is_installed(place) and not _is_connected(name, place)]
 
 
 def _is_connected(name: str, place: Site) -> bool:
     try:
-        return bool(CONNECTORS[name].relay_entries(place))
+        return bool(connectors()[name].relay_entries(place))
     except HooktrayError:
         return True  # unreadable: nothing to offer before that is repaired
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from tray.agents.registry import AGENTS
 from tray.app.connecting import ConnectPreview, ConnectService
-from tray.connect import CONNECTORS
 from tray.connect.agent_status import AgentStatus
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
@@ -72,7 +72,7 @@ class AgentsMenu:
         log.info("%s %s: %s", "connected" if preview.connect else "disconnected", agent, digest)
         self._statuses = tuple(self._connecting.states())
         text = say("{agent} is connected") if preview.connect else say("{agent} is disconnected")
-        return " · ".join((text.format(agent=CONNECTORS[agent].NAME), *self._advice(agent)))
+        return " · ".join((text.format(agent=AGENTS[agent].name), *self._advice(agent)))
 
     def probe(self, agent: str) -> None:
         self._spawn(lambda: self._probe(agent))
@@ -92,7 +92,7 @@ class AgentsMenu:
     def _probe(self, agent: str) -> None:
         one = self._connecting.probe(agent)
         self._probed[agent] = one
-        name = CONNECTORS[agent].NAME
+        name = AGENTS[agent].name
         if one.firing:
             self._inform("", say("{agent} is firing: its own line brought an event here", agent=name))
         else:
@@ -109,7 +109,7 @@ class AgentsMenu:
         }
         return MenuAgent(
             agent=one.agent,
-            name=CONNECTORS[one.agent].NAME,
+            name=AGENTS[one.agent].name,
             installed=one.installed,
             connected=one.connected,
             trusted=one.trusted,

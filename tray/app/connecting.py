@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tray.agents.connection import Plan, Site
+from tray.agents.registry import AGENTS
 from tray.app.agent_sites import site
-from tray.connect import CONNECTORS, apply_connect, apply_disconnect
+from tray.connect import apply_connect, apply_disconnect, connectors
 from tray.connect.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect.hook_import import import_reminder
-from tray.connect.plan import Plan, Site
 from tray.edit.diff import diff
 from tray.language import say
 from tray.paths import Paths
@@ -61,7 +62,7 @@ class ConnectService:
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
         """Raises HooktrayError where nothing can be written, with the place and the remedy."""
-        connector = CONNECTORS[agent]
+        connector = connectors()[agent]
         plan = connector.connect(self._site()) if connect else connector.disconnect(self._site())
         if not connect and (reminder := import_reminder(self._site(), agent)):
             plan = replace(plan, notes=(*plan.notes, reminder))
@@ -114,7 +115,7 @@ class ConnectService:
 
 
 def _head(preview: ConnectPreview) -> str:
-    name = CONNECTORS[preview.agent].NAME
+    name = AGENTS[preview.agent].name
     if preview.is_empty:
         return say("{agent}: there is nothing to write", agent=name)
     text = (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tray.dialects import SPEC_CACHE_SIZE, spec
-from tray.dialects.recognition import neutral
+from tray.agents.protocol import SPEC_CACHE_SIZE, spec
+from tray.agents.recognition import neutral
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.user_questions import EngineResponse

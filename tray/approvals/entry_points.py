@@ -8,12 +8,12 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from tray.agents.placeholders import declared_values
 from tray.approvals.dependencies import PROGRAMS, EntryPoint
 from tray.approvals.programs import SCRIPT, SYSTEM_FOLDERS, absolute, program_positions, takes_code_from_stdin
 from tray.execution.script import HEAD, ProgramSource, interpreter_name, parse_invocation
 from tray.model.hook import Command, Hook
 from tray.shell import split
-from tray.shell.placeholders import declared_values
 
 BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 DEVICES = "/dev/"

@@ -19,13 +19,14 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
+from tray.agents.placeholders import declared_values
 from tray.approvals import entry_points, shell_hooks
 from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, EntryPoint, Inclusion, scan
 from tray.approvals.dependencies.analysis import InclusionKind
 from tray.approvals.programs import SYSTEM_FOLDERS, MissingError, absolute, require_present
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
-from tray.shell.placeholders import declared_values, fill
+from tray.shell.split import fill
 from tray.store.copies import Bundle, Copies, DamagedError, Manifest
 
 CACHED_LINES = 1024  # command lines whose words are remembered: they are asked for at each use

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.programs import (
     SCRIPT,
     absolute,
@@ -18,7 +19,6 @@ from tray.approvals.programs import (
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.shell import split
-from tray.shell.placeholders import declared_values
 from tray.shell.split import substitutions
 from tray.text.words import word_set
 
@@ -56,7 +56,7 @@ def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str]) -> str
         relative = path and not word.value.startswith(("/", "~"))
         return split.quote(word, path) if relative and os.path.isfile(path) else None  # noqa: PTH113
 
-    names = declared_values(hook, command).keys() | {"CLAUDE_PROJECT_DIR", "cwd"}
+    names = declared_values(hook, command).keys() | project_placeholders()
     return split.rewrite(command.line, _words(hook, command), copy, names - {"HOME"})
 
 
@@ -138,7 +138,7 @@ def _reject_relative_path(found: Iterable[split.ShellWord]) -> None:
 
 def _reject_project_program(word: split.ShellWord) -> None:
     """The user's own settings may not run what any project puts there: nobody approved that."""
-    for name in ("CLAUDE_PROJECT_DIR", "cwd", "PWD"):
+    for name in sorted({*project_placeholders(), "PWD"}):
         if not word.is_literal and any(text in word.raw for text in (f"${{{name}}}", f"${name}")):
             raise HooktrayError(
                 f"{word.raw}: each project would bring its own program",

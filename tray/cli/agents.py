@@ -19,7 +19,7 @@ from tray.paths import Paths
 from tray.text import printable
 
 if TYPE_CHECKING:
-    from tray.connect.plan import Plan, Site
+    from tray.agents.connection import Plan, Site
 
 Agents = Annotated[list[str] | None, typer.Argument(metavar="AGENT", help="Which agents; none: ask for each.")]
 Scope = Annotated[
@@ -47,15 +47,15 @@ def connect(
     yes: Yes = False,
 ) -> None:
     """Have agents tell Hooktray of every event: writes our entry into their settings."""
-    from tray.connect import CONNECTORS, apply_connect
+    from tray.connect import apply_connect, connectors
 
     site = agent_site(context, scope, workspace)
-    names = _check_agents(agents) or [name for name, one in CONNECTORS.items() if one.is_installed(site)]
+    names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
-        raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(CONNECTORS)}")
+        raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
 
     def one(name: str) -> None:
-        plan = CONNECTORS[name].connect(site)
+        plan = connectors()[name].connect(site)
         _apply(name, plan, "connected", partial(apply_connect, site, name, plan), dry_run, yes)
 
     _each(names, one)
@@ -71,15 +71,15 @@ def disconnect(
     yes: Yes = False,
 ) -> None:
     """Take our entries out of agents' settings again; untouched files get their old bytes back."""
-    from tray.connect import CONNECTORS, apply_disconnect, hook_import
+    from tray.connect import apply_disconnect, connectors, hook_import
 
     site = agent_site(context, scope, workspace)
-    names = _check_agents(agents) or [name for name in CONNECTORS if _is_connected(site, name)]
+    names = _check_agents(agents) or [name for name in connectors() if _is_connected(site, name)]
     if not names:
         print("No agent is connected.")
 
     def one(name: str) -> None:
-        plan = CONNECTORS[name].disconnect(site)
+        plan = connectors()[name].disconnect(site)
         plan = replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
         _apply(name, plan, "disconnected", partial(apply_disconnect, site, name, plan), dry_run, yes)
 
@@ -153,10 +153,10 @@ def agent_site(context: typer.Context, scope: str = "", workspace: str = "") -> 
 
 def _is_connected(site: Site, agent: str) -> bool:
     """What cannot be read may hold lines of ours: the refusal says where."""
-    from tray.connect import CONNECTORS
+    from tray.connect import connectors
 
     try:
-        return bool(CONNECTORS[agent].disconnect(site).changes)
+        return bool(connectors()[agent].disconnect(site).changes)
     except HooktrayError:
         return True
 
@@ -176,12 +176,12 @@ def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:
 
 
 def _check_agents(agents: Sequence[str] | None) -> list[str]:
-    from tray.connect import CONNECTORS
+    from tray.connect import connectors
     from tray.strict import suggest
 
     for agent in agents or []:
-        if agent not in CONNECTORS:
-            raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, CONNECTORS))
+        if agent not in connectors():
+            raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, connectors()))
     return list(dict.fromkeys(agents or []))
 
 

@@ -51,18 +51,17 @@ def filters(
 
     An event or a hook that is no longer declared may still be in the `journal`; `hooks` are the declared ones.
     """
-    from tray.dialects import DIALECTS
-    from tray.dialects.recognition import FOREIGN_AGENTS, UNKNOWN
+    from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
     from tray.model.event import EventKind
 
-    agents = (*DIALECTS, *FOREIGN_AGENTS, UNKNOWN)
+    agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
     if agent and agent not in agents:
         raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, words))
     if event:
-        native = {name for dialect in DIALECTS.values() for name in dialect.EVENTS}
+        native = {name for known in AGENTS.values() for name in known.events}
         _check_known("event", event, {*(kind.value for kind in EventKind), *native}, journal)
     if hook:
         _check_known("hook", hook, hooks(), journal)

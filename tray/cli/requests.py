@@ -79,10 +79,11 @@ def deny(context: typer.Context, hook: HookName) -> None:
 
 def _parse_hook(words: list[str]) -> tuple[str, str]:
     """Event and hook of `approve EVENT COMMAND`; of `approve NAME` the event is ""."""
-    from tray.dialects import DIALECTS, is_known_event
+    from tray.agents.protocol import is_known_event
+    from tray.agents.registry import AGENTS
     from tray.sources.hooktray import KINDS
 
-    is_event = words[0] in KINDS or any(is_known_event(agent, words[0]) for agent in DIALECTS)
+    is_event = words[0] in KINDS or any(is_known_event(agent, words[0]) for agent in AGENTS)
     event, *rest = words if len(words) > 1 and is_event else ["", *words]
     return event, rest[0] if len(rest) == 1 else shlex.join(rest)
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from tray.agents.registry import CANONICAL
 from tray.cli import Json, app, prepared_paths
 from tray.errors import HooktrayError
 from tray.paths import Paths
@@ -23,7 +24,7 @@ def test(
     event: Annotated[
         str, typer.Argument(metavar="EVENT", help="The event, as the agent calls it or by its canonical name.")
     ],
-    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="Whose event.")] = "claude-code",
+    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="Whose event.")] = CANONICAL,
     show: Annotated[
         bool, typer.Option("--print", metavar="", help="Print the payload, and do nothing else.")
     ] = False,
@@ -53,7 +54,7 @@ def test(
 def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -> None:
     """The agent's part: start a relay, give it the payload, take the answer."""
     from tray import relay_program
-    from tray.dialects import spec
+    from tray.agents.protocol import spec
     from tray.model.event import TEST_VARIABLE
 
     done = subprocess.run(
@@ -108,11 +109,12 @@ def _body(name: str) -> bytes:
 
 
 def _event_name(agent: str, event: str) -> str:
-    from tray.dialects import DIALECTS, is_known_event
+    from tray.agents.protocol import is_known_event
+    from tray.agents.registry import AGENTS
 
-    if agent not in DIALECTS:
-        raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, DIALECTS))
-    events = DIALECTS[agent].EVENTS
+    if agent not in AGENTS:
+        raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, AGENTS))
+    events = AGENTS[agent].events
     if is_known_event(agent, event):
         return event
     by_kind = [name for name, spec in events.items() if spec.kind.value == event]

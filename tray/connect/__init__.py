@@ -1,13 +1,14 @@
-"""Connects agents to Hooktray and disconnects them: one agent, one file; CONNECTORS lists them."""
+"""Connects agents to Hooktray and disconnects them: carries out what their connectors planned."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from functools import cache
 
-from tray.connect import claude_code, shelley, starchild, x_code
-from tray.connect.plan import Plan, RelayEntry, Site
+from tray.agents.agent import Connector
+from tray.agents.connection import Plan, Site
+from tray.agents.registry import AGENTS
 from tray.edit.backups import Backups
 from tray.edit.file_changes import apply, read_state, remove_folders
 from tray.errors import HooktrayError
@@ -16,30 +17,10 @@ from tray.paths import unwritable_error
 LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
 
 
-class Connector(Protocol):
-    """What each agent's module offers. None of it writes: `apply_connect` and `apply_disconnect` carry out plans.
-
-    `relay_entries` are our entries in the agent's settings. `trust` is what the agent's own files say of their
-    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing.
-    `probe_payload` is this agent's payload for an event that no hook is for.
-    """
-
-    NAME: str  # as people call it
-
-    def is_installed(self, site: Site) -> bool: ...
-    def connect(self, site: Site) -> Plan: ...
-    def disconnect(self, site: Site) -> Plan: ...
-    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]: ...
-    def trust(self, site: Site) -> str: ...
-    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]: ...
-
-
-CONNECTORS: dict[str, Connector] = {
-    "claude-code": claude_code,
-    "shelley": shelley,
-    "starchild": starchild,
-    "x-code": x_code,
-}
+@cache
+def connectors() -> Mapping[str, Connector]:
+    """The agents that can be connected."""
+    return {agent.id: agent.connector() for agent in AGENTS.values() if agent.connector}
 
 
 def apply_connect(site: Site, agent: str, plan: Plan, backups: Backups | None = None) -> None:

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tray.connect import CONNECTORS
-from tray.connect.claude_code import EXCLUDED_EVENTS, SCOPES, settings_path
-from tray.connect.plan import RelayEntry, Site
-from tray.dialects import DIALECTS
+from tray.agents.connection import RelayEntry, Site
+from tray.agents.registry import AGENTS
+from tray.connect import connectors
 from tray.errors import HooktrayError
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE
 from tray.text import sanitise
@@ -63,11 +62,11 @@ class AgentStatus:
 
 def agent_statuses(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:
     """All agents; with `is_recorded`, each connected one gets a test event."""
-    return [agent_status(site, agent, last_event, is_recorded) for agent in CONNECTORS]
+    return [agent_status(site, agent, last_event, is_recorded) for agent in connectors()]
 
 
 def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> AgentStatus:
-    connector = CONNECTORS[agent]
+    connector = connectors()[agent]
     try:
         entries, trust = connector.relay_entries(site), connector.trust(site)
     except HooktrayError as error:
@@ -103,7 +102,8 @@ def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsR
 
 
 def _expected(agent: str) -> list[str]:
-    return [event for event in DIALECTS[agent].EVENTS if event not in EXCLUDED_EVENTS and "<" not in event]
+    known = AGENTS[agent]
+    return [event for event in known.events if event not in known.unconnected_events and "<" not in event]
 
 
 def _wrong_target(site: Site, entries: tuple[RelayEntry, ...]) -> StaleReason | None:
@@ -136,28 +136,21 @@ def _advice(site: Site, status: AgentStatus, stale: StaleReason | None) -> list[
 
 def _reconnect_command(site: Site, status: AgentStatus) -> str:
     """The command that writes these entries again, and no others."""
-    command = f"hooktray connect {status.agent}"
-    if status.agent != "claude-code" or not status.files:
-        return command
-    if str(settings_path(replace(site, scope="user"))) in status.files:
-        return command
-    path = Path(status.files[0])
-    scope = "local" if path.name == SCOPES["local"] else "project"
-    return f"{command} --scope {scope} in {path.parents[1]}"
+    return f"hooktray connect {status.agent}{AGENTS[status.agent].connect_options(site, status.files)}"
 
 
 def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
     """Send an event of our own the way that the agent would; why it did not arrive, "" when it did.
 
-    Three agents say in the payload which event it is: ours is one that no hook is for. Shelley does not: hooks for
-    its new conversations run.
+    Most agents name the event in the payload: ours is one that no hook is for. Where one does not, hooks for its
+    `probe_event` run.
     """
-    entry = next((entry for entry in entries if entry.event == "new-conversation"), entries[0])
+    entry = next((entry for entry in entries if entry.event == AGENTS[agent].probe_event), entries[0])
     session = f"{PROBE_PREFIX}{time.time_ns():x}"
     try:
         done = subprocess.run(
             entry.argv,
-            input=json.dumps(CONNECTORS[agent].probe_payload(session, str(site.cwd))).encode(),
+            input=json.dumps(connectors()[agent].probe_payload(session, str(site.cwd))).encode(),
             capture_output=True,
             cwd=site.cwd,
             env={**site.environment, TEST_VARIABLE: "1"},

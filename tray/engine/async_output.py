@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from tray.dialects import spec
+from tray.agents.protocol import spec
 from tray.errors import StoreError
 from tray.model.decision import HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import Capability, Event, EventKind

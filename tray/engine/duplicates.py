@@ -1,27 +1,25 @@
-"""The same handler in several of Claude Code's groups or settings files: one event asks it once."""
+"""The same handler in several groups or settings files of one agent: one event asks it once, where that does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from tray.agents.registry import AGENTS
 from tray.model.hook import AsyncMode, Failure, Hook
 from tray.store.ledger import ApprovedHook
-
-AGENT = "claude-code"
-PLUGIN = "hooks.json"  # a plugin's handlers are its own
 
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
-    claude = [index for index, one in enumerate(hooks) if one.hook.source.kind == AGENT]
+    left = [index for index, one in enumerate(hooks) if _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
-    while claude:
-        first, *rest = claude
+    while left:
+        first, *rest = left
         same = [index for index in rest if _same(hooks[first].hook, hooks[index].hook)]
         kept = max((first, *same), key=lambda index: _weight(hooks[index]))
         same_as |= {index: kept for index in (first, *same) if index != kept}
-        claude = [index for index in rest if index not in same]
+        left = [index for index in rest if index not in same]
     return same_as
 
 
@@ -36,12 +34,18 @@ def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...]
 
 
 def _same(one: Hook, other: Hook) -> bool:
-    return one.action == other.action and _scope(one) == _scope(other)
+    same_agent = one.source.kind == other.source.kind
+    return same_agent and one.action == other.action and _scope(one) == _scope(other)
+
+
+def _is_deduplicated(hook: Hook) -> bool:
+    return hook.source.kind in AGENTS and AGENTS[hook.source.kind].rules.deduplicated
 
 
 def _scope(hook: Hook) -> str:
+    """The plugin's file; "" for one whose handlers may be those of another file, too."""
     path = Path(hook.source.path)
-    return str(path) if path.name == PLUGIN else ""
+    return str(path) if path.name in AGENTS[hook.source.kind].rules.plugin_files else ""
 
 
 def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, bool, float]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tray.dialects import spec
+from tray.agents.protocol import spec
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import duplicates
 from tray.engine.gates import gate

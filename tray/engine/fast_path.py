@@ -11,8 +11,10 @@ import time
 from functools import lru_cache
 from typing import NamedTuple
 
-from tray.dialects import DIALECTS, SPEC_CACHE_SIZE, Payload
-from tray.dialects.tools import canonical
+from tray.agents.agent import Payload
+from tray.agents.protocol import SPEC_CACHE_SIZE
+from tray.agents.registry import AGENTS
+from tray.agents.tools import canonical
 from tray.engine import scopes, slash_command
 from tray.engine.async_output import AsyncOutput
 from tray.engine.ports import FREQUENT_KINDS, EngineListener
@@ -78,13 +80,13 @@ class FastPath:
             gate = self._switch.gate(time.time())  # without the session, which is not known yet
             if gate is None:
                 return NOT_FAST
-        dialect = DIALECTS[request.agent]
-        if dialect.event_name(payload) not in ("", request.event) or self._async_output.may_have(
-            request.agent, dialect.session(request, payload)
+        protocol = AGENTS[request.agent].protocol
+        if protocol.event_name(payload) not in ("", request.event) or self._async_output.may_have(
+            request.agent, protocol.session(request, payload)
         ):
             return NOT_FAST
         if kind is EventKind.TOOL_BEFORE:
-            tool = dialect.tool(request.event, payload)
+            tool = protocol.tool(request.event, payload)
             if tool is not None and (
                 canonical(request.agent, tool.name) == scopes.TOOL or self._protection.applies(request.agent, tool)
             ):
@@ -95,8 +97,8 @@ class FastPath:
 @lru_cache(SPEC_CACHE_SIZE)
 def _kind(agent: str, name: str) -> EventKind | None:
     """The kind of an event that may take the fast path; None for any other."""
-    dialect = DIALECTS.get(agent)
-    if dialect is None or name not in dialect.EVENTS:
+    known = AGENTS.get(agent)
+    if known is None or name not in known.events:
         return None
-    event_spec = dialect.EVENTS[name]
+    event_spec = known.events[name]
     return event_spec.kind if event_spec.kind in FAST_KINDS and not event_spec.plain else None

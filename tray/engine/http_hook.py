@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 
 from tray import __version__
 from tray.addresses import endpoint
-from tray.dialects import DIALECTS, lenient
+from tray.agents import lenient
+from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpReply, HttpRequest, Resolve, lookup, send
@@ -17,7 +18,6 @@ from tray.model.hook import Hook, Http
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 CONTROL = re.compile(r"[^\t\x20-\x7e]")
-STRICT = "claude-code"  # there an answer that is no JSON object is a failure, and plain text says nothing
 
 
 def post(event: Event, hook: Hook, action: Http, deadline: Deadline, resolve: Resolve = lookup) -> Result:
@@ -30,7 +30,7 @@ def _request(event: Event, hook: Hook, action: Http) -> HttpRequest:
         end = endpoint(action.url)
     except ValueError as error:
         raise HooktrayError(f"its URL: {error}") from error
-    body = DIALECTS[hook.dialect].stdin(event).removesuffix(b"\n")
+    body = AGENTS[hook.dialect].protocol.stdin(event).removesuffix(b"\n")
     kind = "application/json" if body.startswith((b"{", b"[")) else "text/plain; charset=utf-8"
     usual = {
         "Accept": "application/json, text/plain, */*",
@@ -60,7 +60,7 @@ def _result(dialect: str, reply: HttpReply) -> Result:
         return Result(cause=f"answered {reply.status}: redirects are not followed")
     if not 200 <= reply.status < 300:
         return Result(cause=f"answered {reply.status}")
-    if dialect == STRICT and (problem := _object_problem(reply.body)):
+    if AGENTS[dialect].rules.json_over_http and (problem := _object_problem(reply.body)):
         return Result(cause=f"answered {reply.status} with what is {problem}")
     return Result(code=0, stdout=reply.body)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.agents.placeholders import runtime_values
+from tray.agents.registry import AGENTS
 from tray.approvals.inspection import CommandResolver
-from tray.dialects import DIALECTS
-from tray.dialects.x_code_hooks import with_plugin
 from tray.engine import output
 from tray.engine.prompt_text import parse_reply
 from tray.execution.deadline import Deadline
@@ -20,7 +20,6 @@ from tray.execution.script import is_unopened_script
 from tray.model.decision import HookOutput, Result
 from tray.model.event import TEST_VARIABLE, Event
 from tray.model.hook import Command, Hook, Http, Prompt
-from tray.shell.placeholders import runtime_values
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
@@ -48,20 +47,21 @@ class JobBuilder:
         return self._job(event, hook, action, digest, start_gate)
 
     def _job(self, event: Event, hook: Hook, command: Command, digest: str, start_gate: StartGate) -> Job:
-        dialect = DIALECTS[hook.dialect]
+        known = AGENTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
         values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
-        variables = dialect.environment(event)
+        variables = known.protocol.environment(event)
         if event.test:
             own[TEST_VARIABLE] = "1"
         if command.storage:
             Path(command.storage).mkdir(parents=True, exist_ok=True)
         extra = {**variables, **(values if command.shell or command.plugin else {}), **own}
-        stdin = dialect.stdin(event)
-        if command.owner and hook.dialect == "x-code":
-            stdin = with_plugin(stdin, command.owner, values.get("pluginDir") or command.root)
+        stdin = known.protocol.stdin(event)
+        if command.owner and known.rules.plugin_input:
+            folder = values.get(known.rules.placeholders.plugin) or command.root
+            stdin = known.rules.plugin_input(stdin, command.owner, folder)
         return Job(
             argv=self._resolver.argv(hook, digest, {**variables, **values} if command.format else {}),
             cwd=_folder(event, hook),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from tray.dialects import fit
+from tray.agents.protocol import fit
+from tray.agents.registry import AGENTS
 from tray.engine.merge import merge
 from tray.errors import StoreError
 from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
@@ -16,8 +17,6 @@ from tray.model.hook import Hook
 from tray.store.sessions import Sessions
 
 CAP = 8  # refusals in a row; the next one lets the agent end
-# Claude Code has a cap of its own; a user who raised it means ours, too.
-CAP_VARIABLE = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 MAX_CAP = 1000
 # A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
 CAPPED_KINDS = frozenset(
@@ -75,7 +74,7 @@ class TurnLimits:
             _or_default(lambda: self._sessions.unmark(agent, session, name), None)
             return decision
         number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
-        if number <= _cap(event.environment):
+        if number <= _cap(event):
             return decision
         _or_default(lambda: self._sessions.unmark(agent, session, name), None)
         return fit(event, merge([_ignored_refusal(outcome, number - 1) for outcome in decision.outcomes]))
@@ -107,8 +106,10 @@ def _refusals_key(event: Event) -> str:
     return f"refused:{event.kind.value}:{who if isinstance(who, str) else ''}"
 
 
-def _cap(environment: Mapping[str, str]) -> int:
-    raised = environment.get(CAP_VARIABLE, "")
+def _cap(event: Event) -> int:
+    """A user who raised the agent's own cap means ours, too."""
+    variable = AGENTS[event.agent].rules.refusal_cap_variable if event.agent in AGENTS else ""
+    raised = event.environment.get(variable, "")
     return min(max(CAP, int(raised)), MAX_CAP) if raised.isascii() and raised.isdigit() and len(raised) < 9 else CAP
 
 

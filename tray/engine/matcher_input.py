@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from tray.dialects import DIALECTS, spec, wire
-from tray.dialects.tools import canonical, spellings
-from tray.dialects.tools import native as native_tool
+from tray.agents import wire
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS
+from tray.agents.tools import canonical, spellings
+from tray.agents.tools import native as native_tool
 from tray.model.event import Event, EventKind
 from tray.model.hook import Match
 from tray.paths import real_path
@@ -29,8 +31,7 @@ def candidates(match: Match, event: Event) -> set[str]:
         return set(spellings(event.agent, event.tool.name))
     own = {event.tool.name} if event.agent == match.format else set()
     name = native_tool(match.format, tool)
-    # Claude's matchers know the older names of a tool too; X-Code's patterns see one name.
-    older = {tool, *spellings(match.format, name)} if match.format == "claude-code" else set()
+    older = {tool, *spellings(match.format, name)} if AGENTS[match.format].rules.older_tool_names else set()
     return {name, *own, *older}
 
 
@@ -38,11 +39,10 @@ def _subject(match: Match, event: Event) -> set[str]:
     """The value that the hook itself will find in its input, under the key that its matcher is about."""
     if not match.format:
         return set()
-    dialect = DIALECTS[match.format]
     subject = spec(match.format, match.native).subject
     key = subject or ("command" if event.kind is EventKind.SLASH_COMMAND else "")
     try:
-        value: Any = wire.mapping(dialect.stdin(event))
+        value: Any = wire.mapping(AGENTS[match.format].protocol.stdin(event))
     except ValueError:
         return set()
     for step in key.split("."):

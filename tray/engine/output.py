@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tray.dialects import DIALECTS, lenient, spec
+from tray.agents import lenient
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event
 from tray.model.hook import Failure, Hook
@@ -13,7 +15,6 @@ from tray.text import redact, sanitise
 QUOTED = 60  # characters of the output that a reason quotes
 REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
 OWN_SOURCE = "hooktray"  # the source whose hooks have to answer, whatever text means in their dialect
-TEXT_FORMATS = frozenset({"claude-code", "shelley"})  # formats whose own hooks may print text (decision 16)
 IGNORED = "its answer is the last line of its output; the lines before it were ignored"
 
 
@@ -22,11 +23,11 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
     An allow or a rewrite there does not count: some other program may have printed it.
     """
-    output = DIALECTS[hook.dialect].read(event, result)
+    output = AGENTS[hook.dialect].protocol.read(event, result)
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
     if last := lenient.last_object(result.stdout):
-        answer = DIALECTS[hook.dialect].read(event, replace(result, stdout=last.encode()))
+        answer = AGENTS[hook.dialect].protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
     refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
@@ -47,7 +48,7 @@ def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutpu
     is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
     if not text or output.plain or (is_object and not (is_ours and output.warning)):
         return output
-    if not is_ours and (hook.dialect in TEXT_FORMATS or not output.warning):
+    if not is_ours and (AGENTS[hook.dialect].rules.text_counts or not output.warning):
         return output
     quoted = sanitise(redact(sanitise(text[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
     return HookOutput(

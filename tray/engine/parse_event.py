@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tray.agents.agent import Payload
+from tray.agents.protocol import parse
+from tray.agents.recognition import RecognisedCaller
 from tray.approvals.callers.ancestry import DEPTH, sent_by_command
-from tray.dialects import Payload, parse
-from tray.dialects.recognition import RecognisedCaller
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, Event, EventKind, RelayRequest
 
 TEST_COMMANDS = ("test",)  # starts relays itself

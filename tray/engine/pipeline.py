@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tray.agents.agent import Payload
+from tray.agents.protocol import fit, neutral, parse_payload, spec
+from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
 from tray.approvals.inspection import CommandResolver
-from tray.dialects import Payload, fit, neutral, parse_payload, spec
-from tray.dialects.recognition import RecognisedCaller, recognise
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor

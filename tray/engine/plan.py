@@ -11,7 +11,9 @@ from typing import Any
 
 import regex
 
-from tray.engine import conditions, matcher_input, scopes
+from tray.agents.agent import HookRules
+from tray.agents.registry import AGENTS
+from tray.engine import matcher_input, scopes
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.store.ledger import ApprovedHook, LedgerState
@@ -27,9 +29,9 @@ ENVELOPE = frozenset(  # what an agent says of itself with every event; a matche
     }
 )  # fmt: skip
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
-# Where Claude Code takes fewer signs for a list of names, and all else for a pattern.
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
-_WORDS_ONLY = frozenset({("claude-code", "FileChanged"), ("claude-code", "StopFailure")})
+
+USUAL_RULES = HookRules()
 
 log = logging.getLogger(__name__)
 
@@ -116,9 +118,15 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
         return False
     if match.tool and not _tool_fits(match, event, search):
         return False
-    if match.condition and not conditions.is_met(match, event, search.in_text):
+    if match.condition and not _is_condition_met(match, event, search):
         return False
     return not match.pattern or search.in_event(match.pattern)
+
+
+def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:
+    """A format without conditions has none to fail."""
+    is_met = AGENTS[match.format].rules.is_condition_met if match.format else None
+    return is_met is None or is_met(match, event, matcher_input.candidates(match, event), search.in_text)
 
 
 def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
@@ -126,8 +134,9 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     if wanted in ("", "*"):
         return True
     names = matcher_input.candidates(match, event)
-    exact = _LIST_OF_WORDS if (match.format, match.native) in _WORDS_ONLY else _LIST_OF_NAMES
-    if match.format != "x-code" and exact.fullmatch(wanted):  # X-Code knows patterns alone
+    rules = AGENTS[match.format].rules if match.format else USUAL_RULES
+    exact = _LIST_OF_WORDS if match.native in rules.word_lists else _LIST_OF_NAMES
+    if rules.exact_names and exact.fullmatch(wanted):
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
     return any(search.in_text(wanted, name) for name in names)
 

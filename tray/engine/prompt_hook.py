@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tray.dialects import wire
+from tray.agents import wire
 from tray.engine.prompt_text import SYSTEM, render_prompt
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tray.dialects import DIALECTS, lenient, wire
+from tray.agents import lenient, wire
+from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event, EventKind
@@ -24,10 +25,9 @@ REASON = 4000  # characters
 PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 END_KINDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
-# After a "no" of Claude Code's own prompt hooks to these the turn ends.
+# After a "no" to these the turn ends, where the format says so.
 REFUSAL_ENDS_TURN = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TEAMMATE_IDLE)
 KEYS = ("decision", "impossible", "ok", "reason")
-CLAUDE = "claude-code"
 DECISIONS = ("approve", "block", "continue", "stop")
 SYSTEM = (
     "You are a check that a person put on a coding agent. The user message holds that person's question and data of "
@@ -64,10 +64,11 @@ def parse_reply(event: Event, hook: Hook, action: Prompt, result: Result) -> Hoo
     except ValueError as error:
         return HookOutput(problem=f"the model's answer is {error}")
     output = _parse_answer(event, answer)
-    return _apply_claude_rules(event, action, answer, output) if hook.match.format == CLAUDE else output
+    stops = hook.match.format and AGENTS[hook.match.format].rules.refusal_stops
+    return _stop_on_refusal(event, action, answer, output) if stops else output
 
 
-def _apply_claude_rules(event: Event, action: Prompt, answer: Mapping[str, Any], output: HookOutput) -> HookOutput:
+def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, Any], output: HookOutput) -> HookOutput:
     """A "no" about a tool ends the turn there, unless its hook says otherwise; at an end it may be impossible."""
     if answer.get("ok") is not False or output.problem:
         return output
@@ -98,7 +99,7 @@ def _parse_answer(event: Event, answer: Mapping[str, Any]) -> HookOutput:
 
 def _event(event: Event, hook: Hook) -> str:
     """What a command hook would read, without its secrets."""
-    stdin = DIALECTS[hook.dialect].stdin(event)
+    stdin = AGENTS[hook.dialect].protocol.stdin(event)
     if len(stdin) > RAW:
         raise HooktrayError(f"the event of {len(stdin)} bytes is too long for a question")
     try:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tray.dialects import parse, render
+from tray.agents.protocol import parse, render
 from tray.engine.pipeline import Engine
 from tray.engine.record import make_record
 from tray.errors import HooktrayError

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tray.dialects import Payload, neutral, render
-from tray.dialects.recognition import RecognisedCaller
+from tray.agents.agent import Payload
+from tray.agents.protocol import neutral, render
+from tray.agents.recognition import RecognisedCaller
 from tray.engine.limits import TurnLimits
 from tray.engine.parse_event import foreign_event, parse_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now

@@ -10,7 +10,8 @@ import logging
 import re
 from collections.abc import Collection, Iterable
 
-from tray.dialects import tools
+from tray.agents import tools
+from tray.agents.registry import AGENTS
 from tray.errors import StoreError
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
@@ -77,7 +78,7 @@ def invoked_skill(event: Event) -> str:
         return found[1] if found else ""
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not _is_skill(event):
         return ""
-    given = tools.translate_input(event.agent, "claude-code", event.tool.name, event.tool.input)
+    given = tools.canonical_input(event.agent, event.tool.name, event.tool.input)
     name = next((given[key] for key in KEYS if isinstance(given.get(key), str)), "")
     return str(name).strip().removeprefix("/").split(None, 1)[0] if name.strip() else ""
 
@@ -93,9 +94,9 @@ def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:
 
 def in_subagent(agent: str, event: Event) -> bool:
     """Whether this happens in the agent of that name: a subagent's event, or a session that was begun as it."""
-    # Claude Code with `--agent` names it in every event, without the id that only a subagent has.
-    main_agent = event.payload.get("agent_type") if event.agent == "claude-code" else None
-    return any(_same(agent, each) for each in (event.subagent, main_agent) if isinstance(each, str) and each)
+    main_agent = AGENTS[event.agent].rules.main_agent if event.agent in AGENTS else None
+    names = (event.subagent, main_agent(event.payload) if main_agent else "")
+    return any(_same(agent, name) for name in names if name)
 
 
 def _same(one: str, other: str) -> bool:

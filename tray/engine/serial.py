@@ -1,18 +1,17 @@
-"""Whose turn it is: all hooks start together, but those of one X-Code plugin run one after another (decision 11)."""
+"""Whose turn it is: all hooks start together; those of a sequential source run one after another (decision 11)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tray.agents.registry import AGENTS
 from tray.execution.request_job import AnyJob
 from tray.model.decision import Outcome, Status, Verdict
 from tray.store.ledger import ApprovedHook
 
-SERIAL = "x-code"
-
 
 def ready(waiting: Mapping[int, AnyJob], hooks: Sequence[ApprovedHook]) -> dict[int, AnyJob]:
-    """The jobs that may start now: of each X-Code source the first that waits, and everything else."""
+    """The jobs that may start now: of each sequential source the first that waits, and everything else."""
     taken: set[str] = set()
     jobs = {}
     for index, job in waiting.items():
@@ -40,4 +39,5 @@ def cancelled_after_deny(
 
 def _queue_key(one: ApprovedHook) -> str:
     """The queue that a hook stands in; "" when it waits for nobody."""
-    return one.hook.source.path if one.hook.source.kind == SERIAL else ""
+    kind = one.hook.source.kind
+    return one.hook.source.path if kind in AGENTS and AGENTS[kind].rules.sequential else ""

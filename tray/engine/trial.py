@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tray.dialects import DIALECTS, fit, parse, render, wire
+from tray.agents import wire
+from tray.agents.protocol import fit, parse, render
+from tray.agents.registry import AGENTS
 from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches
@@ -53,7 +55,7 @@ class NullListener:
 
 def sample(agent: str, name: str, cwd: str) -> bytes:
     """The dialect's own sample, of the caller's folder: hooks start where an event is, and that has to be there."""
-    body = DIALECTS[agent].sample(name)
+    body = AGENTS[agent].protocol.sample(name)
     there = parse(RelayRequest(agent=agent, event=name, id="test", body=body)).cwd
     if not there or not cwd:
         return body

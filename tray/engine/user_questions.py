@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from tray.dialects import spec
+from tray.agents.protocol import spec
 from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Gate, Verdict
 from tray.model.event import Capability, Event, EventKind

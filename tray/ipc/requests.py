@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tray.agents.registry import AGENTS
 from tray.approvals.batch import ApprovalBatch, button_label, summary_lines
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
 from tray.approvals.controls import TERMINAL, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import describe_action
-from tray.dialects import DIALECTS
 from tray.errors import HooktrayError
 from tray.ipc.server import PeerCredentials
 from tray.language import count, phrase, say
@@ -292,9 +292,9 @@ class UserRequests:
 
 def _agent(name: object) -> str:
     """Raises HooktrayError for an unknown agent: its pause would apply to nothing."""
-    if not name or name in DIALECTS:
+    if not name or name in AGENTS:
         return str(name or "")
-    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=", ".join(DIALECTS))
+    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=", ".join(AGENTS))
 
 
 def _duration_text(seconds: float | None) -> str:

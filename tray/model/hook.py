@@ -60,14 +60,14 @@ class Match:
 
     event: str
     agents: tuple[str, ...] = ()  # empty = every agent
-    tool: str = ""  # exact list of names, else an unanchored pattern (Claude's rule)
-    pattern: str = ""  # searched in the payload's text values (Starchild's rule)
+    tool: str = ""  # exact list of names, else an unanchored pattern
+    pattern: str = ""  # searched in the payload's text values
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
     project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
     skill: tuple[str, ...] = ()  # asked only while the skill of one of these names is in force in the session
     subagent: str = ""  # asked only inside this agent
-    condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet (Claude's `if`)
+    condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Command:
     format: str = ""  # the agent whose placeholders the line may hold; "" = none
     plugin: str = ""  # the folder of the plugin that it belongs to: all of it is approved with the hook
     storage: str = ""  # where that plugin keeps its own files, made on first use
-    owner: str = ""  # the plugin's id, `name@market`, which X-Code tells its hooks
+    owner: str = ""  # the plugin's id, `name@market`, which the agent tells its hooks
     root: str = ""  # that plugin's folder, whether or not it is approved with the hook
 
 
@@ -117,7 +117,7 @@ class Prompt:
     text: str
     model: str = ""  # "" = that of the settings
     agent: bool = False
-    continue_on_block: bool = False  # in Claude's format: a refusal does not end the turn
+    continue_on_block: bool = False  # where the format has it: a refusal does not end the turn
 
 
 Action = Command | Http | Prompt | Rule
@@ -131,7 +131,7 @@ class Hook:
     source: Source
     match: Match
     action: Action
-    dialect: str = "starchild"
+    dialect: str
     timeout: float = 20.0  # seconds
     failure: Failure = Failure.ALLOW
     enabled: bool = True

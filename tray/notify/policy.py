@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tray.dialects import spec
+from tray.agents.protocol import spec
 from tray.language import count, phrase, say
 from tray.model.decision import Decision, SkipReason, Target, Verdict
 from tray.model.event import Capability, Event, EventKind

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
+from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
-from tray.dialects import recognition
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
 from tray.model.decision import Decision, Record
@@ -178,7 +178,7 @@ class AlertService:
             return
         self._unsupported.add(record.agent)
         if self._is_first(record.agent):
-            agent, line = recognition.display_name(record.agent), recognition.display_name(record.via_agent)
+            agent, line = display_name(record.agent), display_name(record.via_agent)
             self._announce([unsupported_agent(agent, line, record.skip_reason, self._rules())], record.id)
 
     def inform(self, title: str, text: str) -> None:

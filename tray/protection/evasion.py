@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from tray.agents.registry import known_agents
 from tray.model.decision import Verdict
 from tray.protection.file_effects import MOVERS, ProtectionFinding
 from tray.shell.split import ShellWord
@@ -20,7 +21,6 @@ INSTALLERS = word_set(
 )
 REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 ARGUMENT_RUNNERS = word_set("parallel xargs")
-HOOKS_DISABLED = re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$")
 PROCESS_LOOKUP = re.compile(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
@@ -44,9 +44,13 @@ def find_evasion(
 
 
 def find_disabled_hooks(texts: Sequence[str], program: str) -> Iterator[ProtectionFinding]:
-    """`claude --settings '{"disableAllHooks": true}'`: another agent, without the user's hooks."""
-    if program in ("claude", "npx") and any(HOOKS_DISABLED.search(text) for text in texts):
-        yield ProtectionFinding(Verdict.ASK, "an agent without the user's hooks is for a person to start;", "claude")
+    """Another agent, without the user's hooks."""
+    for agent in known_agents():
+        without_hooks = agent.without_hooks if program in agent.starters else None
+        if without_hooks and any(without_hooks.search(text) for text in texts):
+            yield ProtectionFinding(
+                Verdict.ASK, "an agent without the user's hooks is for a person to start;", program
+            )
 
 
 def _has_built_name(texts: Sequence[str], verbs: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import PurePath
 
 from tray.model.decision import Verdict
-from tray.protection.protected_paths import ProtectedPaths, path_words
+from tray.protection.protected_paths import ProtectedPaths, hook_words, path_words
 from tray.shell.split import ShellWord
 from tray.text.words import word_set
 
@@ -26,7 +26,6 @@ WRITERS = word_set(
 )
 NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
 MAX_FILES = 200  # files of one text that are looked at
-PATH_WORDS = (".claude", ".x-code", "agent.y", "autostart", "hook", "settings")
 COPIERS = word_set("cp install ln mv rsync")
 CHANGERS = word_set("awk jq uniq")  # readers with an option to write
 CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
@@ -52,7 +51,7 @@ class ProtectionFinding:
 
 def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
     """Files of ours that code names, whatever it does to them."""
-    hints = (*PATH_WORDS, *path_words(protected))
+    hints = (*hook_words(), *path_words(protected))
     words = (one for one in PATH_IN_CODE.findall(text) if any(hint in one.lower() for hint in hints))
     for one in islice(dict.fromkeys(words), MAX_FILES):
         if kind := protected.kind(one, cwd):
@@ -94,7 +93,7 @@ def changed_files(
 def created_files(
     texts: Sequence[str], program: str, cwd: str, protected: ProtectedPaths
 ) -> Iterator[ProtectionFinding]:
-    """What is put into a folder under a name that makes it one of ours: `cp -r x/.claude ~/`."""
+    """What is put into a folder under a name that makes it one of ours: `cp -r x/.agent ~/`."""
     if program not in COPIERS:
         return
     *sources, into = [text for text in texts if not text.startswith("-")] or [""]

@@ -6,48 +6,58 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import PurePath
 
+from tray.agents.agent import ProtectedFiles
+from tray.agents.registry import known_agent, known_agents
 from tray.paths import real_path
 
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
-# Matched against a whole path in lower case with forward slashes; the first column is what people read.
-HOOK_FILES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a hook setting of Claude Code", re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
-    ("a plugin's hooks", re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
-    ("a hook setting of Claude Code", re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
-    ("a plugin of X-Code", re.compile(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)")),
-    ("a plugin of X-Code", re.compile(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
-    ("a hook setting of Starchild", re.compile(r".*/shell_hooks\.ya?ml|.*/config/agent\.ya?ml")),
-    ("Shelley's hooks", re.compile(r".*/shelley/hooks(?:/.*)?")),
-    (
-        "Hooktray's start at login",
-        re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
-    ),
+LOGIN_FILES = ProtectedFiles(
+    kind="Hooktray's start at login",
+    pattern=re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
 )
-# Where they are below a home or a project, for a shell's patterns and for other names of the same file.
-HOOK_SETTINGS = (
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/hooks/guard",
-    ".claude/plugins/hooks.json",
-    ".x-code/plugins/hooks.json",
-    ".x-code/plugins/plugin.json",
-    "config/shell_hooks.yaml",
-    ".config/shelley/hooks/end-of-turn",
-    ".config/autostart/hooktray.desktop",
-)
+LOGIN_FILE = ".config/autostart/hooktray.desktop"
+OWN_WORDS = ("autostart", "hook", "tray")
 GLOB_SIGNS = re.compile(r"[*?\[{]")
 BRACES = re.compile(r"\{[^{}]*\}")
 
 
+@cache
+def hook_files() -> tuple[ProtectedFiles, ...]:
+    """Where agents look for hooks, and what starts us."""
+    return (*(files for agent in known_agents() for files in agent.protected), LOGIN_FILES)
+
+
+@cache
+def hook_settings() -> tuple[str, ...]:
+    """Examples below a home or a project, for a shell's patterns and for other names of the same file."""
+    return (*(path for agent in known_agents() for path in agent.settings_files), LOGIN_FILE)
+
+
+@cache
+def hook_words() -> tuple[str, ...]:
+    """Words without one of which a text names none of these files."""
+    return tuple(dict.fromkeys((*OWN_WORDS, *(word for agent in known_agents() for word in agent.path_words))))
+
+
+def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
+    """The folders of agents that the environment names, by agent, as far as something in them is protected."""
+    return {
+        agent.id: environment[agent.home_variable]
+        for agent in known_agents()
+        if agent.protected_in_home and environment.get(agent.home_variable)
+    }
+
+
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     """Further words without one of which a text names none of our places."""
-    paths = [PurePath(place) for place in (*protected.own, protected.x_code) if place]
+    paths = [PurePath(place) for place in (*protected.own, *protected.agent_homes.values()) if place]
     above = [folder for path in paths for folder in path.parents if protected.home in map(str, folder.parents)]
     names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
     return (*names, *((str(protected.port),) if protected.port else ()))
@@ -59,7 +69,7 @@ class ProtectedPaths:
 
     own: tuple[str, ...] = ()
     home: str = ""
-    x_code: str = ""  # X_CODE_HOME
+    agent_homes: Mapping[str, str] = field(default_factory=dict)  # by agent, where its environment names one
     port: int = 0
 
     def expand_home(self, path: str) -> str:
@@ -83,9 +93,11 @@ class ProtectedPaths:
             return "Hooktray's own"
         if any(above is False for above in self._glob_matches(whole)):
             return "Hooktray's own"
-        if self.x_code and re.fullmatch(re.escape(self.x_code) + r"/plugins(/.*)?/(hooks|plugin)\.json", whole):
-            return "a plugin of X-Code"
-        found = next((kind for kind, pattern in HOOK_FILES if pattern.fullmatch(low)), "")
+        for agent, folder in self.agent_homes.items():
+            for files in known_agent(agent).protected_in_home:
+                if whole.startswith(folder) and files.pattern.fullmatch(whole, len(folder)):
+                    return files.kind
+        found = next((files.kind for files in hook_files() if files.pattern.fullmatch(low)), "")
         return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else "")
 
     def _hard_linked(self, whole: str) -> str:
@@ -96,7 +108,7 @@ class ProtectedPaths:
             return ""
         if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode):
             return ""
-        known = (*(os.path.join(self.home, one) for one in HOOK_SETTINGS), *self._files())  # noqa: PTH118
+        known = (*(os.path.join(self.home, one) for one in hook_settings()), *self._files())  # noqa: PTH118
         return "a file that protects your user" if any(_is_same_file(found, one) for one in known) else ""
 
     def _files(self) -> Iterator[str]:
@@ -131,7 +143,7 @@ def _matches_hook_setting(whole: str) -> bool:
     if not GLOB_SIGNS.search(whole):
         return False
     pattern = PurePath(BRACES.sub("*", whole)).parts
-    for parts in (PurePath(one).parts for one in HOOK_SETTINGS):
+    for parts in (PurePath(one).parts for one in hook_settings()):
         tail = pattern[-len(parts) :]
         if len(tail) == len(parts) and all(map(_matches_part, tail, parts)):
             return True

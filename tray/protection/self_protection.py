@@ -15,17 +15,16 @@ from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
-from tray.dialects.tools import canonical, translate_input
+from tray.agents.tools import canonical, canonical_input
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import ProtectionFinding, patched_files
-from tray.protection.protected_paths import ProtectedPaths, path_words
+from tray.protection.protected_paths import ProtectedPaths, hook_words, path_words
 from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
 
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
-HINTS = ("tray", "hook", "setting", ".claude", "agent.yaml", "autostart", ".x-code")  # without one of these: nothing
 QUOTES = "'\"\\\n+"
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -51,7 +50,7 @@ class Protection:
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
 
     def __post_init__(self) -> None:
-        words = {*HINTS, *path_words(self.protected_paths)}
+        words = {*hook_words(), *path_words(self.protected_paths)}
         least = sorted(one for one in words if not any(other in one and other != one for other in words))
         object.__setattr__(self, "words", tuple(least))
 
@@ -94,7 +93,7 @@ class Protection:
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
-        input = translate_input(event.agent, "claude-code", tool.name, tool.input)
+        input = canonical_input(event.agent, tool.name, tool.input)
         found = list(self._check_call(name, input, event.cwd))
         allowed = self.exceptions() if found else ()
         return [

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
-from tray.shell.placeholders import VARIABLE, fill
-
+_PLACEHOLDER = re.compile(r"\$\{(env:)?(\w+)\}")  # of hook formats
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
 _OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
 _ATOM = re.compile(
@@ -123,6 +122,11 @@ def rewrite(
         parts += [_without_env(line[at : word.start]), other if other is not None else _word(word.raw, names)]
         at = word.end
     return "".join((*parts, _without_env(line[at:])))
+
+
+def fill(text: str, placeholders: Mapping[str, str]) -> str:
+    """The text with the known values put in unquoted; anything else stays as it is."""
+    return _PLACEHOLDER.sub(lambda found: placeholders.get(found[2], found[0]) if not found[1] else found[0], text)
 
 
 def quote(word: ShellWord, path: str) -> str:
@@ -279,7 +283,7 @@ def _word(raw: str, names: Collection[str]) -> str:
     for atom in _ATOM.finditer(raw):
         is_quoted = atom[0][0] == "'"
         text = atom[0]
-        parts.append(VARIABLE.sub(lambda found: _splice(found, names), text) if is_quoted else _without_env(text))
+        parts.append(_PLACEHOLDER.sub(lambda found: _splice(found, names), text) if is_quoted else _without_env(text))
     return "".join(parts)
 
 

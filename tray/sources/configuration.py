@@ -8,17 +8,18 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
 from tray.model.hook import Hook
 from tray.paths import Paths
-from tray.settings import Settings
+from tray.settings import Settings, invalid_value
 from tray.settings import read as read_settings
 from tray.sources.external import read as read_sources
 from tray.sources.hooktray import read as read_hooks
 from tray.sources.sounds import check as check_sounds
 from tray.sources.sounds import files as sound_files
 from tray.sources.starter import STARTER_TEXT
-from tray.strict import load_yaml
+from tray.strict import Document, load_yaml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,7 @@ def parse(text: str | bytes, path: str) -> Configuration:
     """Settings and hooks of one text; raises ConfigError."""
     document = load_yaml(text, path)
     settings = read_settings(document)
+    _check_agents(document, settings)
     own_hooks = tuple(read_hooks(document, settings.background_seconds))
     sources = read_sources(document, os.environ)
     hooks = (*own_hooks, *(replace(hook, background_seconds=settings.background_seconds) for hook in sources.hooks))
@@ -52,6 +54,13 @@ def parse(text: str | bytes, path: str) -> Configuration:
         warnings=(*check_sounds(document, settings, os.environ), *sources.warnings),
         watched=(*sources.watched, *sound_files(settings)),
     )
+
+
+def _check_agents(document: Document, settings: Settings) -> None:
+    for index, agent in enumerate(settings.ask_on_desktop.agents):
+        if agent not in AGENTS:
+            place = ("ask_on_desktop", "agents", index)
+            raise invalid_value(document, place, f"unknown agent `{agent}`", f"write one of: {', '.join(AGENTS)}")
 
 
 def load(paths: Paths) -> Configuration:

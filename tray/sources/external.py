@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tray.dialects import DIALECTS
+from tray.agents.agent import HookReader
+from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
 from tray.model.hook import Hook
 from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key
-from tray.sources import claude_files, claude_frontmatter, shelley, starchild, x_code
 from tray.strict import Document, suggest
 
-ReadSource = Callable[[Path, Sequence[str], Mapping[str, str]], SourceHooks]
-READERS: dict[str, ReadSource] = {
-    "claude-code": lambda path, agents, environment: claude_files.read(path, agents),
-    "shelley": lambda path, agents, environment: shelley.read(path, agents),
-    "starchild": starchild.read,
-    "x-code": lambda path, agents, environment: x_code.read(path, agents),
-}
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)
-EXPECTED = {
-    "claude-code": f"name a settings file, a plugin's folder ({claude_files.MANIFEST}, {claude_files.DEFAULT_FILE}) "
-    f"or a skill's ({claude_frontmatter.SKILL})",
-    "shelley": f"name a folder that holds {', '.join(shelley.NAMES)} or {shelley.SLASH}/",
-    "starchild": "name the file itself, such as config/shell_hooks.yaml",
-    "x-code": "name hooks.json, or a folder that holds one of: "
-    f"{', '.join((*x_code.MANIFESTS, x_code.DEFAULT_FILE))}",
-}
-PLUGIN_FILES = ("hooks.json", "plugin.json")
 SOURCE_HINT = "write `- claude-code: ~/.claude/settings.json`"
+
+
+def formats() -> list[str]:
+    """The agents whose hook files can be read."""
+    return [agent.id for agent in AGENTS.values() if agent.reader]
 
 
 def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
@@ -48,11 +37,11 @@ def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
 
 
 def _read(document: Document, index: int, entry: Mapping[str, Any], environment: Mapping[str, str]) -> SourceHooks:
-    at = ("sources", index)
+    at, known = ("sources", index), formats()
     for key in entry:
-        if key != "agent" and key not in READERS:
-            raise unknown_key(document, at, key, (*READERS, "agent"))
-    kinds = [key for key in entry if key in READERS]
+        if key != "agent" and key not in known:
+            raise unknown_key(document, at, key, (*known, "agent"))
+    kinds = [key for key in entry if key in known]
     if len(kinds) != 1:
         raise invalid_value(document, at, "a source is one format and one path", SOURCE_HINT)
     location = entry[kinds[0]]
@@ -61,25 +50,30 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
     path = folder / Path(location).expanduser()
+    reader = _reader(kinds[0])
     try:
-        return READERS[kinds[0]](path, agents, environment)
+        return reader.read(path, agents, environment)
     except OSError as error:
-        return _unreadable(document, (*at, kinds[0]), path, error)
+        return _unreadable(document, (*at, kinds[0]), path, error, reader.EXPECTED)
     except (ConfigError, ValueError) as error:
         return unreadable_source(path, error)
 
 
-def _unreadable(document: Document, at: tuple[Any, ...], path: Path, error: OSError) -> SourceHooks:
-    """The warning names the line of `sources:`, the only one that can be corrected."""
+def _reader(agent: str) -> HookReader:
+    reader = AGENTS[agent].reader
+    assert reader  # `formats` lists no other
+    return reader()
+
+
+def _unreadable(document: Document, at: tuple[Any, ...], path: Path, error: OSError, expected: str) -> SourceHooks:
+    """The warning names the line of `sources:`, the only one that can be corrected. `expected` is what to name."""
     what = f"{path}: {read_error(error)}"
     if not os.path.exists(path):  # noqa: PTH110 - a folder above it may be closed to us
         warning = invalid_value(document, at, what, "correct this path, or put there what it names")
     elif os.path.isdir(path) and isinstance(error, FileNotFoundError):  # noqa: PTH112
-        warning = invalid_value(document, at, f"{path}: nothing of this format is in this folder", EXPECTED[at[-1]])
+        warning = invalid_value(document, at, f"{path}: nothing of this format is in this folder", expected)
     else:
-        warning = invalid_value(
-            document, at, what, EXPECTED[at[-1]] if isinstance(error, KIND_ERRORS) else READABLE_HINT
-        )
+        warning = invalid_value(document, at, what, expected if isinstance(error, KIND_ERRORS) else READABLE_HINT)
     return replace(unreadable_source(path, error), warnings=(str(warning),))
 
 
@@ -88,13 +82,13 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
     if not isinstance(agents, list):
         raise invalid_value(document, at, "expected a list of agents", "write `agent: [claude-code]`")
     for agent in agents:
-        if agent not in DIALECTS:
-            raise invalid_value(document, at, f"unknown agent `{agent}`", suggest(str(agent), DIALECTS))
+        if agent not in AGENTS:
+            raise invalid_value(document, at, f"unknown agent `{agent}`", suggest(str(agent), AGENTS))
     return tuple(agents)
 
 
 def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
-    """The same handler in several Claude settings files runs once; a plugin's is its own."""
+    """The same handler in several settings files of an agent that asks it once runs once; a plugin's is its own."""
     seen: dict[tuple[Any, ...], Hook] = {}
     kept: list[Hook] = []
     keys: set[str] = set()  # a source that is named twice counts once
@@ -111,7 +105,8 @@ def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
 def _handler_key(hook: Hook) -> tuple[Any, ...]:
     action = hook.action
     path = Path(hook.source.path)
-    settings = hook.source.kind == "claude-code" and path.suffix == ".json" and path.name not in PLUGIN_FILES
+    rules = AGENTS[hook.source.kind].rules
+    settings = rules.deduplicated and path.suffix == ".json" and path.name not in rules.plugin_files
     if not settings or hook.inactive:
         return (hook.key,)
     # Relative words mean other files beside another declaring file, and other projects have other guards.

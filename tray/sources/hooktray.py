@@ -1,4 +1,4 @@
-"""Our own `hooks:` of hooktray.yaml, a superset of the Starchild format."""
+"""Our own `hooks:` of hooktray.yaml, a superset of OWN_FORMAT."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import msgspec
 import regex
 
 from tray.addresses import endpoint
-from tray.dialects import DIALECTS, is_known_event
+from tray.agents.protocol import is_known_event
+from tray.agents.registry import AGENTS, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
@@ -42,7 +43,7 @@ class HookEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     decision: Literal["allow", "ask", "deny", "block"] | None = None
     reason: str = ""
     name: str = ""
-    dialect: str = "starchild"
+    dialect: str = OWN_FORMAT
     timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = 20.0
     failure: Literal["allow", "block"] = "allow"
     enabled: bool = True
@@ -79,9 +80,9 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
     if isinstance(value, dict) and "background_seconds" not in value:
         value = {**value, "background_seconds": background_seconds}
     entry = convert(document, at, value, HookEntry)
-    if entry.dialect not in DIALECTS:
+    if entry.dialect not in AGENTS:
         raise invalid_value(
-            document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", suggest(entry.dialect, DIALECTS)
+            document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", suggest(entry.dialect, AGENTS)
         )
     action = _action(document, at, entry)
     return Hook(
@@ -103,16 +104,16 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
 def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
     agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
     for agent in agents:
-        if agent not in DIALECTS:
-            raise invalid_value(document, (*at, "agent"), f"unknown agent `{agent}`", suggest(agent, DIALECTS))
-    native = [name for agent in agents for name in DIALECTS[agent].EVENTS]
+        if agent not in AGENTS:
+            raise invalid_value(document, (*at, "agent"), f"unknown agent `{agent}`", suggest(agent, AGENTS))
+    native = [name for agent in agents for name in AGENTS[agent].events]
     if entry.event not in KINDS and not any(is_known_event(agent, entry.event) for agent in agents):
-        words = [*KINDS, *(native or [name for dialect in DIALECTS.values() for name in dialect.EVENTS])]
+        words = [*KINDS, *(native or [name for known in AGENTS.values() for name in known.events])]
         hint = suggest(entry.event, words)
         if not agents and entry.event in words:
             hint = "a native event name needs `agent:` beside it"
         raise invalid_value(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
-    if entry.tool != "*":  # every tool, as Claude writes it
+    if entry.tool != "*":  # every tool, as other formats write it
         _pattern(document, (*at, "tool"), entry.tool)
     _pattern(document, (*at, "matcher"), entry.matcher)
     return Match(event=entry.event, agents=agents, tool=entry.tool, pattern=entry.matcher)

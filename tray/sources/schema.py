@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from tray.dialects import DIALECTS
+from tray.agents.registry import AGENTS, OWN_FORMAT
 from tray.settings import CLASSES, Settings
-from tray.sources.external import READERS
+from tray.sources.external import formats
 from tray.sources.hooktray import KINDS, HookEntry
 
 FILE = Path(__file__).parents[1] / "hooktray.schema.json"  # as it is shipped; a test holds it to `schema()`
@@ -23,6 +23,7 @@ def schema() -> dict[str, Any]:
     (top, entry), parts = msgspec.json.schema_components([Settings, HookEntry], ref_template="#/$defs/{name}")
     settings, hook = (dict(parts[component["$ref"].rpartition("/")[2]]) for component in (top, entry))
     defs = {name: part for name, part in parts.items() if name not in ("Settings", "HookEntry")}
+    defs["AskOnDesktop"]["properties"]["agents"]["items"]["enum"] = list(AGENTS)
     properties = dict(settings["properties"])
     properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
     rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}
@@ -44,7 +45,7 @@ def text() -> str:
 
 
 def _agent() -> dict[str, Any]:
-    name = {"enum": list(DIALECTS)}
+    name = {"enum": list(AGENTS)}
     return {
         "description": "One agent or several; default: every agent.",
         "anyOf": [name, {"type": "array", "items": name}],
@@ -53,13 +54,11 @@ def _agent() -> dict[str, Any]:
 
 def _hook(entry: dict[str, Any]) -> dict[str, Any]:
     properties = dict(entry["properties"])
-    native = {
-        agent: sorted(name for name in dialect.EVENTS if "<" not in name) for agent, dialect in DIALECTS.items()
-    }
+    native = {agent: sorted(name for name in known.events if "<" not in name) for agent, known in AGENTS.items()}
     known = {"enum": list(dict.fromkeys([*KINDS, *(name for names in native.values() for name in names)]))}
     command = {"pattern": "^slash/."}
     properties["agent"] = {"$ref": "#/$defs/Agent"}
-    properties["dialect"] = {"enum": list(DIALECTS), "default": "starchild"}
+    properties["dialect"] = {"enum": list(AGENTS), "default": OWN_FORMAT}
     properties["event"] = {
         "description": "A canonical name, or with `agent:` one of that agent's own.",
         "type": "string",
@@ -88,7 +87,7 @@ def _source() -> dict[str, Any]:
     return {
         "description": "Hooks as they stand in another format: one format and its path.",
         "type": "object",
-        "properties": {**dict.fromkeys(READERS, path), "agent": {"$ref": "#/$defs/Agent"}},
+        "properties": {**dict.fromkeys(formats(), path), "agent": {"$ref": "#/$defs/Agent"}},
         "additionalProperties": False,
-        "oneOf": [{"required": [name]} for name in READERS],
+        "oneOf": [{"required": [name]} for name in formats()],
     }

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.review import describe_action, format_definition
-from tray.dialects import DIALECTS
-from tray.dialects.recognition import FOREIGN_AGENTS, UNKNOWN
 from tray.engine.replay import ReplayComparison
 from tray.errors import HooktrayError
 from tray.language import phrase, say
@@ -60,7 +59,7 @@ class PageViews:
         older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
         return self._page(
             "decisions", say("Decisions"), rows=rows[:PAGE_SIZE], filter=wanted, older=older,
-            newest=urlencode(wanted.active), before=before, agents=(*DIALECTS, *FOREIGN_AGENTS, UNKNOWN),
+            newest=urlencode(wanted.active), before=before, agents=(*AGENTS, *UNSUPPORTED, UNKNOWN),
             verdicts=VERDICTS, live="" if before else urlencode(wanted.active),
         )  # fmt: skip
 
@@ -154,10 +153,10 @@ class PageViews:
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:
-        active = self._services.statistics.agent_activity((*DIALECTS, *FOREIGN_AGENTS, UNKNOWN), time.time() - DAY)
-        silent = [agent for agent in DIALECTS if agent not in {one.agent for one in active}]
+        active = self._services.statistics.agent_activity((*AGENTS, *UNSUPPORTED, UNKNOWN), time.time() - DAY)
+        silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
         return self._page(
-            "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=FOREIGN_AGENTS,
+            "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
             connections=self._services.connections(),
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.paths import Paths
 
 if TYPE_CHECKING:
-    from tray.connect.plan import Site
+    from tray.agents.connection import Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tray.dialects import DIALECTS, wire
-from tray.dialects.tools import TOOLS, canonical, native, translate_input
+from tray.agents import wire
+from tray.agents.registry import AGENTS
+from tray.agents.tools import canonical, native, native_input, titles
 from tray.engine import trial
 from tray.errors import HooktrayError
 from tray.model.event import Event, Tool
@@ -19,17 +20,16 @@ NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 WORDS = re.compile(r"[\w ./:@=-]+")
 ANY = re.compile(r"\.\*\??|\.\+|\[\^?[^\]]*\][*+]?|\\w[*+]?")
 SAMPLE_LIMIT = 64  # payloads that are looked at for one hook
-CLAUDE = "claude-code"
 
 
 def sample(match: Match) -> tuple[str, str] | None:
     """The agent and native event that this hook runs on first; None when there is none."""
-    if match.format in DIALECTS and match.native in DIALECTS[match.format].EVENTS and _matches(match, match.format):
+    if match.format in AGENTS and match.native in AGENTS[match.format].events and _matches(match, match.format):
         return match.format, match.native
-    for agent in match.agents or tuple(DIALECTS):
-        if agent not in DIALECTS:
+    for agent in match.agents or tuple(AGENTS):
+        if agent not in AGENTS:
             continue
-        for name, spec in DIALECTS[agent].EVENTS.items():
+        for name, spec in AGENTS[agent].events.items():
             if match.event == spec.kind.value or (match.agents and match.event == name):
                 return agent, name
         if match.agents and match.event.startswith("slash/"):
@@ -69,7 +69,7 @@ def _bodies(match: Match, agent: str, name: str, folder: str) -> Iterator[bytes]
         return
     for tool in list(dict.fromkeys((canonical(agent, event.tool.name), *_tools(match))))[:SAMPLE_LIMIT]:
         for text in texts:
-            given = translate_input(CLAUDE, agent, native(CLAUDE, tool), _input(tool, text, folder))
+            given = native_input(agent, tool, _input(tool, text, folder))
             yield wire.dumps(_swapped(wire.mapping(body), event.tool, native(agent, tool), given))
 
 
@@ -79,7 +79,7 @@ def _tools(match: Match) -> Iterator[str]:
         yield match.condition.partition("(")[0]
     if NAMES.fullmatch(match.tool):
         yield from filter(None, re.split(r"[|, ]+", match.tool))
-    yield from TOOLS
+    yield from titles()
     yield from (ANY.sub("x", part).strip("^$()") for part in match.tool.split("|") if part)
 
 
@@ -96,7 +96,7 @@ def _texts(match: Match) -> Iterator[str]:
 
 
 def _input(tool: str, text: str, folder: str) -> dict[str, Any]:
-    """What Claude Code would give this tool."""
+    """What the tool of this canonical name is given."""
     path = f"{folder}/example.txt"
     inputs: dict[str, dict[str, Any]] = {
         "Bash": {"command": text or "ls -la", "description": "List files"},

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from tray.agents.registry import inherited_variables, program_names
 from tray.approvals.callers.ancestry import ONE_SHOT, Ancestor, is_command
-from tray.approvals.callers.person import AGENT_PROGRAMS, AGENT_VARIABLES
+from tray.approvals.callers.person import HOOK_VARIABLE
 
 INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
 
 
 def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) -> str:
     """Who is behind a command; "" for a person's own doing. `environment` are the names of its variables."""
-    marks = sorted(AGENT_VARIABLES.intersection(environment))
+    marks = sorted({HOOK_VARIABLE, *inherited_variables()}.intersection(environment))
     if marks:
         return f"an agent or a hook: {marks[0]} is set"
     return next((origin for one in ancestors_of if (origin := _origin_of(one))), "")
@@ -30,4 +31,4 @@ def _origin_of(one: Ancestor) -> str:
     name = names[0] if names else ""
     if name in INTERPRETERS and len(names) > 1:
         name = PurePath(names[1]).stem
-    return f"{name} ({one.pid})" if name in AGENT_PROGRAMS else ""
+    return f"{name} ({one.pid})" if name in program_names() else ""

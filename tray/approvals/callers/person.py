@@ -10,20 +10,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from tray.agents.registry import inherited_variables, program_names
 from tray.language import say
 from tray.text.words import word_set
 
-# Set by agents for what they run, and not by people for themselves; HOOK_SOURCE_DIR is what we set for hooks.
-AGENT_VARIABLES = word_set(
-    "AI_AGENT AMP_THREAD_ID CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_PROJECT_DIR CLINE_ACTIVE "
-    "CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED CODEX_THREAD_ID COPILOT_AGENT_SESSION_ID CURSOR_AGENT "
-    "GEMINI_CLI GOOSE_TERMINAL HOOK_SOURCE_DIR OPENCODE OPENCODE_CLIENT QWEN_CODE SHELLEY_CONVERSATION_ID "
-    "STARCHILD_SESSION_ID X_CODE_PLUGIN_ROOT"
-)
-AGENT_PROGRAMS = word_set(
-    "aider amp claude cline codex copilot crush cursor-agent droid gemini goose opencode qwen shelley starchild "
-    "x-code xc xcode-cli"
-)
+HOOK_VARIABLE = "HOOK_SOURCE_DIR"  # set by us for hooks
 # Programs that draw a terminal for a person, and take nothing that another program types (without its desktop).
 EMULATORS = word_set(
     "alacritty cool-retro-term deepin-terminal foot footclient gnome-terminal-server kgx lxterminal mate-terminal "
@@ -105,9 +96,9 @@ def _agent_reason(one: ProcessFacts, agent_pids: Collection[int]) -> str:
     if one.pid in agent_pids:
         return say("{who} belongs to an agent or a hook", who=process_label(one))
     names = {PurePath(word).name for word in one.command[:2]} | {one.name}
-    if names & AGENT_PROGRAMS:
+    if names & program_names():
         return say("{who} is an agent", who=process_label(one))
-    marks = sorted((one.environment or frozenset()) & AGENT_VARIABLES)
+    marks = sorted((one.environment or frozenset()) & {HOOK_VARIABLE, *inherited_variables()})
     return say("{who} was started by an agent: {name} is set", who=process_label(one), name=marks[0]) if marks else ""
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
+from tray.agents.placeholders import plugin_placeholders, project_placeholders
 from tray.approvals.dependencies.analysis import (
     InclusionKind,
     Reference,
@@ -48,7 +50,6 @@ WORD = re.compile(r"[^\s;&|()<>`]+")
 SOURCED = re.compile(r"(?:^|[\s;&|(])(?:\.|source)\s+$")
 WRITES = re.compile(r"(?:[>]{1,2}\|?\s*|\b(?:tee(?:\s+-\w+)*|touch|rm(?:\s+-\w+)*|mkdir(?:\s+-\w+)*)\s+)$")
 FILE_TEST = re.compile(r"(?:\[\[?\s+(?:!\s+)?|\btest\s+(?:!\s+)?)-[efrsx]\s+$")
-FIXED_PLACE = re.compile(r"\$\{?(?:HOOK_SOURCE_DIR|CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|HOME|PWD)\b|~/|/")
 VARIABLE = re.compile(r"^\$\{?\w+[^/}]*\}?/")
 
 
@@ -67,7 +68,7 @@ def analyse(script: Script) -> ScriptAnalysis:
             written.add(path or _target(word, fixed))
         elif FILE_TEST.search(before):
             tested.add(path)
-        if sourced and FIXED_PLACE.match(word):
+        if sourced and _fixed_place().match(word):
             uncopied.append(word)
         elif path and script.exists(path):
             references.append(
@@ -118,6 +119,13 @@ def _target(word: str, fixed: Mapping[str, str]) -> str:
     return os.path.normpath(path) if path.startswith("/") and "$" not in path else ""
 
 
+@cache
+def _fixed_place() -> re.Pattern[str]:
+    """What begins like this is the same place for a script and for its approved copy."""
+    names = sorted({"HOOK_SOURCE_DIR", "HOME", "PWD", *project_placeholders(), *plugin_placeholders()})
+    return re.compile(rf"\$\{{?(?:{'|'.join(names)})\b|~/|/")
+
+
 def _path(script: Script, word: str) -> str:
     """The file that a word may name beside the script; "" for any other word."""
     if word.startswith(OWN_FOLDER):
@@ -131,6 +139,6 @@ def _path(script: Script, word: str) -> str:
         or OWN_FOLDER in plain
     ):
         return ""
-    if plain != word and FIXED_PLACE.match(word):
+    if plain != word and _fixed_place().match(word):
         return ""
     return join_path(script.folder, plain)

@@ -1,0 +1,130 @@
+"""Claude Code: hooks in settings files, plugins, skills and subagents. Its names of tools are the canonical ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from tray.agents import wire
+from tray.agents.agent import (
+    Agent,
+    Connector,
+    HookImporter,
+    HookReader,
+    HookRules,
+    Marks,
+    NativeTool,
+    PatternSearch,
+    Payload,
+    Placeholders,
+    ProtectedFiles,
+    Variables,
+)
+from tray.agents.claude_code import events, protocol
+from tray.agents.wire import path_parts
+from tray.model.event import Event
+from tray.model.hook import Match
+
+if TYPE_CHECKING:
+    from tray.agents.connection import Site
+
+SETTING = "a hook setting of Claude Code"
+
+
+def _connector() -> Connector:
+    from tray.agents.claude_code import connector
+
+    return connector
+
+
+def _connect_options(site: Site, files: Sequence[str]) -> str:
+    from tray.agents.claude_code import connector
+
+    return connector.connect_options(site, files)
+
+
+def _reader() -> HookReader:
+    from tray.agents.claude_code import source
+
+    return source
+
+
+def _importer() -> HookImporter:
+    from tray.agents.claude_code.hook_import import IMPORTER
+
+    return IMPORTER
+
+
+def _is_condition_met(match: Match, event: Event, names: Collection[str], search: PatternSearch) -> bool:
+    from tray.agents.claude_code import conditions
+
+    return conditions.is_met(match, event, names, search)
+
+
+def _is_alike(payload: Payload) -> bool:
+    keys = ("hook_event_name", "session_id", "transcript_path", "cwd")
+    return all(isinstance(payload.get(key), str) for key in keys)
+
+
+def _is_certain(payload: Payload, environment: Variables) -> bool:
+    """It keeps …/projects/<folder>/<session>.jsonl, and gives its hooks the session as a variable."""
+    session = wire.text(payload, "session_id")
+    if not session:
+        return False
+    path = path_parts(payload, "transcript_path")
+    by_file = path[-1] == f"{session}.jsonl" and path[-3:-2] == ["projects"]
+    return by_file or environment.get("CLAUDE_CODE_SESSION_ID") == session
+
+
+AGENT = Agent(
+    id=events.AGENT,
+    name="Claude Code",
+    events=events.EVENTS,
+    default_can=protocol.DEFAULT_CAN,
+    protocol=protocol,
+    tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
+    older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
+    marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),
+    rules=HookRules(
+        deduplicated=True,
+        plugin_files=("hooks.json", "plugin.json"),
+        word_lists=frozenset({"FileChanged", "StopFailure"}),
+        older_tool_names=True,
+        text_counts=True,
+        json_over_http=True,
+        refusal_stops=True,
+        refusal_cap_variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+        placeholders=Placeholders(
+            plugin="CLAUDE_PLUGIN_ROOT", storage="CLAUDE_PLUGIN_DATA", project="CLAUDE_PROJECT_DIR"
+        ),
+        is_condition_met=_is_condition_met,
+        main_agent=lambda payload: wire.text(payload, "agent_type"),  # `--agent`, without an agent_id
+    ),
+    programs=frozenset({"claude"}),
+    variables=frozenset({"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"}),
+    starters=frozenset({"claude", "npx"}),
+    without_hooks=re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$"),
+    home_variable="CLAUDE_CONFIG_DIR",
+    protected=(
+        ProtectedFiles(
+            kind=SETTING, pattern=re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
+        ),
+        ProtectedFiles(
+            kind="a plugin's hooks", pattern=re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
+        ),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
+    ),
+    settings_files=(
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/hooks/guard",
+        ".claude/plugins/hooks.json",
+    ),
+    path_words=(".claude", "hook", "setting"),
+    unconnected_events=events.UNCONNECTED_EVENTS,
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+    connect_options=_connect_options,
+)

@@ -1,0 +1,113 @@
+"""Whether a tool call meets the permission rule of a hook's `if`. What is unclear counts as met."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from tray.agents.agent import PatternSearch
+from tray.agents.claude_code import permission_rules
+from tray.agents.claude_code.permission_rules import FILES, SHELLS, PermissionRule
+from tray.agents.tools import canonical_input
+from tray.model.event import Event
+from tray.model.hook import Match
+from tray.paths import real_path
+from tray.shell.split import ShellWord, commands, substitutions, words
+from tray.text.words import word_set
+
+PATHS = ("file_path", "notebook_path", "path")
+# These run what their other words name.
+WRAPPERS = word_set("builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs")
+MAX_DEPTH = 8
+SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
+
+
+def is_met(match: Match, event: Event, names: Collection[str], search: PatternSearch) -> bool:
+    """`names` are those by which the hook may mean the event's tool."""
+    rule = permission_rules.parse(match.condition)
+    if rule is None or event.tool is None:
+        return True
+    if not any(rule.matches_tool(name) for name in names):
+        return False
+    if not rule.argument or permission_rules.problem(match.condition):
+        return True
+    given = canonical_input(event.agent, event.tool.name, event.tool.input)
+    if rule.tool in SHELLS:
+        return _command(rule, given.get("command"), search)
+    if rule.tool in FILES:
+        return _path(rule, event, match, given, search)
+    return _domain(rule, given.get("url"), search)
+
+
+def _command(rule: PermissionRule, line: Any, search: PatternSearch) -> bool:
+    """Whether the rule matches any command in this line. A line that we cannot take apart counts as met."""
+    if not isinstance(line, str):
+        return True
+    pattern = permission_rules.command_pattern(rule.argument)
+    try:
+        return search(pattern, line.strip()) or any(search(pattern, one) for one in _commands(line, MAX_DEPTH))
+    except ValueError:
+        return True
+
+
+def _commands(line: str, depth: int) -> Iterator[str]:
+    """Every command that the line would run, as written and without its quotes. ValueError when that is unclear."""
+    if "<<" in line or not depth or len(line) > SIZE:
+        raise ValueError("cannot be taken apart")
+    for one in substitutions(line):
+        yield from _commands(one, depth - 1)
+    for command in commands(words(line, {})):
+        if not command[0].is_literal:
+            raise ValueError("a command whose name is not known")
+        for part in _unwrapped(command):
+            yield " ".join(word.raw for word in part)
+            yield " ".join(word.text for word in part)
+
+
+def _unwrapped(command: list[ShellWord]) -> Iterator[list[ShellWord]]:
+    """The command, and what it may run when it only wraps another."""
+    yield command
+    if PurePath(command[0].text).name in WRAPPERS:
+        yield from (command[start:] for start in range(1, len(command)))
+
+
+def _path(rule: PermissionRule, event: Event, match: Match, given: Mapping[str, Any], search: PatternSearch) -> bool:
+    named = next((given[key] for key in PATHS if isinstance(given.get(key), str)), "")
+    if not named:
+        return True
+    full = os.path.normpath(os.path.join(event.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118 - foreign
+    argument = rule.argument
+    if argument.startswith("//"):
+        folders, argument = {"/"}, argument[1:]
+    elif argument.startswith("~/"):
+        folders, argument = {os.path.expanduser("~")}, argument[1:]  # noqa: PTH111
+    else:
+        folders = {event.cwd, match.project, event.environment.get("CLAUDE_PROJECT_DIR", "")} - {""}
+    pattern = permission_rules.path_pattern(argument)
+    return any(search(pattern, path) for path in _below(full, folders))
+
+
+def _below(path: str, folders: set[str]) -> Iterator[str]:
+    """The path as each of the folders sees it, also where links lead; a file outside of all by its name alone."""
+    outside = True
+    for folder in folders:
+        for one, base in ((path, folder), (real_path(path), real_path(folder))):
+            if PurePath(one).is_relative_to(base):
+                outside = False
+                yield str(PurePath(one).relative_to(base))
+    if outside:
+        yield PurePath(path).name
+
+
+def _domain(rule: PermissionRule, url: Any, search: PatternSearch) -> bool:
+    if not isinstance(url, str):
+        return True
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return True
+    domain = rule.argument.removeprefix("domain:").strip().lower()
+    return search(rf"(?s)\A(?:.*\.)?{permission_rules.wildcard(domain)}\Z", host)

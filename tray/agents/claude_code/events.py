@@ -1,0 +1,179 @@
+"""Claude Code's 33 events: what each is, what it can carry back, which of its fields say what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tray.model.event import Capability, Event, EventKind, EventSpec
+
+AGENT = "claude-code"
+CAN_ANSWER = Capability.DENY | Capability.STOP | Capability.NOTE
+CAN_REFUSE = Capability.DENY | Capability.NOTE
+CAN_INFORM = Capability.CONTEXT | Capability.NOTE
+CAN_PERMIT = Capability.ALLOW | Capability.ASK
+# A hook there takes the agent's place and has to make the worktree itself: without an opinion there is no answer.
+UNCONNECTED_EVENTS = frozenset({"WorktreeCreate"})
+SEQUENCE = "terminalSequence"  # taken with every JSON answer
+WATCH_EXTRAS = ("watchPaths", SEQUENCE)
+
+# STOP is listed where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
+EVENTS: Mapping[str, EventSpec] = {
+    "ConfigChange": EventSpec(kind=EventKind.CONFIG_CHANGED, can=CAN_REFUSE, subject="source", extras=(SEQUENCE,)),
+    "CwdChanged": EventSpec(kind=EventKind.CWD_CHANGED, can=Capability.NOTE, extras=WATCH_EXTRAS),
+    "DirectoryAdded": EventSpec(kind=EventKind.DIRECTORY_ADDED, subject="source"),
+    # Silence lets the user be asked, which is all that an ask wants.
+    "Elicitation": EventSpec(
+        kind=EventKind.ELICITATION,
+        can=CAN_REFUSE | Capability.ASK | Capability.REWRITE_ANSWER,
+        subject="mcp_server_name",
+        extras=(SEQUENCE,),
+    ),
+    "ElicitationResult": EventSpec(
+        kind=EventKind.ELICITATION_RESULT,
+        can=CAN_REFUSE | Capability.REWRITE_ANSWER,
+        subject="mcp_server_name",
+        extras=(SEQUENCE,),
+    ),
+    "FileChanged": EventSpec(
+        kind=EventKind.FILE_CHANGED, can=Capability.NOTE, subject="file_path", extras=WATCH_EXTRAS
+    ),
+    "InstructionsLoaded": EventSpec(kind=EventKind.INSTRUCTIONS_LOADED, subject="load_reason"),
+    "MessageDisplay": EventSpec(kind=EventKind.MESSAGE_DISPLAY, can=Capability.REWRITE_MESSAGE, timeout=10),
+    "Notification": EventSpec(kind=EventKind.NOTIFICATION, subject="notification_type"),
+    "PermissionDenied": EventSpec(
+        kind=EventKind.PERMISSION_DENIED,
+        can=Capability.RETRY | Capability.NOTE,
+        subject="tool_name",
+        extras=(SEQUENCE,),
+    ),
+    "PermissionRequest": EventSpec(
+        kind=EventKind.PERMISSION_REQUEST,
+        can=CAN_ANSWER | CAN_PERMIT | Capability.REWRITE_INPUT,
+        subject="tool_name",
+        extras=("updatedPermissions", SEQUENCE),
+    ),
+    "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, subject="trigger"),
+    "PostModelSwitch": EventSpec(
+        kind=EventKind.MODEL_SWITCH_AFTER, can=CAN_INFORM, subject="source", extras=(SEQUENCE,)
+    ),
+    "PostToolBatch": EventSpec(kind=EventKind.TOOL_BATCH, can=CAN_ANSWER | Capability.CONTEXT, extras=(SEQUENCE,)),
+    "PostToolUse": EventSpec(
+        kind=EventKind.TOOL_AFTER,
+        can=CAN_ANSWER | Capability.CONTEXT | Capability.REWRITE_OUTPUT,
+        after_the_fact=True,
+        subject="tool_name",
+        extras=("classifierContext", SEQUENCE),
+    ),
+    "PostToolUseFailure": EventSpec(
+        kind=EventKind.TOOL_FAILED,
+        can=CAN_ANSWER | Capability.CONTEXT,
+        after_the_fact=True,
+        subject="tool_name",
+        extras=(SEQUENCE,),
+    ),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=CAN_REFUSE, subject="trigger", extras=(SEQUENCE,)),
+    "PreModelSwitch": EventSpec(
+        kind=EventKind.MODEL_SWITCH_BEFORE, can=CAN_REFUSE | CAN_PERMIT, subject="source", extras=(SEQUENCE,)
+    ),
+    "PreToolUse": EventSpec(
+        kind=EventKind.TOOL_BEFORE,
+        can=CAN_ANSWER | CAN_PERMIT | Capability.REWRITE_INPUT | Capability.CONTEXT,
+        subject="tool_name",
+        extras=(SEQUENCE,),
+    ),
+    # The agent's shared budget for all SessionEnd hooks.
+    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=1.5, subject="reason"),
+    "SessionStart": EventSpec(
+        kind=EventKind.SESSION_START,
+        can=CAN_INFORM,
+        subject="source",
+        extras=("initialUserMessage", "reloadSkills", "sessionTitle", *WATCH_EXTRAS),
+    ),
+    "Setup": EventSpec(kind=EventKind.SETUP, can=CAN_INFORM, subject="trigger", extras=(SEQUENCE,)),
+    # No CONTEXT at a stop: there it makes the agent go on, so it is read as a refusal.
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER, extras=(SEQUENCE,)),
+    "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, subject="error"),
+    "SubagentStart": EventSpec(
+        kind=EventKind.SUBAGENT_START, can=CAN_INFORM, subject="agent_type", extras=(SEQUENCE,)
+    ),
+    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=CAN_ANSWER, subject="agent_type", extras=(SEQUENCE,)),
+    "TaskCompleted": EventSpec(kind=EventKind.TASK_COMPLETED, can=CAN_ANSWER, extras=(SEQUENCE,)),
+    "TaskCreated": EventSpec(kind=EventKind.TASK_CREATED, can=CAN_REFUSE, extras=(SEQUENCE,)),
+    "TeammateIdle": EventSpec(kind=EventKind.TEAMMATE_IDLE, can=CAN_ANSWER, extras=(SEQUENCE,)),
+    "UserPromptExpansion": EventSpec(
+        kind=EventKind.PROMPT_EXPANSION,
+        can=CAN_ANSWER | Capability.CONTEXT,
+        subject="command_name",
+        extras=("suppressOriginalPrompt", SEQUENCE),
+    ),
+    "UserPromptSubmit": EventSpec(
+        kind=EventKind.PROMPT,
+        can=CAN_ANSWER | Capability.CONTEXT,
+        timeout=30,
+        extras=("sessionTitle", "suppressOriginalPrompt", SEQUENCE),
+    ),
+    # A hook here takes the agent's place: it makes the worktree and prints its path; without one there is none.
+    "WorktreeCreate": EventSpec(kind=EventKind.WORKTREE_CREATE, can=Capability.DENY | Capability.REWRITE_ANSWER),
+    "WorktreeRemove": EventSpec(kind=EventKind.WORKTREE_REMOVE),
+}
+# The nearest name for what other agents tell and this one does not, by what can be answered there.
+NEAREST: dict[EventKind, str] = {
+    EventKind.COMPLETION_CLAIM: "Stop",
+    EventKind.CONVERSATION_NEW: "UserPromptSubmit",
+    EventKind.MODEL_BEFORE: "UserPromptSubmit",
+    EventKind.OUTBOUND_MESSAGE: "MessageDisplay",
+    EventKind.RESPONSE_END: "MessageDisplay",
+    EventKind.SLASH_COMMAND: "UserPromptExpansion",
+    EventKind.TOOL_RESULT: "PostToolUse",
+}
+NAMES_BY_KIND: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVENTS.items()} | NEAREST
+
+
+def hook_event_name(event: Event) -> str:
+    """The event's name for a hook of this dialect."""
+    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
+
+
+# Which field of the payload is an event's topic, message, title or path, where it is not the usual one.
+TOPICS: Mapping[str, str] = {
+    "ConfigChange": "source",
+    "DirectoryAdded": "source",
+    "Elicitation": "mode",
+    "ElicitationResult": "action",
+    "FileChanged": "event",
+    "InstructionsLoaded": "load_reason",
+    "Notification": "notification_type",
+    "PostCompact": "trigger",
+    "PostModelSwitch": "source",
+    "PreCompact": "trigger",
+    "PreModelSwitch": "source",
+    "SessionEnd": "reason",
+    "SessionStart": "source",
+    "Setup": "trigger",
+    "StopFailure": "error",
+    "UserPromptExpansion": "command_name",
+    "UserPromptSubmit": "source",
+}
+MESSAGES: Mapping[str, tuple[str, ...]] = {
+    "MessageDisplay": ("delta",),
+    "PermissionDenied": ("reason",),
+    "PostCompact": ("compact_summary",),
+    "StopFailure": ("last_assistant_message", "error_details"),
+    "TaskCompleted": ("task_description",),
+    "TaskCreated": ("task_description",),
+}
+TITLES: Mapping[str, tuple[str, ...]] = {
+    "Elicitation": ("mcp_server_name",),
+    "ElicitationResult": ("mcp_server_name",),
+    "TaskCompleted": ("task_subject",),
+    "TaskCreated": ("task_subject",),
+    "TeammateIdle": ("team_name",),
+    "WorktreeCreate": ("name",),
+}
+PATHS = ("file_path", "new_cwd", "directory", "worktree_path")
+TEXTS = frozenset(  # the fields that an event's own words come from
+    (*["agent_id", "agent_type", "custom_instructions", "cwd", "last_assistant_message", "message", "model"],
+     *["prompt", "session_id", "session_title", "teammate_name", "title", "to_model"],
+     *["tool_name", "tool_use_id", "url"],
+     *PATHS, *TOPICS.values(), *(key for keys in (*MESSAGES.values(), *TITLES.values()) for key in keys))
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""The hooks of a Claude Code settings file as text: groups join and handlers leave, the rest stays byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tray.agents import relay_command
+from tray.agents.claude_code.events import AGENT
+from tray.edit.json_edit import JsonEntry, JsonSpan, JsonText, RawJson, TextEdit
+
+Groups = Mapping[str, Sequence[Any]]  # by event; a group may be RawJson
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerSpan:
+    """One handler, and its place in the text."""
+
+    event: JsonSpan
+    group: JsonSpan
+    handler: JsonSpan
+    value: Mapping[str, Any]
+
+    @property
+    def relay(self) -> relay_command.RelayCommand | None:
+        """Its relay command, when it is one of ours."""
+        return parse_handler(self.value)
+
+
+def parse_handler(handler: Mapping[str, Any]) -> relay_command.RelayCommand | None:
+    """The relay command of a handler of ours."""
+    command, args = handler.get("command"), handler.get("args")
+    if not isinstance(command, str):
+        return None
+    relay = relay_command.parse([command, *map(str, args)] if isinstance(args, list) else command)
+    return relay if relay and relay.agent == AGENT else None
+
+
+def handlers(document: JsonText) -> Iterator[HandlerSpan]:
+    """Every handler of the file. Raises ConfigError where `hooks` is not built as Claude Code reads it."""
+    hooks = _hooks(document)
+    for event in document.children(hooks.value) if hooks else ():
+        for group in _list(document, event, f'"{event.key}"'):
+            inner = document.member(group.value, "hooks") if document.is_at(group.value, "{") else None
+            if inner is None:
+                raise document.error(group.begin, 'expected a group with "hooks"', "mend it; nothing was written")
+            for handler in _list(document, inner, '"hooks" of a group'):
+                value = JsonText(document.source(handler).encode(), document.path).value
+                yield HandlerSpan(event, group, handler, value if isinstance(value, dict) else {})
+
+
+def add_groups(document: JsonText, groups: Groups) -> bytes:
+    """The text with these groups behind those that are there."""
+    if not document.is_at(document.root, "{"):
+        raise document.error(document.root, "expected an object of settings", "nothing was written")
+    hooks = _hooks(document)
+    if hooks is None:
+        edits = document.add(document.root, [("hooks", groups)]) if groups else []
+    else:
+        events = {event: document.member(hooks.value, event) for event in groups}
+        new: list[JsonEntry] = [(event, groups[event]) for event, span in events.items() if span is None]
+        edits = document.add(hooks.value, new)
+        for event, span in events.items():
+            edits += document.add(span.value, [(None, group) for group in groups[event]]) if span else []
+    expected = _handlers_by_event(document)
+    for event, added in groups.items():
+        expected.setdefault(event, []).extend(one for group in added for one in _value(group)["hooks"])
+    return _checked(document, edits, expected)
+
+
+def remove_handlers(document: JsonText, removed: Collection[int]) -> bytes:
+    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them.
+
+    They stay if they hold a comment: somebody wrote it.
+    """
+    taken: set[JsonSpan] = set()
+    expected: dict[str, list[Any]] = {}
+    for index, handler in enumerate(handlers(document)):
+        if index in removed:
+            taken.add(handler.handler)
+        else:
+            expected.setdefault(handler.event.key, []).append(handler.value)
+    if not taken:
+        return document.apply([])
+    return _checked(document, _cuts(document, taken), expected)
+
+
+def _cuts(document: JsonText, taken: Collection[JsonSpan]) -> list[TextEdit]:
+    """From the outside in: `hooks`, an event, a group, a handler; what goes as a whole needs no cut inside."""
+    hooks = _hooks(document)
+    edits: list[TextEdit] = []
+    empty: list[JsonSpan] = []
+    for event in document.children(hooks.value) if hooks else ():
+        groups = document.children(event.value)
+        emptied, inside = _emptied(document, groups, taken)
+        edits += inside
+        if emptied and len(emptied) == len(groups) and not document.is_commented(event, emptied):
+            empty.append(event)
+        elif emptied:
+            edits += document.remove(event.value, emptied)
+    if hooks and len(empty) == len(document.children(hooks.value)) and not document.is_commented(hooks, empty):
+        return document.remove(document.root, [hooks])
+    return edits + document.remove(hooks.value, empty) if hooks and empty else edits
+
+
+def _emptied(
+    document: JsonText, groups: Sequence[JsonSpan], taken: Collection[JsonSpan]
+) -> tuple[list[JsonSpan], list[TextEdit]]:
+    """The groups that are left empty, and the cuts in those that are not."""
+    emptied: list[JsonSpan] = []
+    edits: list[TextEdit] = []
+    for group in groups:
+        inner = document.member(group.value, "hooks")
+        children = document.children(inner.value) if inner else []
+        ours = [one for one in children if one in taken]
+        if ours and len(ours) == len(children) and not document.is_commented(group, ours):
+            emptied.append(group)
+        elif inner and ours:
+            edits += document.remove(inner.value, ours)
+    return emptied, edits
+
+
+def _checked(document: JsonText, edits: list[TextEdit], expected: Mapping[str, list[Any]]) -> bytes:
+    """The edited text, after checking that it holds the expected handlers and nothing else changed."""
+    new = JsonText(text := document.apply(edits), document.path)
+    others = [{key: value for key, value in one.value.items() if key != "hooks"} for one in (document, new)]
+    non_empty = {event: values for event, values in expected.items() if values}
+    if others[0] != others[1] or _handlers_by_event(new) != non_empty:
+        raise document.error(document.root, "cannot be edited without touching the rest", "nothing was written")
+    return text
+
+
+def _handlers_by_event(document: JsonText) -> dict[str, list[Any]]:
+    by_event: dict[str, list[Any]] = {}
+    for handler in handlers(document):
+        by_event.setdefault(handler.event.key, []).append(handler.value)
+    return by_event
+
+
+def _value(group: Any) -> Any:
+    return JsonText(group.text.encode(), "group").value if isinstance(group, RawJson) else group
+
+
+def _hooks(document: JsonText) -> JsonSpan | None:
+    if not document.is_at(document.root, "{"):
+        return None
+    hooks = document.member(document.root, "hooks")
+    if hooks and not document.is_at(hooks.value, "{"):
+        raise document.error(hooks.value, '"hooks" is not an object', "mend it; nothing was written")
+    if hooks:
+        for event in document.children(hooks.value):
+            document.member(hooks.value, event.key)  # refuses an event that is given twice
+    return hooks
+
+
+def _list(document: JsonText, span: JsonSpan, what: str) -> list[JsonSpan]:
+    if not document.is_at(span.value, "["):
+        raise document.error(span.value, f"{what} is not a list", "mend it; nothing was written")
+    return document.children(span.value)

@@ -1,0 +1,131 @@
+"""Where Claude Code's hooks are: a settings file with its skills and agents, a plugin's folder, a single file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tray.agents.claude_code import frontmatter, settings_hooks
+from tray.agents.protocol import agent_events
+from tray.errors import ConfigError
+from tray.reading.entries import SourceHooks, SourceReader, unreadable_source
+from tray.settings import invalid_value
+from tray.strict import Document, load_json
+
+MANIFEST = Path(".claude-plugin") / "plugin.json"
+DEFAULT_FILE = "hooks/hooks.json"
+EXPECTED = f"name a settings file, a plugin's folder ({MANIFEST}, {DEFAULT_FILE}) or a skill's ({frontmatter.SKILL})"
+FRONTMATTER_GLOBS = ("skills/*/SKILL.md", "agents/**/*.md", "commands/**/*.md")
+FOLDERS = ("skills", "agents", "commands")
+FILE_LIMIT = 500  # files of skills and agents beside one source
+
+
+def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
+    """The hooks of one place. Raises OSError and ConfigError when it cannot be read at all."""
+    root = _root(path)
+    if path.suffix == ".md":
+        return frontmatter.read(path, agents, plugin=root, title=_plugin_name(root) if root else "")
+    if root and (path.is_dir() or path == root / MANIFEST):
+        return _plugin(root, agents)
+    if path.is_dir():
+        return _skill(path, agents)
+    settings = settings_hooks.read(path, agents, root)
+    if path.parent.name != ".claude" or not path.name.startswith("settings"):
+        return settings
+    inactive = settings_hooks.disabled_reason(path)
+    return _merged([settings, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
+
+
+def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
+    """A folder that is no plugin's may still be a skill's; raises OSError when it is neither."""
+    return frontmatter.read(path / frontmatter.SKILL, agents)
+
+
+def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
+    """Its usual file, what its manifest names besides, and the hooks of its skills and agents."""
+    usual, manifest = root / DEFAULT_FILE, root / MANIFEST
+    parts = [_part(usual, partial(settings_hooks.read, usual, agents, root))] if usual.is_file() else []
+    if manifest.is_file():
+        parts.append(_part(manifest, partial(_manifest, manifest, root, agents)))
+    parts += _frontmatter_hooks(root, agents, plugin=root)
+    return _merged([SourceHooks(watched=(str(root), str(manifest), str(usual))), *parts])
+
+
+def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
+    """The key `hooks` of plugin.json: the hooks themselves, the path of a file that has them, or several of both."""
+    document = load_json(path.read_bytes(), str(path), limit=settings_hooks.SIZE)
+    reader = SourceReader(document, agent_events(settings_hooks.AGENT), agents=agents, plugin=root)
+    declared = document.value.get("hooks") if isinstance(document.value, dict) else None
+    is_list = isinstance(declared, list)
+    files: list[SourceHooks] = []
+    for index, value in enumerate(declared if isinstance(declared, list) else [declared]):
+        at = ("hooks", index) if is_list else ("hooks",)
+        with reader.entry():
+            if isinstance(value, str):
+                file = _within(document, at, root, value)
+                if file != root / DEFAULT_FILE:  # it is read in any case
+                    files.append(_part(file, partial(settings_hooks.read, file, agents, root)))
+            elif isinstance(value, dict) and isinstance(value.get("hooks"), dict):
+                settings_hooks.read_mapping(reader, at, value)
+            elif value is not None:
+                settings_hooks.read_events(reader, at, value)
+    return _merged([reader.result(), *files])
+
+
+def _within(document: Document, at: tuple[Any, ...], root: Path, relative: str) -> Path:
+    path = (root / relative.removeprefix("${CLAUDE_PLUGIN_ROOT}/")).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise invalid_value(document, at, f"`{relative}` is outside of the plugin", "name a file of the plugin's own")
+    return root / path.relative_to(root.resolve())
+
+
+def _frontmatter_hooks(
+    folder: Path, agents: Sequence[str], *, plugin: Path | None = None, inactive: str = ""
+) -> Iterator[SourceHooks]:
+    """The hooks of the skills, slash commands and agents in a folder that Claude Code finds them in."""
+    places = [folder / name for name in FOLDERS]
+    nested = [path for place in places if place.is_dir() for path in place.iterdir() if path.is_dir()]
+    yield SourceHooks(watched=tuple(map(str, (*places, *sorted(nested)[:FILE_LIMIT]))))
+    files = [path for pattern in FRONTMATTER_GLOBS for path in sorted(folder.glob(pattern))]
+    title = _plugin_name(plugin) if plugin else ""
+    for path in files[:FILE_LIMIT]:
+        yield _part(path, partial(frontmatter.read, path, agents, plugin=plugin, title=title, inactive=inactive))
+    if len(files) > FILE_LIMIT:
+        yield SourceHooks(warnings=(f"{folder}: has {len(files)} skills and agents, of which {FILE_LIMIT} are read",))
+
+
+def _part(path: Path, read: Callable[[], SourceHooks]) -> SourceHooks:
+    """One file among others: what is wrong with it is a warning."""
+    try:
+        return read()
+    except (OSError, ConfigError, ValueError) as error:
+        return unreadable_source(path, error)
+
+
+def _merged(parts: Iterable[SourceHooks]) -> SourceHooks:
+    all_parts = list(parts)
+    return SourceHooks(
+        hooks=tuple(hook for part in all_parts for hook in part.hooks),
+        warnings=tuple(warning for part in all_parts for warning in part.warnings),
+        watched=tuple(dict.fromkeys(path for part in all_parts for path in part.watched)),
+    )
+
+
+def _root(path: Path) -> Path | None:
+    """The plugin's folder that this is, or is in."""
+    folders = (path, *path.parents) if path.is_dir() else tuple(path.parents)
+    with_manifest = next((folder for folder in folders[:5] if (folder / MANIFEST).is_file()), None)
+    return with_manifest or (path if path.is_dir() and (path / DEFAULT_FILE).is_file() else None)
+
+
+def _plugin_name(root: Path) -> str:
+    """The plugin's name, which prefixes the names of its skills and agents."""
+    try:
+        name = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=settings_hooks.SIZE).value[
+            "name"
+        ]
+    except (OSError, ConfigError, KeyError, TypeError):
+        return root.name
+    return name if isinstance(name, str) and name else root.name

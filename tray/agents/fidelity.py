@@ -1,0 +1,101 @@
+"""What becomes of each canonical decision at each agent's event, and its name for the hooks of each dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tray.agents.fitting import TARGETS, VERDICTS
+from tray.agents.registry import AGENTS
+from tray.model.decision import Target, Verdict
+from tray.model.event import Capability, Event, EventSpec
+
+ABILITIES: dict[str, Capability] = {
+    **{verdict.word: can for verdict, can in VERDICTS.items()},
+    **{f"rewrite {target.value}": can for target, can in TARGETS.items()},
+    "context": Capability.CONTEXT,
+    "note": Capability.NOTE,
+    "stop": Capability.STOP,
+    "retry": Capability.RETRY,
+}
+# What turns into a refusal where it cannot be carried and a refusal can.
+STRICTER = frozenset({Verdict.ASK.word, "stop", *(f"rewrite {target.value}" for target in Target)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FidelityRow:
+    """One event of one agent. `after_the_fact`: its refusal reaches the model and withholds nothing."""
+
+    agent: str
+    event: str
+    kind: str
+    timeout: float
+    carried: tuple[str, ...]
+    stricter: tuple[str, ...]  # becomes deny
+    dropped: tuple[str, ...]
+    extras: tuple[str, ...]
+    after_the_fact: bool
+    hook_event_names: Mapping[str, str]  # the event's name by the dialect of the hook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FidelityPair:
+    """What becomes of all that a hook of one dialect can say of one agent's event."""
+
+    agent: str
+    event: str
+    dialect: str
+    hook_event_name: str  # the event's name for the hook
+    carried: tuple[str, ...]
+    stricter: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def pairs() -> Iterator[FidelityPair]:
+    """Every event of every agent, for hooks of every dialect."""
+    for row in rows():
+        for dialect, hook_event in row.hook_event_names.items():
+            words = expressible(dialect, hook_event)
+            yield FidelityPair(
+                agent=row.agent,
+                event=row.event,
+                dialect=dialect,
+                hook_event_name=hook_event,
+                carried=tuple(word for word in row.carried if word in words),
+                stricter=tuple(word for word in row.stricter if word in words),
+                dropped=tuple(word for word in row.dropped if word in words),
+            )
+
+
+def expressible(dialect: str, hook_event: str) -> tuple[str, ...]:
+    """The words that a hook of this dialect has for an event of this name."""
+    spec = AGENTS[dialect].events.get(hook_event)
+    can = spec.can if spec else AGENTS[dialect].default_can
+    can |= AGENTS[dialect].extra_can.get(hook_event, Capability.NOTHING)
+    return tuple(word for word, ability in ABILITIES.items() if ability in can)
+
+
+def rows() -> Iterator[FidelityRow]:
+    """Every event of every agent, in the order of the tables."""
+    for agent, known in AGENTS.items():
+        for name, spec in known.events.items():
+            yield _row(agent, name, spec)
+
+
+def _row(agent: str, name: str, spec: EventSpec) -> FidelityRow:
+    carried = tuple(word for word, can in ABILITIES.items() if can in spec.can)
+    can_refuse = Capability.DENY in spec.can
+    stricter = tuple(word for word in ABILITIES if word not in carried and can_refuse and word in STRICTER)
+    event = Event(id="", agent=agent, name=name, kind=spec.kind)
+    return FidelityRow(
+        agent=agent,
+        event=name,
+        kind=spec.kind.value,
+        timeout=spec.timeout,
+        carried=carried,
+        stricter=stricter,
+        dropped=tuple(word for word in ABILITIES if word not in carried and word not in stricter),
+        extras=spec.extras,
+        after_the_fact=spec.after_the_fact,
+        hook_event_names={hook: known.protocol.hook_event_name(event) for hook, known in AGENTS.items()},
+    )

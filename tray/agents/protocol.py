@@ -1,0 +1,126 @@
+"""The agents' wire formats: bytes to values and back, pure; fit() makes an answer that can be carried."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tray.agents import wire
+from tray.agents.agent import Payload
+from tray.agents.fitting import Fit
+from tray.agents.registry import AGENTS
+from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Verdict
+from tray.model.event import AgentEvents, Capability, Event, EventSpec, RelayRequest
+
+SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
+
+
+def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None) -> Event:
+    """The event of a request. Never raises: what is wrong with the input is the event's `problem`.
+
+    `payload` is what `parse_payload` made of it, where that was done already.
+    """
+    event = _parsed(request, payload)
+    if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
+        object.__setattr__(event, "ledger", ledger)
+    return event
+
+
+def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
+    agent = AGENTS.get(request.agent)
+    if agent is None:
+        return _failed_event(request, f"unknown agent {request.agent[:40]!r}; known agents: {', '.join(AGENTS)}")
+    if request.problem:
+        return _failed_event(request, request.problem)
+    try:
+        payload = parse_payload(request) if payload is None else payload
+    except ValueError as error:
+        return _failed_event(request, str(error))
+    protocol = agent.protocol
+    return protocol.parse(request, protocol.event_name(payload) or request.event, payload)
+
+
+def parse_payload(request: RelayRequest) -> Payload:
+    """The fields of a request's payload. Raises ValueError.
+
+    A plain event's text is under `prompt`, so that matchers find it like any other.
+    """
+    if spec(request.agent, request.event).plain:
+        return {"prompt": _plain(request.body)}
+    try:
+        return wire.mapping(request.body)
+    except ValueError as error:
+        raise ValueError(f"payload is {error}" if request.body.strip() else "empty payload") from None
+
+
+def _plain(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"payload is not UTF-8: byte {error.start} cannot be read") from None
+
+
+def _failed_event(request: RelayRequest, problem: str) -> Event:
+    return Event(
+        **wire.request_fields(request, {}),
+        name=request.event,
+        kind=spec(request.agent, request.event).kind,
+        cwd=request.cwd,
+        problem=problem,
+    )
+
+
+@lru_cache(maxsize=SPEC_CACHE_SIZE)
+def spec(agent: str, name: str) -> EventSpec:
+    known = AGENTS.get(agent)
+    return wire.spec(known.events, name) if known else wire.UNKNOWN_EVENT
+
+
+def agent_events(agent: str) -> AgentEvents:
+    """The events of a supported agent."""
+    return AgentEvents(
+        agent=agent,
+        names=AGENTS[agent].events,
+        spec=lambda name: spec(agent, name) if is_known_event(agent, name) else None,
+    )
+
+
+def is_known_event(agent: str, name: str) -> bool:
+    """Whether this is an event of the agent; `slash/files` is one of Shelley's though no table names it."""
+    return spec(agent, name) is not wire.UNKNOWN_EVENT
+
+
+def neutral(agent: str, name: str, body: bytes) -> Answer:
+    """The answer that changes nothing: for when nobody had an opinion, or we failed."""
+    known = AGENTS.get(agent)
+    return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
+
+
+def fit(event: Event, decision: Decision) -> Decision:
+    """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
+    if decision.silent:
+        return decision
+    agent = AGENTS.get(event.agent)
+    if agent is None:
+        return Fit(f"{event.name or 'an event'} of {event.agent}", Capability.NOTHING)(decision)
+    event_spec = spec(event.agent, event.name)
+    # Of an event that we could not read, nothing but a refusal can be said.
+    can, extras = (event_spec.can & Capability.DENY, ()) if event.problem else (event_spec.can, event_spec.extras)
+    fit_event = Fit(
+        subject=f"{event.name} of {event.agent}",
+        can=can,
+        rewrite_problem=agent.protocol.rewrite_problem(event, decision),
+        after_the_fact=event_spec.after_the_fact,
+        extras=extras,
+    )
+    return fit_event(decision)
+
+
+def render(event: Event, decision: Decision) -> Answer:
+    """The agent's own words for a decision; whatever it cannot carry is fitted first."""
+    agent = AGENTS.get(event.agent)
+    if agent is None or decision is NO_OPINION or decision.silent or spec(event.agent, event.name).observe_only:
+        return neutral(event.agent, event.name, event.body)
+    fitted = fit(event, decision)
+    if event.problem and fitted.verdict is not Verdict.DENY:
+        return neutral(event.agent, event.name, event.body)
+    return agent.protocol.render(event, fitted)

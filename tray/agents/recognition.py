@@ -1,0 +1,169 @@
+"""Recognises the agent that ran a relay command of ours, as each must get an answer of its own protocol. Pure.
+
+Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in them, so the agent in the command
+(`hooktray relay claude-code …`) does not prove who called. The order, strongest first:
+
+1. A payload that only one foreign agent can send: it names its agent, or has an envelope of its own.
+2. A payload that Claude Code has certainly sent: its transcript or its environment names the payload's session.
+3. A payload that looks like Claude Code's but for fields that only one foreign agent adds.
+4. A payload in the shape of the agent in the command; then one in the shape of another supported agent, whose own
+   protocol then answers.
+5. Environment marks, when they are of one agent only. An agent that was started in another agent's terminal inherits
+   that agent's variables, so they never outweigh a payload of a known shape. CLAUDE_PROJECT_DIR does not
+   count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
+6. The agent in the command, unless its protocol knows nothing of what the payload holds.
+
+Only keys at the top of a payload count: what is below them was written by a model or a user.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache, lru_cache
+
+from tray.agents import wire
+from tray.agents.agent import KnownAgent, Payload, Variables
+from tray.agents.protocol import neutral as own_neutral
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
+from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
+from tray.model.event import TEST_VARIABLE
+from tray.model.value import value
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class RecognisedCaller:
+    """Another agent than the command's. `skip_reason` None: it is supported, and its own protocol answers."""
+
+    agent: str
+    event: str  # native
+    via_agent: str  # the agent in the command that it ran
+    skip_reason: SkipReason | None = None
+    answer: Answer = EMPTY_ANSWER  # its neutral one
+    session: str = ""
+    cwd: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class MarkTable:
+    """The agents by the keys of their payloads, and by what their transcripts are called."""
+
+    by_key: Mapping[str, tuple[KnownAgent, ...]]
+    by_transcript: Mapping[str, KnownAgent]
+
+
+def recognise(via_agent: str, event: str, payload: Payload, environment: Variables) -> RecognisedCaller | None:
+    """Who ran the command of `via_agent` for `event`; None: that agent itself. Never raises."""
+    sender = _sender(payload)
+    if sender and not (sender.marks.yields and _is_certain(payload, environment)):
+        return _recognised(sender, via_agent, event, payload)
+    if via_agent not in AGENTS:
+        return None
+    own = AGENTS[via_agent].marks
+    if own.is_alike(payload) or own.is_certain(payload, environment):
+        return None
+    for other in AGENTS.values():
+        if other.marks.is_alike(payload):
+            return _recognised(other, via_agent, event, payload)
+    if marked := _from_environment(environment):
+        return _recognised(marked, via_agent, event, payload)
+    return None if _is_understood(via_agent, payload) else _unknown(via_agent, event, payload)
+
+
+def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> Answer:
+    """The answer after our own failure: that of the caller, as far as the payload can still be read."""
+    try:
+        is_plain = spec(via_agent, event).plain
+        caller = None if is_plain else recognise(via_agent, event, wire.mapping(body), environment)
+    except ValueError:
+        caller = None
+    return caller.answer if caller else own_neutral(via_agent, event, body)
+
+
+@cache
+def _marks() -> MarkTable:
+    """Of the agents whose payloads show at once who sent them."""
+    by_key: dict[str, tuple[KnownAgent, ...]] = defaultdict(tuple)
+    by_transcript: dict[str, KnownAgent] = {}
+    for agent in sorted((*AGENTS.values(), *UNSUPPORTED.values()), key=lambda agent: agent.id):
+        for key in agent.marks.keys:
+            by_key[key] += (agent,)
+        if agent.marks.transcript:
+            by_transcript[agent.marks.transcript] = agent
+    return MarkTable(by_key=by_key, by_transcript=by_transcript)
+
+
+def _sender(payload: Payload) -> KnownAgent | None:
+    """The agent whose marks the payload has; most payloads have no such key, and are not looked at further."""
+    marks = _marks()
+    found = {agent.id: agent for key in payload.keys() & marks.by_key.keys() for agent in marks.by_key[key]}
+    transcript = str(payload.get("transcript_path"))
+    found |= {agent.id: agent for word, agent in marks.by_transcript.items() if word in transcript}
+    return next((found[id] for id in sorted(found) if found[id].marks.is_sender(payload)), None)
+
+
+def _is_certain(payload: Payload, environment: Variables) -> bool:
+    """Whether a supported agent has certainly sent this."""
+    return any(agent.marks.is_certain(payload, environment) for agent in AGENTS.values())
+
+
+def _recognised(agent: KnownAgent, via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
+    if agent.id in AGENTS:
+        event = AGENTS[agent.id].protocol.event_name(payload) or agent.marks.event(payload, word)
+        return RecognisedCaller(agent=agent.id, event=event, via_agent=via_agent)
+    event = agent.marks.event(payload, word)
+    return RecognisedCaller(
+        agent=agent.id,
+        event=event or word,
+        via_agent=via_agent,
+        skip_reason=SkipReason.NOT_SUPPORTED,
+        answer=Answer(stdout=agent.marks.neutral(event)),
+        session=_session(payload),
+        cwd=_cwd(payload),
+    )
+
+
+def _unknown(via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
+    return RecognisedCaller(
+        agent=UNKNOWN,
+        event=wire.hook_event_name(payload, word),
+        via_agent=via_agent,
+        skip_reason=SkipReason.NOT_UNDERSTOOD,
+        answer=own_neutral(via_agent, word, b""),
+        session=_session(payload),
+        cwd=_cwd(payload),
+    )
+
+
+def _from_environment(environment: Variables) -> KnownAgent | None:
+    """The one agent that the environment names. An event of our own commands has only the terminal's environment."""
+    agents = (*AGENTS.values(), *UNSUPPORTED.values())
+    marked = [agent for agent in agents if not environment.keys().isdisjoint(agent.marks.variables)]
+    return marked[0] if len(marked) == 1 and TEST_VARIABLE not in environment else None
+
+
+def _is_understood(via_agent: str, payload: Payload) -> bool:
+    """Whether `via_agent` may have sent it: a name in the style of its events, else mostly fields of its own."""
+    agent = AGENTS[via_agent]
+    name = agent.protocol.event_name(payload)
+    if name and agent.marks.event_names:
+        return agent.marks.event_names.fullmatch(name) is not None
+    return 2 * len(_fields(via_agent) & payload.keys()) > len(payload) or not payload
+
+
+@lru_cache(16)
+def _fields(agent: str) -> frozenset[str]:
+    """The fields that the agent's samples have."""
+    known = AGENTS[agent]
+    samples = (known.protocol.sample(name) for name, event_spec in known.events.items() if not event_spec.plain)
+    return frozenset(key for sample in samples for key in wire.mapping(sample))
+
+
+def _session(payload: Payload) -> str:
+    return wire.text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "trajectory_id")
+
+
+def _cwd(payload: Payload) -> str:
+    folders = (*wire.text_list(payload, "workspace_roots"), *wire.text_list(payload, "workspacePaths"))
+    return wire.text(payload, "cwd", "workspaceRoot") or next(iter(folders), "")

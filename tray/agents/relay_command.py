@@ -1,0 +1,142 @@
+"""The command that an agent runs for each event: safe without Hooktray, and recognised when it is read again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from tray import relay_program
+from tray.agents.registry import AGENTS
+from tray.errors import HooktrayError
+from tray.paths import Paths
+
+SEPARATORS = frozenset({"&&", "||", ";", "|", "then", "{", "(", ")", "else"})
+CMD_SAFE = re.compile(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
+CMD_OPERATORS = frozenset({"(", ")", ">nul"})
+CMD_UNSAFE = re.compile(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayCommand:
+    """One of our commands, parsed; `required_files` are the files that it cannot do without."""
+
+    agent: str
+    event: str = ""
+    state_folder: str = ""  # the folder that it leads to; "" = whatever the agent's environment says
+    required_files: tuple[str, ...] = field(default=(), compare=False)
+
+
+def relay_argv(paths: Paths) -> tuple[str, ...]:
+    """The relay up to AGENT [EVENT]: the native one where it runs, else the portable one."""
+    return tuple(relay_program.argv(paths.relay_options))
+
+
+def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> str:
+    """For an agent that gives it to a shell. Without Hooktray it reads its input to the end and prints nothing.
+
+    CPython exits 2 for a script that is not there, which agents take for a refusal: so it is looked for first.
+    """
+    if sys.platform == "win32":
+        return cmd_line(words)
+    program, *scripts = required_files(words)
+    conditions = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
+    return f"{' && '.join(conditions)} && exec {shlex.join(words)} || {otherwise}"
+
+
+def exec_line(words: Sequence[str]) -> str:
+    """For an agent that splits the command into words, as a POSIX shell does, and starts the first one."""
+    return shlex.join(cmd_argv(words) if sys.platform == "win32" else ("/bin/sh", "-c", shell_line(words)))
+
+
+def cmd_line(words: Sequence[str]) -> str:
+    """For cmd.exe, which reads it unchanged; `more` reads the input to its end."""
+    return " ".join(
+        word if CMD_SAFE.fullmatch(word) or word in CMD_OPERATORS else f'"{word}"' for word in _guarded(words)
+    )
+
+
+def cmd_argv(words: Sequence[str]) -> list[str]:
+    """For whoever starts programs on Windows by words: cmd.exe with one word each, so that the quotes agree.
+
+    Its own rules and the C library's, by which agents quote, differ in nothing but signs that no path here has.
+    """
+    return ["cmd.exe", "/d", "/c", *_guarded(words)]
+
+
+def _guarded(words: Sequence[str]) -> list[str]:
+    unsafe = next((word for word in words if CMD_UNSAFE.search(word)), None)
+    if unsafe is not None:
+        raise HooktrayError(f"{unsafe}: cmd.exe cannot be given this path", hint="install Hooktray in another folder")
+    conditions = [word for needed in required_files(words) for word in ("if", "exist", needed)]
+    return [*conditions, "(", *words, ")", "else", "(", "more", ">nul", ")"]
+
+
+def required_files(words: Sequence[str]) -> tuple[str, ...]:
+    """The program, and the script that an interpreter is given."""
+    return (words[0], *(word for word in words[1:] if word.endswith("relay.py")))
+
+
+def shim(words: Sequence[str], *, otherwise: str) -> bytes:
+    """An executable of its own, for an agent whose hooks are files."""
+    command = shell_line(words, otherwise=otherwise)
+    return f"#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n{command}\n".encode()
+
+
+def parse(line: str | Sequence[str]) -> RelayCommand | None:
+    """A command of ours; None for any other, whatever it mentions."""
+    try:
+        words = shlex.split(line, comments=True) if isinstance(line, str) else list(line)
+    except ValueError:
+        return None
+    if len(words) == 3 and PurePath(words[0]).name in {"sh", "bash", "dash"} and words[1] == "-c":
+        return parse(words[2])
+    for part in _parts(words):
+        if command := _parsed(part[1:] if part[:1] == ["exec"] else part):
+            return command
+    return None
+
+
+def _parts(words: Sequence[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        parts.append([]) if word in SEPARATORS else parts[-1].append(word)
+    return parts
+
+
+def _parsed(words: Sequence[str]) -> RelayCommand | None:
+    program = PurePath(words[0].replace("\\", "/")).name.removesuffix(".exe") if words else ""
+    rest = list(words[1:])
+    state = ""
+    if program.startswith("python"):
+        while rest[:1] in (["-I"], ["-S"]):
+            rest = rest[1:]
+        if not rest or PurePath(rest[0].replace("\\", "/")).parts[-2:] != ("tray", "relay.py"):
+            return None
+        rest = rest[1:]
+    elif program == "hooktray":
+        state, rest = _state(rest)
+        if rest[:1] != ["relay"]:
+            return None
+        rest = rest[1:]
+    elif program != "hooktray-relay":
+        return None
+    relay_state, rest = _state(rest)
+    if not 1 <= len(rest) <= 2 or rest[0] not in AGENTS:
+        return None
+    event = rest[1] if len(rest) > 1 else ""
+    folder = relay_state or state
+    return RelayCommand(agent=rest[0], event=event, state_folder=folder, required_files=required_files(words))
+
+
+def _state(words: list[str]) -> tuple[str, list[str]]:
+    """The folder that the option before them names, and the words behind it."""
+    option, is_joined, folder = words[0].partition("=") if words else ("", "", "")
+    if option not in {"--home", "--state"}:
+        return "", words
+    rest = words[1:] if is_joined else words[2:]
+    folder = folder if is_joined else "".join(words[1:2])
+    return (str(Path(folder, "state")) if option == "--home" and folder else folder), rest

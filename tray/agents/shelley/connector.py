@@ -1,0 +1,168 @@
+"""Shelley: a small executable of ours for each hook name; what was there moves below us and is chained as a hook.
+
+~/.config/shelley/hooks/chat-message is ours; the user's own is <config>/shelley-hooks/chat-message, a source of
+hooktray.yaml that waits for approval like any other. `disconnect` puts it back.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.agents import relay_command
+from tray.agents.connection import Plan, RelayEntry, Site, source_change
+from tray.agents.shelley.protocol import EVENTS
+from tray.edit.file_changes import File, FileChange, FileState, Link, read_state
+from tray.errors import HooktrayError
+
+AGENT = "shelley"
+FIXED_EVENTS = tuple(name for name in EVENTS if "/" not in name)
+COMMAND_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+ECHO_EVENT = "system-prompt"  # silence would end the conversation
+MODE = 0o755
+
+
+def hooks_folder(site: Site) -> Path:
+    return site.home / ".config" / "shelley" / "hooks"
+
+
+def moved_folder(site: Site) -> Path:
+    """Where the user's own executables are while connected."""
+    return site.paths.config.parent / "shelley-hooks"
+
+
+def is_installed(site: Site) -> bool:
+    return hooks_folder(site).parent.is_dir()
+
+
+def connect(site: Site) -> Plan:
+    if sys.platform == "win32":
+        raise HooktrayError("Shelley's hooks do not run on Windows", hint="connect it where it runs")
+    changes: list[FileChange] = []
+    notes: list[str] = []
+    moved = [name for name in _names(site) if _plan_event(site, name, changes, notes)]
+    if moved:
+        notes.append(f"Kept in {moved_folder(site)}, and not run before you have approved it: {', '.join(moved)}.")
+        source = source_change(site, _entry(site), present=True)
+        changes += [source] if source else []
+    return Plan(changes=tuple(changes), notes=tuple(notes))
+
+
+def disconnect(site: Site) -> Plan:
+    changes: list[FileChange] = []
+    notes: list[str] = []
+    for name in dict.fromkeys((*_files(site), *_moved_files(site))):
+        path, moved = hooks_folder(site) / name, moved_folder(site) / name
+        current, moved_state = read_state(path), read_state(moved)
+        if _is_ours(current) or (current is None and moved_state is not None):
+            changes += [FileChange(path=moved, before=moved_state, after=None)] if moved_state else []
+            changes += _put_back(site, path, moved)
+        elif moved_state is not None:
+            notes.append(f"{moved} stays: {path} is somebody else's by now.")
+    source = None if notes else source_change(site, _entry(site), present=False)
+    return Plan(changes=tuple(filter(None, (*changes, source))), notes=tuple(notes))
+
+
+def _put_back(site: Site, path: Path, moved: Path) -> list[FileChange]:
+    """What was there before us, or what the user has made of it since."""
+    current, backup = read_state(path), site.backups.get(path)
+    moved_state, moved_backup = read_state(moved), site.backups.get(moved)
+    is_edited = moved_state is not None and not (moved_backup and moved_backup.after == moved_state)
+    after = moved_state if is_edited else backup.before if backup else None
+    return [] if after == current else [FileChange(path=path, before=current, after=after)]
+
+
+def _entry(site: Site) -> Mapping[str, str]:
+    return {AGENT: str(moved_folder(site)), "agent": AGENT}
+
+
+def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
+    return tuple(_relay_entries(site))
+
+
+def _relay_entries(site: Site) -> Iterator[RelayEntry]:
+    for name in _files(site):
+        path = hooks_folder(site) / name
+        state = read_state(path)
+        if command := _relay_command(state):
+            up_to_date = bool(site.relay) and state == _shim(site, name)
+            yield RelayEntry(
+                event=name,
+                argv=(str(path),),
+                path=str(path),
+                state_folder=command.state_folder,
+                required_files=command.required_files,
+                up_to_date=up_to_date,
+            )
+
+
+def trust(site: Site) -> str:
+    return "trusted"  # it runs whatever is there
+
+
+def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
+    """A new conversation: Shelley's payloads do not say which event they are."""
+    return {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}}
+
+
+def _names(site: Site) -> Iterator[str]:
+    """The fixed names, and the slash commands that are there."""
+    yield from FIXED_EVENTS
+    slash = hooks_folder(site) / "slash"
+    if slash.is_dir():
+        yield from (f"slash/{path.name}" for path in sorted(slash.iterdir()) if COMMAND_NAME.fullmatch(path.name))
+
+
+def _files(site: Site) -> list[str]:
+    return [name for name in _names(site) if not (hooks_folder(site) / name).is_dir()]
+
+
+def _moved_files(site: Site) -> Iterator[str]:
+    for name in sorted(moved_folder(site).rglob("*")):
+        if name.is_symlink() or name.is_file():
+            yield str(name.relative_to(moved_folder(site)))
+
+
+def _plan_event(site: Site, name: str, changes: list[FileChange], notes: list[str]) -> bool:
+    """Our executable in the place of one name; whether the user's own had to move for it."""
+    path, destination = hooks_folder(site) / name, moved_folder(site) / name
+    shim = _shim(site, name)
+    if (path.exists() or path.is_symlink()) and not _runs(path):
+        notes.append(f"{path} is no executable, so Shelley does not run it; it was left as it is, and so was {name}.")
+        return False
+    current = read_state(path)
+    if current is None or _is_ours(current):
+        if current != shim:
+            origin = site.backups.original(path, current, None)
+            changes.append(FileChange(path=path, before=current, after=shim, origin=origin))
+        return False
+    if read_state(destination) is not None:
+        raise HooktrayError(f"{destination}: stands in the way of your own {name}", hint="move one of the two away")
+    moved = Link(str(path.resolve())) if isinstance(current, Link) else current
+    changes.append(FileChange(path=destination, before=None, after=moved))
+    changes.append(FileChange(path=path, before=current, after=shim, origin=current))
+    return True
+
+
+def _shim(site: Site, name: str) -> File:
+    otherwise = "cat" if name == ECHO_EVENT else "cat >/dev/null"
+    return File(text=relay_command.shim((*site.relay, AGENT, name), otherwise=otherwise), mode=MODE)
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and bool(path.stat().st_mode & 0o111)
+
+
+def _is_ours(state: FileState) -> bool:
+    return _relay_command(state) is not None
+
+
+def _relay_command(state: FileState) -> relay_command.RelayCommand | None:
+    """The relay command of our executable; None for any other."""
+    if not isinstance(state, File) or len(state.text) > 4096 or not state.text.startswith(b"#!/bin/sh\n"):
+        return None
+    command = relay_command.parse(state.text.decode("utf-8", "replace").strip().splitlines()[-1])
+    return command if command and command.agent == AGENT else None

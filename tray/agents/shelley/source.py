@@ -1,0 +1,74 @@
+"""Hooks of a Shelley hooks folder: one executable per name, and one per slash command below `slash/`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tray.agents.protocol import agent_events
+from tray.model.hook import Command, Failure
+from tray.reading.entries import RELAY_COMMAND, SourceHooks, SourceReader
+from tray.strict import Document
+
+AGENT = "shelley"
+TIMEOUT = 30.0  # seconds, fixed
+NAMES = ("chat-message", "end-of-turn", "new-conversation", "system-prompt")
+SLASH = "slash"
+EXPECTED = f"name a folder that holds {', '.join(NAMES)} or {SLASH}/"
+COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
+    """The hooks of one folder. Raises OSError when it cannot be looked into."""
+    present = set(os.listdir(path))  # noqa: PTH208 - names are all we want
+    names = [*(name for name in NAMES if name in present), *_slashes(path)]
+    hooks = [_hook(path / name, name, agents) for name in names]
+    watched = (str(path), str(path / SLASH))
+    return SourceHooks(
+        hooks=tuple(hook for found in hooks for hook in found.hooks),
+        warnings=tuple(warning for found in hooks for warning in found.warnings),
+        watched=watched + tuple(path for found in hooks for path in found.watched),
+    )
+
+
+def _slashes(folder: Path) -> Iterator[str]:
+    if (folder / SLASH).is_dir():
+        names = sorted(os.listdir(folder / SLASH))  # noqa: PTH208
+        yield from (f"{SLASH}/{name}" for name in names if COMMAND.fullmatch(name))
+
+
+def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
+    """One executable is one source of one hook: the file itself declares it."""
+    reader = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents)
+    if path.is_dir():
+        return reader.result()
+    if not _executable(path):
+        reader.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
+        return reader.result()
+    action = Command(line=shlex.quote(str(path)), folder=str(path.parent))
+    # Another agent's slash commands are one event: there it goes by the command's name.
+    match = reader.match((), name, tool=path.name if path.parent.name == SLASH else "")
+    failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
+    inactive = "it is Hooktray's own relay" if _is_relay(path) else ""
+    reader.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inactive=inactive)
+    return reader.result()
+
+
+def _is_relay(path: Path) -> bool:
+    """Whether it is the small executable that `connect` puts there."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return False
+    return head.startswith(b"#!/bin/sh") and bool(RELAY_COMMAND.search(head.decode("utf-8", "replace")))
+
+
+def _executable(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & 0o111)
+    except OSError:
+        return False

@@ -1,0 +1,63 @@
+"""Starchild: a workspace's config/shell_hooks.yaml, whose entries its user approves there."""
+
+from __future__ import annotations
+
+import re
+
+from tray.agents.agent import Agent, Connector, HookImporter, HookReader, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.starchild import protocol
+from tray.model.event import Capability
+
+FILE = {"file_path": ("path", "file_path", "filename")}  # its own hooks look for all three
+TOOLS = {
+    "Bash": NativeTool("bash"),
+    "Edit": NativeTool("edit_file", FILE),
+    "Read": NativeTool("read_file", FILE),
+    "Write": NativeTool("write_file", FILE),
+}
+
+
+def _connector() -> Connector:
+    from tray.agents.starchild import connector
+
+    return connector
+
+
+def _reader() -> HookReader:
+    from tray.agents.starchild import source
+
+    return source
+
+
+def _importer() -> HookImporter:
+    from tray.agents.starchild.hook_import import IMPORTER
+
+    return IMPORTER
+
+
+def _is_alike(payload: Payload) -> bool:
+    return all(isinstance(payload.get(key), str) for key in ("event", "session_id", "agent_id"))
+
+
+AGENT = Agent(
+    id=protocol.AGENT,
+    name="Starchild",
+    events=protocol.EVENTS,
+    default_can=protocol.DEFAULT_CAN,
+    extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
+    protocol=protocol,
+    tools=TOOLS,
+    marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[a-z]\w*")),
+    programs=frozenset({"starchild"}),
+    variables=frozenset({"STARCHILD_SESSION_ID"}),
+    protected=(
+        ProtectedFiles(
+            kind="a hook setting of Starchild", pattern=re.compile(r".*/shell_hooks\.ya?ml|.*/config/agent\.ya?ml")
+        ),
+    ),
+    settings_files=("config/shell_hooks.yaml",),
+    path_words=("agent.y", "hook"),
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+)

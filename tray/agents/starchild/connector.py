@@ -1,0 +1,143 @@
+"""Starchild: an entry for each event in the workspace's config/shell_hooks.yaml, which its user approves there.
+
+hooks: [{event: pre_tool_call, command: "/bin/sh -c '[ -x … ] && exec … starchild pre_tool_call || …'", timeout: 20}]
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tray.agents import relay_command
+from tray.agents.connection import (
+    PROBE_EVENT,
+    Plan,
+    RelayEntry,
+    Site,
+    connect_change,
+    disconnect_change,
+    other_files,
+    read_or_empty,
+)
+from tray.agents.starchild.protocol import EVENTS
+from tray.edit.file_changes import FileChange
+from tray.edit.yaml_edit import append, items, remove
+from tray.strict import load_yaml
+
+AGENT = "starchild"
+HOOKS_FILE = "shell_hooks.yaml"
+SWITCH_FILE = "agent.yaml"
+
+
+def settings_path(site: Site) -> Path:
+    return workspace(site) / "config" / HOOKS_FILE
+
+
+def workspace(site: Site) -> Path:
+    """The one that was named; else the folder we are in, when it is one; else the usual one."""
+    if site.workspace:
+        return site.cwd / site.workspace
+    is_one = any((site.cwd / "config" / name).exists() for name in (HOOKS_FILE, SWITCH_FILE))
+    return site.cwd if is_one else site.home / "workspace"
+
+
+def is_installed(site: Site) -> bool:
+    return (workspace(site) / "config").is_dir()
+
+
+def connect(site: Site) -> Plan:
+    entries = desired_entries(site.relay)
+    changes = [_edited(site, path, entries) for path in _settings_paths(site)]
+    paste = [f"/hooks approve {entry['event']} {entry['command']}" for entry in entries]
+    notes = ("Starchild asks its user first. Type there:", *paste, "/hooks on")
+    return Plan(changes=tuple(filter(None, changes)), notes=notes)
+
+
+def _edited(site: Site, path: Path, entries: list[dict[str, Any]]) -> FileChange | None:
+    return connect_change(
+        site,
+        path,
+        lambda: append(b"", str(path), "hooks", entries),
+        lambda text: _add(text, str(path), entries),
+        lambda text: _strip(text, str(path)),
+    )
+
+
+def disconnect(site: Site) -> Plan:
+    paths = _settings_paths(site)
+    changes = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in paths]
+    return Plan(changes=tuple(filter(None, changes)))
+
+
+def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
+    desired = desired_entries(site.relay) if site.relay else []
+    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, desired))
+
+
+def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
+    for entry in items(read_or_empty(path), str(path), "hooks"):
+        if parsed := parse_entry(entry):
+            line, command = parsed
+            yield RelayEntry(
+                event=str(entry["event"]),
+                argv=tuple(shlex.split(line)),
+                path=str(path),
+                state_folder=command.state_folder,
+                required_files=command.required_files,
+                up_to_date=entry in desired,
+            )
+
+
+def _settings_paths(site: Site) -> tuple[Path, ...]:
+    """The workspace's; unless one was named, all others that we wrote too."""
+    own = settings_path(site)
+    others = () if site.workspace or site.scope else other_files(site, AGENT, own)
+    return (own, *(path for path in others if any(_relay_entries(path, ()))))
+
+
+def trust(site: Site) -> str:
+    """The host's own switch; which entries its user approved cannot be read from outside."""
+    if hooks_enabled(site) is not True:
+        path = workspace(site) / "config" / SWITCH_FILE
+        return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {path} is not true"
+    return ""
+
+
+def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"event": PROBE_EVENT, "session_id": session, "cwd": cwd}
+
+
+def hooks_enabled(site: Site) -> bool | None:
+    """The host's own switch; None where it says nothing."""
+    text = read_or_empty(workspace(site) / "config" / SWITCH_FILE)
+    value = load_yaml(text, SWITCH_FILE).value if text.strip() else {}
+    section = value.get("shell_hooks") if isinstance(value, dict) else None
+    enabled = section.get("enabled") if isinstance(section, dict) else None
+    return enabled if isinstance(enabled, bool) else None
+
+
+def desired_entries(relay: tuple[str, ...]) -> list[dict[str, Any]]:
+    """No shell reads the command there: it starts one itself, since exit 2 without a script would be a refusal."""
+    return [
+        {"event": event, "command": relay_command.exec_line((*relay, AGENT, event)), "timeout": int(spec.timeout)}
+        for event, spec in EVENTS.items()
+    ]
+
+
+def _add(text: bytes, path: str, entries: list[dict[str, Any]]) -> bytes:
+    connected = [entry for entry in items(text, path, "hooks") if parse_entry(entry)]
+    return text if connected == entries else append(_strip(text, path), path, "hooks", entries)
+
+
+def _strip(text: bytes, path: str) -> bytes:
+    return remove(text, path, "hooks", lambda entry: parse_entry(entry) is not None)
+
+
+def parse_entry(entry: Any) -> tuple[str, relay_command.RelayCommand] | None:
+    """The command line and the relay command in it, when the entry is ours."""
+    command = entry.get("command") if isinstance(entry, dict) else None
+    relay = relay_command.parse(command) if isinstance(command, str) else None
+    return (str(command), relay) if relay and relay.agent == AGENT else None

@@ -1,0 +1,75 @@
+"""Starchild's hooks go below us and come back entry by entry, each as it was written."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path, PurePath
+from typing import Any
+
+from tray.agents.connection import Extracted, FindProblem, Site
+from tray.agents.settings_import import SettingsImporter
+from tray.agents.starchild.connector import (
+    AGENT,
+    HOOKS_FILE,
+    hooks_enabled,
+    parse_entry,
+    relay_entries,
+    settings_path,
+    workspace,
+)
+from tray.agents.starchild.source import parse
+from tray.edit.yaml_edit import append, items, remove, verbatim_items
+from tray.errors import HooktrayError
+from tray.model.hook import Command
+
+UNSUPPORTED = "Hooktray cannot run them there, unless their files are written with full paths"
+
+
+def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
+    """What stays, what goes, how many entries go, and why each other stays."""
+    if hooks_enabled(site) is False:
+        hint = "`/hooks on` there switches them on"
+        raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
+    entries = [entry for entry in items(text, str(path), "hooks") if not parse_entry(entry)]
+    reasons = [_stay_reason(entry, workspace(site), import_path, problem) for entry in entries]
+    moved = [entry for entry, reason in zip(entries, reasons, strict=True) if not reason]
+    stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
+    imported = verbatim_items(text, "hooks", lambda entry: entry in moved)
+    goes = append(b"", str(import_path), "hooks", imported)
+    return stays, goes, len(moved), [reason for reason in reasons if reason]
+
+
+def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+    """The settings with every imported entry behind those that are there."""
+    items(imported, str(import_path), "hooks")  # says where it cannot be read
+    return append(text, str(path), "hooks", verbatim_items(imported, "hooks", lambda entry: True))
+
+
+def _stay_reason(entry: Any, folder: Path, import_path: Path, problem: FindProblem) -> str:
+    """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
+    source = parse(json.dumps({"hooks": [entry]}).encode(), import_path)
+    if source.warnings or len(source.hooks) != 1:
+        return UNSUPPORTED
+    action = source.hooks[0].action
+    if isinstance(action, Command) and any(_relative(word, folder) for word in shlex.split(action.line)):
+        return UNSUPPORTED
+    return problem(source.hooks[0])
+
+
+def _relative(word: str, folder: Path) -> bool:
+    """Whether it names a file of the workspace by a relative path."""
+    if PurePath(word).is_absolute() or not word:
+        return False
+    return word.startswith(("./", "../")) or (folder / word).exists()
+
+
+IMPORTER = SettingsImporter(
+    agent=AGENT,
+    file_name=HOOKS_FILE,
+    settings=settings_path,
+    relay_entries=relay_entries,
+    extract=extract,
+    restore=restore,
+    empty=b"",
+)

@@ -1,0 +1,103 @@
+"""Hooks of a Starchild workspace: config/shell_hooks.yaml, with the host's own switch in agent.yaml beside it.
+
+hooks: [{event: pre_tool_call, matcher: "rm -rf|mkfs", command: ./hooks/guard.py, timeout: 10}]
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tray.addresses import endpoint
+from tray.agents.protocol import agent_events
+from tray.errors import ConfigError
+from tray.model.hook import Command, Http
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
+from tray.reading.http_hooks import http_action, local_url_problem
+from tray.settings import invalid_value
+from tray.strict import load_yaml
+
+AGENT = "starchild"
+TIMEOUT = 20.0  # seconds
+TIMEOUT_LIMIT = 120.0
+SWITCH_FILE = "agent.yaml"
+FORCE_VARIABLE = "STARCHILD_SHELL_HOOKS"
+LOCAL_VARIABLE = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
+EXPECTED = "name the file itself, such as config/shell_hooks.yaml"
+
+
+def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
+    """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
+    is_disabled = environment.get(FORCE_VARIABLE) != "1" and _is_disabled(path.parent / SWITCH_FILE)
+    allow = environment.get(LOCAL_VARIABLE) == "1"
+    inactive = f"`shell_hooks.enabled: false` in {path.parent / SWITCH_FILE}" if is_disabled else ""
+    return parse(path.read_bytes(), path, agents, inactive=inactive, allow=allow)
+
+
+def parse(
+    text: bytes, path: Path, agents: Sequence[str] = (), *, inactive: str = "", allow: bool = False
+) -> SourceHooks:
+    """The hooks of a text, as if it were at this path."""
+    reader = SourceReader(load_yaml(text, str(path)), agent_events(AGENT), agents=agents, inactive=inactive)
+    hint = "write `hooks:` and a list below it"
+    with reader.entry():
+        entries = reader.mapping((), reader.document.value, hint).get("hooks") or []
+        for index, entry in enumerate(reader.items(("hooks",), entries, hint)):
+            with reader.entry():
+                at = ("hooks", index)
+                _hook(reader, at, reader.mapping(at, entry, "begin each hook with `- event: …`"), allow=allow)
+    return reader.result(path.parent / SWITCH_FILE)
+
+
+def _is_disabled(path: Path) -> bool:
+    """Whether the host's own switch is off. One that cannot be read, or is not there, switches nothing off."""
+    try:
+        value = load_yaml(path.read_bytes(), str(path)).value
+    except (OSError, ConfigError):
+        return False
+    switch = value.get("shell_hooks") if isinstance(value, dict) else None
+    return isinstance(switch, dict) and switch.get("enabled") is False
+
+
+def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow: bool) -> None:
+    event = reader.text(at, fields, "event")
+    pattern = reader.text(at, fields, "matcher")
+    match = reader.match(at, event, pattern=pattern)
+    if problem := pattern_problem(pattern, script=False):
+        raise invalid_value(reader.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
+    workspace = reader.path.parent.parent if reader.path.parent.name == "config" else reader.path.parent
+    kind = reader.text(at, fields, "type") or "command"
+    timeout = _timeout(reader, at, fields)
+    if kind == "http":
+        reader.add(at, match, _http(reader, at, fields, allow=allow), timeout=timeout)
+        return
+    if kind != "command":
+        raise invalid_value(reader.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
+    line = reader.command(at, fields)
+    first = reader.words((*at, "command"), line)[0]
+    bare = "/" not in first and "\\" not in first
+    program = (shutil.which(first) or "") if bare else ""
+    reader.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
+
+
+def _http(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow: bool) -> Http:
+    """The host's variable allows local places; here that one place, and it becomes part of what is approved."""
+    action = http_action(reader.document, at, reader.text(at, fields, "url"))
+    if allow:
+        return replace(action, allow_local=(endpoint(action.url).host_port,))
+    if why := local_url_problem(action):
+        hint = f"if that is meant, start the tray with {LOCAL_VARIABLE}=1"
+        raise invalid_value(reader.document, (*at, "url"), why, hint)
+    return action
+
+
+def _timeout(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> float:
+    seconds = reader.number(at, fields, "timeout") or TIMEOUT
+    if seconds > TIMEOUT_LIMIT:
+        reader.warn(
+            (*at, "timeout"), f"{seconds:g} s is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}"
+        )
+    return min(seconds, TIMEOUT_LIMIT)

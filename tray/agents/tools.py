@@ -1,0 +1,96 @@
+"""Names of tools and of their arguments: the canonical ones, and how each agent spells them (`Agent.tools`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from tray.agents.agent import NativeTool
+from tray.agents.registry import AGENTS, CANONICAL
+
+NO_TOOLS: Mapping[str, NativeTool] = {}  # what has no row (MCP tools, an agent's own) keeps its name
+
+
+def titles() -> list[str]:
+    """The canonical name of every tool that some agent calls by another name."""
+    return sorted({title for agent in AGENTS.values() for title in agent.tools})
+
+
+def canonical(agent: str, name: str) -> str:
+    """The canonical name of an agent's tool; MCP tools and unknown ones keep their own."""
+    return _titles(agent).get(name, name)
+
+
+def native(agent: str, title: str) -> str:
+    """What `agent` calls the tool of this canonical name."""
+    row = _tools(agent).get(title)
+    return row.name if row else title
+
+
+def spellings(agent: str, name: str) -> tuple[str, ...]:
+    """Every name by which a matcher may mean this tool: the agent's, the canonical ones of today and of earlier."""
+    title = canonical(agent, name)
+    older = (old for old, new in AGENTS[CANONICAL].older_tools.items() if new == title)
+    return tuple(dict.fromkeys((name, title, native(CANONICAL, title), *older)))
+
+
+def canonical_input(agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's input in the canonical argument keys."""
+    return translate_input(agent, CANONICAL, name, input)
+
+
+def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, Any]:
+    """A canonical input of the tool of this canonical name, in the argument keys of `agent`."""
+    return translate_input(CANONICAL, agent, native(CANONICAL, title), input)
+
+
+def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's input in another agent's argument keys. No argument is ever lost: a taken key stays as it is."""
+    keys = _keys(from_agent, to_agent, name, input)
+    return {keys[key]: value for key, value in input.items()}
+
+
+def translate_back(
+    agent: str, hook: str, name: str, original: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A hook's new input in the agent's own keys: as `original` spells them, new ones by the table."""
+    spelled = {theirs: own for own, theirs in _keys(agent, hook, name, original).items()}
+    fresh = {key: value for key, value in answer.items() if key not in spelled}
+    added = _keys(hook, agent, native(hook, canonical(agent, name)), fresh)
+    return {spelled.get(key) or added[key]: value for key, value in answer.items()}
+
+
+def _tools(agent: str) -> Mapping[str, NativeTool]:
+    return AGENTS[agent].tools if agent in AGENTS else NO_TOOLS
+
+
+@lru_cache(64)
+def _titles(agent: str) -> Mapping[str, str]:
+    return {tool.name: title for title, tool in _tools(agent).items()}
+
+
+def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, str]:
+    """For each key of `input` what it is called on the other side."""
+    if from_agent == to_agent:
+        return {key: key for key in input}
+    title = canonical(from_agent, name)
+    canonical_keys = _rename(input, {key: (key,) for key in input} | _reverse(title, from_agent))
+    row = _tools(to_agent).get(title)
+    target_keys = _rename(canonical_keys.values(), dict(row.keys) if row else {})
+    return {key: target_keys[middle] for key, middle in canonical_keys.items()}
+
+
+def _reverse(title: str, agent: str) -> dict[str, tuple[str, ...]]:
+    row = _tools(agent).get(title)
+    return {spelling: (key,) for key, spelled in row.keys.items() for spelling in spelled} if row else {}
+
+
+def _rename(keys: Iterable[str], table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """New names by `table`, each given once; who comes second, or would take another's name, keeps their own."""
+    old = list(keys)
+    new: dict[str, str] = {}
+    for key in old:
+        wanted = table.get(key, (key,))[0]
+        new[key] = key if wanted != key and (wanted in old or wanted in new.values()) else wanted
+    return new

@@ -1,0 +1,275 @@
+"""What every dialect needs of JSON: strict reading, compact writing, and fields that may be of any type."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from tray.model.decision import Result
+from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
+
+DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
+TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"
+DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
+LARGE_PAYLOAD = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
+# Bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves.
+SAMPLE_STEP = 29
+NESTED = (dict, list)  # the decoder gives just these: to ask for a subclass takes ten times as long
+NAME_LIMIT = 128  # characters; a longer "event name" is not one
+DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
+UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
+START_FAILURES = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
+BOM = b"\xef\xbb\xbf"
+JSON_TYPES = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+
+
+def spec(events: Mapping[str, EventSpec], name: str) -> EventSpec:
+    """The event of this name; `slash/files` is one of the family that the table calls `slash/<command>`."""
+    return events.get(name) or events.get(event_family(name)) or UNKNOWN_EVENT
+
+
+def event_family(name: str) -> str:
+    """`slash/<command>` for `slash/files`; "" for what is no member of a family."""
+    group, _, word = name.partition("/")
+    signs = (sign in "_-" or (sign.isascii() and sign.isalnum()) for sign in word)
+    return f"{group}/<command>" if word and word[0] != "-" and all(signs) else ""
+
+
+def loads(raw: bytes) -> Any:
+    """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
+    try:
+        text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
+        value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < LARGE_PAYLOAD else (None, -1)
+        if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
+            value = (_LARGE if _is_large(raw) else _STRICT).decode(text)
+        if raw.count(b"{") + raw.count(b"[") > DEPTH_LIMIT and not is_shallow(value):
+            raise ValueError(TOO_DEEP)
+        return value
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
+    except StopIteration as error:  # the short way's word for it
+        raise json_error(json.JSONDecodeError("Expecting value", text, error.value)) from None
+    except json.JSONDecodeError as error:
+        raise json_error(error) from None
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+
+
+def json_error(error: json.JSONDecodeError) -> ValueError:
+    return ValueError(f"not JSON: {error.msg.rstrip(':')} at line {error.lineno}, column {error.colno}")
+
+
+def reject_constant(word: str) -> Any:
+    raise ValueError(f"not JSON: {word} is no number")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError("not JSON: a number is too large")
+    return number
+
+
+def _int(digits: str) -> int:
+    if len(digits) > DIGIT_LIMIT:
+        raise ValueError("not JSON: a number is too large")
+    return int(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("JSON that has a key twice in one object")
+    return fields
+
+
+# Made once: that takes as long as to read an event.
+_STRICT = json.JSONDecoder(
+    parse_constant=reject_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
+)
+_LARGE = json.JSONDecoder(parse_constant=reject_constant, parse_float=_float, object_pairs_hook=_object)
+_DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // SAMPLE_STEP))
+_SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
+
+
+def _is_large(raw: bytes) -> bool:
+    """Whether it is worth reading without a look at each integer: none of them can be too long."""
+    return len(raw) >= LARGE_PAYLOAD and not _DIGITS.search(raw[::SAMPLE_STEP])
+
+
+def is_shallow(value: Any) -> bool:
+    level = [value] if value.__class__ in NESTED else []
+    for _ in range(DEPTH_LIMIT + 1):
+        nodes = (node.values() if node.__class__ is dict else node for node in level)
+        level = [child for node in nodes for child in node if child.__class__ in NESTED]
+        if not level:
+            return True
+    return False
+
+
+def mapping(raw: bytes) -> dict[str, Any]:
+    """The one JSON object that `raw` is. Raises ValueError with a phrase that follows "payload is" or "output is"."""
+    try:
+        value = loads(raw)
+    except ValueError:
+        if not raw.strip():
+            raise ValueError("empty") from None
+        raise
+    return object_of(value)
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"a JSON {JSON_TYPES[type(value)]}, not an object")
+    return value
+
+
+_UNICODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ASCII = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON; text that UTF-8 cannot hold (half a surrogate pair) goes out escaped."""
+    try:
+        return _UNICODE.encode(value).encode()
+    except UnicodeEncodeError:
+        return _ASCII.encode(value).encode()
+
+
+def dumps_line(value: Any) -> bytes:
+    return dumps(value) + b"\n"
+
+
+def text_problem(value: Any, *, blank: bool = True) -> str:
+    """Why `value` cannot be sent as text; "" when it can. Without `blank` there must be something in it."""
+    if not isinstance(value, str):
+        return "is not text"
+    if not blank and not value.strip():
+        return "is empty"
+    return "" if _encodes(value) else "is not Unicode text"
+
+
+def json_problem(value: Any) -> str:
+    """Why `value` cannot be written as JSON; "" when it can."""
+    try:
+        loads(dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return "is not JSON"
+    return ""
+
+
+def text(fields: Mapping[str, Any], *keys: str) -> str:
+    """The first of `keys` that holds a text with something in it; safe to encode."""
+    for key in keys:
+        value = fields.get(key)
+        if isinstance(value, str) and value:
+            return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return ""
+
+
+def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
+    """Those of `keys` that hold a text, as `text` has it; all at a time, since an event has only a few of them."""
+    return {
+        key: value if value.isascii() else value.encode("utf-8", "replace").decode()
+        for key, value in fields.items()
+        if key in keys and value and isinstance(value, str)
+    }
+
+
+def event_name(fields: Mapping[str, Any], key: str) -> str:
+    """An event's name as the payload says it; "" when that is missing or no name at all."""
+    word = fields.get(key)
+    if not isinstance(word, str) or len(word) > NAME_LIMIT:
+        return ""
+    return word if word.isascii() else text(fields, key)
+
+
+def hook_event_name(fields: Mapping[str, Any], word: str) -> str:
+    """The event's name under Claude Code's key, which many agents took over; else `word`."""
+    return event_name(fields, "hook_event_name") or word
+
+
+def path_parts(fields: Mapping[str, Any], key: str) -> list[str]:
+    """The parts of the path under `key`, as either system writes it; one empty part when there is none."""
+    path = fields.get(key)
+    return re.split(r"[\\/]", path) if isinstance(path, str) else [""]
+
+
+def nested(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = fields.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def text_list(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = fields.get(key)
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def tool(
+    fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str, failed: bool = False
+) -> Tool | None:
+    """The tool call of a payload whose fields have these names; None when it names no tool."""
+    title = text(fields, name)
+    if not title:
+        return None
+    return Tool(
+        name=title, input=nested(fields, input), call=text(fields, call), output=fields.get(output), failed=failed
+    )
+
+
+def request_fields(request: RelayRequest, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an Event that come with the request, whatever the dialect."""
+    return {
+        "id": request.id,
+        "agent": request.agent,
+        "payload": payload,
+        "body": request.body,
+        "environment": request.environment,
+        "pid": request.pid,
+    }
+
+
+def non_empty(**fields: Any) -> dict[str, Any]:
+    """Those fields that say something."""
+    return {key: value for key, value in fields.items() if value not in ("", None, ())}
+
+
+def variables(**values: str) -> dict[str, str]:
+    """Those environment variables that a process can be given."""
+    return {key: value for key, value in values.items() if value and "\0" not in value and _encodes(value)}
+
+
+def _encodes(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def run_problem(result: Result) -> str:
+    """Why nothing the process said counts; "" when it came to an ordinary end. Claude Code alone reads on."""
+    return exit_problem(result) or start_problem(result)
+
+
+def exit_problem(result: Result) -> str:
+    """Why nothing it said can count, in every dialect; "" when it ended by itself."""
+    if result.cause or result.code is None:
+        return result.cause or "ended without an exit code"
+    return f"killed by signal {-result.code}" if result.code < 0 else ""
+
+
+def start_problem(result: Result) -> str:
+    """What a shell's exit code says of a command that it could not start; "" for any other code."""
+    return START_FAILURES.get(result.code or 0, "")
+
+
+def stderr(result: Result) -> str:
+    return result.stderr.decode("utf-8", "replace").strip()
+
+
+def join_notes(notes: Iterable[str]) -> str:
+    return "\n".join(note for note in notes if note)

@@ -1,0 +1,191 @@
+"""X-Code CLI: one plugin of the user's, called hooktray, that registers all ten events.
+
+<plugins>/cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json and its record in <plugins>/installed_plugins.json
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tray.agents import relay_command
+from tray.agents.connection import (
+    PROBE_EVENT,
+    Plan,
+    RelayEntry,
+    Site,
+    connect_change,
+    disconnect_change,
+    read_or_empty,
+)
+from tray.agents.x_code.protocol import EVENTS
+from tray.edit.file_changes import File, FileChange, read_state, resolve_links
+from tray.edit.json_edit import JsonText, new_document
+from tray.errors import HooktrayError
+
+AGENT = "x-code"
+ID = "hooktray@local"
+VERSION = "1.0.0"  # of the plugin's shape: its folder stays the same when Hooktray is updated
+RESTART_HINT = "Running sessions take it up with `/plugin refresh`, new ones by themselves."
+
+
+def plugins_folder(site: Site) -> Path:
+    """The folder of all plugins."""
+    return site.folder("XC_PLUGINS_DIR") if "XC_PLUGINS_DIR" in site.environment else _home(site) / "plugins"
+
+
+def manifest_path(site: Site) -> Path:
+    return plugins_folder(site) / "cache" / "local" / "hooktray" / VERSION / ".x-code-plugin" / "plugin.json"
+
+
+def registry_path(site: Site) -> Path:
+    return plugins_folder(site) / "installed_plugins.json"
+
+
+def settings_path(site: Site) -> Path:
+    return _home(site) / "settings.json"
+
+
+def is_installed(site: Site) -> bool:
+    return _home(site).is_dir()
+
+
+def connect(site: Site) -> Plan:
+    path = registry_path(site)
+    plugin = file_change(site, manifest_path(site), new_document(desired_manifest(site.relay)))
+    record = {
+        "id": ID,
+        "name": "hooktray",
+        "marketplace": "local",
+        "version": VERSION,
+        "source": {"kind": "local", "path": str(manifest_path(site).parents[1])},
+        "installedAt": site.now,
+        "installScope": "user",
+    }
+    change = connect_change(
+        site,
+        path,
+        lambda: new_document({"schemaVersion": "1", "plugins": [record]}),
+        lambda text: _add(text, str(path), record),
+        lambda text: _strip(text, str(path)),
+    )
+    return Plan(changes=tuple(filter(None, (plugin, change))), notes=(RESTART_HINT,))
+
+
+def disconnect(site: Site) -> Plan:
+    path, own = registry_path(site), resolve_links(manifest_path(site))
+    change = disconnect_change(site, AGENT, path, lambda text: _strip(text, str(path)))
+    plugin = FileChange(path=own, before=read_state(own), after=None) if read_state(own) else None
+    return Plan(changes=tuple(filter(None, (change, plugin))))
+
+
+def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
+    text = read_or_empty(manifest_path(site))
+    if not text.strip() or not _is_registered(site):
+        return ()
+    hooks = JsonText(text, str(manifest_path(site))).value["hooks"]
+    desired = desired_manifest(site.relay)["hooks"] if site.relay else {}
+    return tuple(
+        RelayEntry(
+            event=event,
+            argv=_argv(handler["command"]),
+            path=str(manifest_path(site)),
+            state_folder=command.state_folder,
+            required_files=command.required_files,
+            up_to_date=handler in desired.get(event, ()),
+        )
+        for event, group in hooks.items()
+        for handler in group
+        if (command := relay_command.parse(handler["command"]))
+    )
+
+
+def _argv(command: str) -> tuple[str, ...]:
+    return ("cmd.exe", "/d", "/c", *shlex.split(command)) if sys.platform == "win32" else ("/bin/sh", "-c", command)
+
+
+def trust(site: Site) -> str:
+    """A plugin is on unless the user's or the project's settings switch it off."""
+    for path in (site.cwd / ".x-code" / "settings.local.json", settings_path(site)):
+        text = read_or_empty(path)
+        enabled = JsonText(text, str(path)).value.get("enabledPlugins") if text.strip() else None
+        if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
+            return "trusted" if enabled[ID] else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
+    return "trusted"
+
+
+def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
+    return {"event": PROBE_EVENT, "session": {"sessionId": session, "cwd": cwd}}
+
+
+def other_plugins(site: Site) -> list[tuple[str, Path]]:
+    """The name and the folder of every other plugin that is installed here."""
+    text = read_or_empty(registry_path(site))
+    records = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
+    plugins = []
+    for record in records if isinstance(records, list) else []:
+        if isinstance(record, dict) and record.get("id") != ID:
+            parts = [str(record.get(key) or "") for key in ("marketplace", "name", "version")]
+            plugins.append((str(record.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
+    return plugins
+
+
+def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:
+    """The plugin's manifest. Time limits are the agent's own; a larger number would make it drop all hooks."""
+    hooks = {
+        event: [
+            {
+                "command": relay_command.shell_line((*relay, AGENT, event)),
+                "timeout": int(spec.timeout * 1000),
+                "failurePolicy": "allow",
+                "description": "hooktray",
+            }
+        ]
+        for event, spec in EVENTS.items()
+    }
+    about = "Tells Hooktray of every event. Written by `hooktray connect`; `hooktray disconnect` takes it away."
+    return {"name": "hooktray", "version": VERSION, "description": about, "hooks": hooks}
+
+
+def file_change(site: Site, path: Path, text: bytes, mode: int = 0o600) -> FileChange | None:
+    """The change that makes a file of our own; None when it is there already."""
+    real = resolve_links(path)
+    current, after = read_state(real), File(text=text, mode=mode)
+    return None if current == after else FileChange(path=real, before=current, after=after, display_path=path)
+
+
+def _home(site: Site) -> Path:
+    return site.folder("X_CODE_HOME", ".x-code")
+
+
+def _is_registered(site: Site) -> bool:
+    text = read_or_empty(registry_path(site))
+    plugins = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
+    return isinstance(plugins, list) and any(isinstance(one, dict) and one.get("id") == ID for one in plugins)
+
+
+def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
+    document = JsonText(text, path)
+    if not isinstance(document.value, dict) or not isinstance(document.value.get("plugins", []), list):
+        raise HooktrayError(f"{path}:1:1: is no list of plugins as X-Code keeps it", hint="nothing was written")
+    plugins = document.member(document.root, "plugins")
+    if plugins is None:
+        return document.apply(document.add(document.root, [("plugins", [record])]))
+    for span, plugin in zip(document.children(plugins.value), document.value["plugins"], strict=True):
+        if isinstance(plugin, dict) and plugin.get("id") == ID:
+            same = {**plugin, "installedAt": ""} == {**record, "installedAt": ""}
+            return text if same else document.apply([document.replace(span, record)])
+    return document.apply(document.add(plugins.value, [(None, record)]))
+
+
+def _strip(text: bytes, path: str) -> bytes:
+    document = JsonText(text, path)
+    plugins = document.member(document.root, "plugins") if isinstance(document.value, dict) else None
+    if plugins is None or not document.is_at(plugins.value, "["):
+        return text
+    both = zip(document.children(plugins.value), document.value["plugins"], strict=True)
+    removed = [span for span, plugin in both if isinstance(plugin, dict) and plugin.get("id") == ID]
+    return document.apply(document.remove(plugins.value, removed)) if removed else text
